@@ -1,0 +1,144 @@
+"""Every error that tokamata raises on purpose.
+
+An error states facts first, as attributes; its message is derived from them and ends with
+what to do next.  All of them derive from :class:`TokamataError`, and from the built-in
+exception that a caller would otherwise expect (``ValueError``, ``IndexError``, ...).
+"""
+
+from __future__ import annotations
+
+
+class TokamataError(Exception):
+    """Base of all errors that tokamata raises on purpose."""
+
+
+class PatternError(TokamataError, ValueError):
+    """A pattern that cannot become a constraint.
+
+    Attributes:
+        pattern: the pattern as it was given.
+        position: offset into ``pattern``, in code points, of the place that is at fault.
+        reason: what is wrong there.
+        hint: what to do about it, or ``""``.
+    """
+
+    def __init__(self, pattern: str, position: int, reason: str, hint: str = "") -> None:
+        super().__init__(pattern, position, reason, hint)
+        self.pattern = pattern
+        self.position = position
+        self.reason = reason
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = f"{self.reason} at position {self.position}\n{caret(self.pattern, self.position)}"
+        return f"{message}\n{self.hint}" if self.hint else message
+
+
+class PatternSyntaxError(PatternError):
+    """The pattern does not parse."""
+
+
+class NotRegularError(PatternError):
+    """The pattern uses what no regular language can say: a backreference, a conditional."""
+
+
+class UnsupportedPatternError(PatternError):
+    """The pattern is regular, but tokamata cannot express this part of it yet."""
+
+
+class EmptyConstraintError(TokamataError, ValueError):
+    """A constraint that no text matches."""
+
+
+class UnspellableError(TokamataError, ValueError):
+    """A constraint that some text matches, but none that the vocabulary can spell."""
+
+
+class VocabularyError(TokamataError, ValueError):
+    """A tokenizer, or a file of one, that cannot be read as a vocabulary."""
+
+
+class TokenIdError(TokamataError, IndexError):
+    """A token id outside the width of the vocabulary."""
+
+
+class MaskError(TokamataError, ValueError):
+    """A mask, or logits, of the wrong dtype, length or memory layout."""
+
+
+class NoStopTokenError(TokamataError, ValueError):
+    """Generation was asked for with a vocabulary that names no stop token."""
+
+
+class RollbackError(TokamataError, ValueError):
+    """A rollback past the start of the text."""
+
+
+class GenerationError(TokamataError, RuntimeError):
+    """A model whose logits leave no allowed token to choose."""
+
+
+class MissingExtraError(TokamataError, ImportError):
+    """An optional package that this call needs is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed; "
+            f"install it with: pip install 'tokamata[{extra}]'"
+        )
+        self.package = package
+        self.extra = extra
+
+
+class LimitExceeded(TokamataError, RuntimeError):
+    """Work stopped because it passed one of the caller's :class:`tokamata.Limits`.
+
+    What the call was made on is unchanged and usable.
+
+    Attributes:
+        limit: the field of ``Limits`` that was passed: ``"states"``, ``"memory_bytes"``,
+            ``"seconds"`` or ``"depth"``.
+        bound: its value.
+        pattern: the pattern under way, or ``None`` where it has no text.
+        position: offset into ``pattern`` of the part that grew, or ``None``.
+    """
+
+    def __init__(
+        self,
+        limit: str,
+        bound: float,
+        pattern: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        super().__init__(limit, bound, pattern, position)
+        self.limit = limit
+        self.bound = bound
+        self.pattern = pattern
+        self.position = position
+
+    def __str__(self) -> str:
+        message = f"the limit {self.limit}={self.bound:g} was exceeded"
+        if self.pattern is not None and self.position is not None:
+            message += f", mostly by the part of the pattern at position {self.position}\n"
+            message += caret(self.pattern, self.position)
+        return message + "\nsimplify the pattern, or pass a larger tokamata.Limits"
+
+
+class Cancelled(TokamataError, RuntimeError):
+    """Work stopped because its :class:`tokamata.CancelToken` was cancelled.
+
+    What the call was made on is unchanged and usable.
+    """
+
+
+def caret(text: str, position: int, width: int = 72) -> str:
+    """Two lines: the part of ``text`` around ``position``, and a caret under it.
+
+    Control characters are shown as one-column pictures, so that the caret stands where it should.
+    """
+    start = max(0, min(position - width // 2, len(text) - width))
+    shown = text[start : start + width]
+    before = "…" if start else ""
+    after = "…" if start + width < len(text) else ""
+    line = "".join(chr(0x2400 + ord(c)) if ord(c) < 0x20 else c if c.isprintable() else "?" for c in shown)
+    return f"    {before}{line}{after}\n    {' ' * (len(before) + position - start)}^"

@@ -1,0 +1,40 @@
+"""What a caller lets the engine spend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tokamata._core import CancelToken
+
+__all__ = ["CancelToken", "Limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on the engine's work, for one compiled constraint and each of its matchers.
+
+    They bound every call that works: ``compile``, masks, ``advance``, forced text.  A call that
+    passes one raises :class:`tokamata.LimitExceeded` and leaves its matcher as it was.
+
+    Attributes:
+        states: automaton states kept at once by one compiled constraint.
+        memory_bytes: bytes of expressions, transitions and masks kept at once by one compiled
+            constraint.  Masks are given up oldest first, then the states that no matcher
+            holds; only what cannot be given up counts as exceeding.
+        seconds: working time of one matcher, in seconds, beginning with the time that compiling
+            took.  Reading what is memoized is not counted, so that it is new states that cost.
+        depth: how deep the pattern may nest.
+    """
+
+    states: int = 1_000_000
+    memory_bytes: int = 1 << 29
+    seconds: float = 30.0
+    depth: int = 500
+
+    def __post_init__(self) -> None:
+        for name in ("states", "memory_bytes", "depth"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"Limits.{name} must be a whole number of at least 1, not {value!r}")
+        if not self.seconds > 0:
+            raise ValueError(f"Limits.seconds must be above 0, not {self.seconds!r}")
