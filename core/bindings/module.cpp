@@ -1,0 +1,293 @@
+// The engine for Python: conversion, the interpreter's lock, and errors.  No decision is made here.
+//
+// The interpreter's lock is released around everything that may work or wait.  What is known
+// already is answered without (the members of Matcher named try_), since releasing it would cost
+// more than the answer.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <map>
+
+#include "matching/matcher.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tokamata;
+
+namespace {
+
+// ---- errors -----------------------------------------------------------------------------------
+
+[[noreturn]] void raise(const char* type, nb::object args) {
+  const nb::object error = nb::module_::import_("tokamata.errors").attr(type);
+  PyErr_SetObject(error.ptr(), args.ptr());
+  throw nb::python_error();
+}
+
+// Runs a task of the engine; its errors become those of tokamata.errors.
+template <class Task>
+auto guarded(const nb::object& pattern, Task&& task) {
+  try {
+    return task();
+  } catch (const LimitExceeded& error) {
+    const nb::object position = error.position < 0 ? nb::none() : nb::object(nb::int_(error.position));
+    raise("LimitExceeded", nb::make_tuple(error.limit, error.bound, pattern, position));
+  } catch (const Cancelled&) {
+    raise("Cancelled", nb::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
+  } catch (const EmptyConstraint&) {
+    raise("EmptyConstraintError",
+          nb::make_tuple(nb::str("the pattern {!r} matches no text at all; check it for parts that exclude each other")
+                             .attr("format")(pattern)));
+  } catch (const Unspellable& error) {
+    const std::string bytes = [&] {
+      std::string list;
+      for (unsigned byte = 0; byte < 256; ++byte)
+        if (error.bytes.contains(static_cast<std::uint8_t>(byte))) list.push_back(static_cast<char>(byte));
+      return list;
+    }();
+    raise("UnspellableError",
+          nb::make_tuple(nb::str("the vocabulary has no tokens that spell a text which {!r} matches; of the bytes in the "
+                                 "pattern these are not tokens of their own: {!r}")
+                             .attr("format")(pattern, nb::bytes(bytes.data(), bytes.size()))));
+  }
+}
+
+template <class Task>
+auto without_interpreter(const nb::object& pattern, Task&& task) {
+  return guarded(pattern, [&] {
+    const nb::gil_scoped_release release;
+    return task();
+  });
+}
+
+// ---- vocabulary -------------------------------------------------------------------------------
+
+std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<std::uint32_t> stop, std::uint32_t width) {
+  std::vector<std::string_view> views;
+  views.reserve(tokens.size());
+  for (const nb::handle token : tokens) {
+    if (token.is_none()) {
+      views.emplace_back();
+    } else if (PyBytes_CheckExact(token.ptr())) {
+      views.emplace_back(PyBytes_AS_STRING(token.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(token.ptr())));
+    } else {
+      throw nb::type_error("tokens must be bytes or None");
+    }
+  }
+  // `tokens` is referenced by the caller, so that the views live; but it must not change, and so
+  // the interpreter's lock is kept.
+  return std::make_shared<Vocabulary>(views, std::move(stop), width);
+}
+
+// ---- masks ------------------------------------------------------------------------------------
+
+// A constraint, the pattern that it came from (for errors), and the views of its masks that were
+// handed out and can be handed out again.
+struct BoundConstraint {
+  std::shared_ptr<Constraint> constraint;
+  nb::object pattern;
+  std::map<std::uint64_t, nb::object> views;  // by serial
+
+  nb::object view(const MaskPtr& mask) {
+    if (const auto known = views.find(mask->serial); known != views.end()) return known->second;
+    const std::uint64_t oldest = constraint->oldest_serial();
+    while (!views.empty() && views.begin()->first < oldest) views.erase(views.begin());
+    auto owner = std::make_unique<MaskPtr>(mask);
+    const void* words = mask->words.data();
+    const std::size_t shape[1] = {mask->words.size()};
+    const nb::capsule capsule(owner.release(), [](void* held) noexcept { delete static_cast<MaskPtr*>(held); });
+    const nb::object view =
+        nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
+    views.emplace(mask->serial, view);
+    return view;
+  }
+};
+
+[[noreturn]] void refuse_row(const std::string& what, std::size_t words) {
+  raise("MaskError", nb::make_tuple("fill_mask needs one row of a mask, a writable contiguous int32 array of " +
+                                    std::to_string(words) + " words; " + what +
+                                    ". Make masks with allocate_mask() and pass mask[i]."));
+}
+
+void copy_into(const nb::handle row, const Mask& mask) {
+  const std::size_t words = mask.words.size();
+  Py_buffer buffer;
+  if (PyObject_CheckBuffer(row.ptr())) {
+    if (PyObject_GetBuffer(row.ptr(), &buffer, PyBUF_RECORDS) != 0) {
+      PyErr_Clear();
+      refuse_row("this one is read-only", words);
+    }
+    std::string fault;
+    const std::string_view format = buffer.format ? buffer.format : "B";
+    if (buffer.itemsize != 4 || (format != "i" && format != "l"))
+      fault = "this one has another dtype";
+    else if (buffer.ndim != 1)
+      fault = "this one has " + std::to_string(buffer.ndim) + " dimensions";
+    else if (static_cast<std::size_t>(buffer.shape[0]) != words)
+      fault = "this one has " + std::to_string(buffer.shape[0]);
+    else if (words > 1 && buffer.strides[0] != 4)
+      fault = "this one is not contiguous";
+    else
+      std::memcpy(buffer.buf, mask.words.data(), 4 * words);
+    PyBuffer_Release(&buffer);
+    if (!fault.empty()) refuse_row(fault, words);
+    return;
+  }
+  nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> tensor;
+  if (!nb::try_cast(nb::borrow(row), tensor)) refuse_row("this is no such array", words);
+  if (tensor.shape(0) != words) refuse_row("this one has " + std::to_string(tensor.shape(0)), words);
+  std::memcpy(tensor.data(), mask.words.data(), 4 * words);
+}
+
+// ---- matcher ----------------------------------------------------------------------------------
+
+class BoundMatcher {
+  template <class Task>
+  auto work(Task&& task) {
+    return without_interpreter(bound_->pattern, task);
+  }
+
+ public:
+  explicit BoundMatcher(nb::object constraint)
+      : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)),
+        matcher_(std::make_unique<Matcher>(bound_->constraint)) {}
+  BoundMatcher(const BoundMatcher& other)
+      : owner_(other.owner_), bound_(other.bound_), matcher_(other.matcher_->fork()) {}
+
+  MaskPtr current_mask() {
+    if (MaskPtr known = matcher_->try_mask()) return known;
+    return work([&] { return matcher_->mask(); });
+  }
+  void fill_mask(const nb::handle row) { copy_into(row, *current_mask()); }
+  nb::object mask() { return bound_->view(current_mask()); }
+
+  bool advance(std::int64_t token) {
+    const TokenId id = checked(token);
+    if (const std::optional<bool> known = matcher_->try_advance(id)) return *known;
+    return work([&] { return matcher_->advance(id); });
+  }
+  nb::tuple explain(std::int64_t token) {
+    const TokenId id = checked(token);
+    const Explanation explanation = work([&] { return matcher_->explain(id); });
+    nb::list expected;
+    for (unsigned byte = 0; byte < 256; ++byte)
+      if (explanation.expected.contains(static_cast<std::uint8_t>(byte))) expected.append(byte);
+    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected);
+  }
+  void rollback(std::int64_t count) {
+    const std::size_t length = matcher_->tokens().size();
+    if (count < 0 || !matcher_->rollback(static_cast<std::size_t>(count)))
+      raise("RollbackError", nb::make_tuple("cannot roll back " + std::to_string(count) + " tokens: " +
+                                            std::to_string(length) + " were advanced"));
+  }
+  bool is_accepting() { return work([&] { return matcher_->is_accepting(); }); }
+  bool is_finished() { return work([&] { return matcher_->is_finished(); }); }
+  nb::bytes text() { return to_bytes(work([&] { return matcher_->text(); })); }
+  nb::bytes forced_text() { return to_bytes(work([&] { return matcher_->forced_text(); })); }
+  nb::list tokens() { return to_list(work([&] { return matcher_->tokens(); })); }
+  nb::list forced_tokens() { return to_list(work([&] { return matcher_->forced_tokens(); })); }
+
+ private:
+  TokenId checked(std::int64_t token) const {
+    const std::uint32_t width = bound_->constraint->vocabulary().width();
+    if (token < 0 || token >= static_cast<std::int64_t>(width))
+      raise("TokenIdError", nb::make_tuple("token id " + std::to_string(token) + " is outside the vocabulary, whose width is " +
+                                           std::to_string(width)));
+    return {static_cast<std::uint32_t>(token)};
+  }
+  static nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+  static nb::list to_list(const std::vector<TokenId>& tokens) {
+    nb::list list;
+    for (const TokenId token : tokens) list.append(token.value);
+    return list;
+  }
+
+  nb::object owner_;
+  BoundConstraint* bound_;
+  std::unique_ptr<Matcher> matcher_;
+};
+
+BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
+                        std::shared_ptr<Vocabulary> start_vocabulary, const Limits& limits,
+                        std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+  auto constraint = without_interpreter(pattern, [&] {
+    return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), limits,
+                                        std::move(cancel));
+  });
+  return {std::move(constraint), std::move(pattern), {}};
+}
+
+void bind_expressions(nb::module_& m) {
+  nb::class_<Expression>(m, "Expression").def_prop_ro("depth", &Expression::depth);
+  m.def("empty", [] { return Expression::empty(); });
+  m.def("epsilon", [] { return Expression::literal(""); });
+  m.def("literal", [](const nb::bytes& data) { return Expression::literal(std::string(data.c_str(), data.size())); }, "data"_a);
+  m.def("code_points",
+        [](const std::vector<std::pair<std::uint32_t, std::uint32_t>>& ranges) {
+          std::vector<CodePointRange> converted;
+          converted.reserve(ranges.size());
+          for (const auto& [low, high] : ranges) converted.push_back({low, high});
+          return Expression::code_points(std::move(converted));
+        },
+        "ranges"_a);
+  m.def("concat", [](std::vector<ExpressionPtr> items) { return Expression::concatenation(std::move(items)); }, "items"_a);
+  m.def("union", [](std::vector<ExpressionPtr> items) { return Expression::unite(std::move(items)); }, "items"_a);
+  m.def("repeat",
+        [](ExpressionPtr body, Count minimum, std::optional<Count> maximum, std::int64_t position) {
+          return Expression::repetition(std::move(body), minimum, maximum.value_or(kUnbounded), position);
+        },
+        "body"_a, "minimum"_a, "maximum"_a.none(), "position"_a = -1);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  bind_expressions(m);
+
+  nb::class_<CancelToken>(m, "CancelToken")
+      .def(nb::init<>())
+      .def("cancel", &CancelToken::cancel)
+      .def_prop_ro("cancelled", &CancelToken::cancelled);
+
+  nb::class_<Limits>(m, "Limits")
+      .def("__init__",
+           [](Limits* self, std::size_t states, std::size_t memory_bytes, double seconds, std::uint32_t depth) {
+             new (self) Limits{states, memory_bytes, seconds, depth};
+           },
+           "states"_a, "memory_bytes"_a, "seconds"_a, "depth"_a);
+
+  nb::class_<Vocabulary>(m, "Vocabulary")
+      .def(nb::new_(&make_vocabulary), "tokens"_a, "stop"_a, "width"_a)
+      .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })
+      .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
+      .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
+
+  nb::class_<BoundConstraint>(m, "Constraint")
+      .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "limits"_a, "cancel"_a.none(),
+           "pattern"_a.none())
+      .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
+      .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
+
+  nb::class_<BoundMatcher>(m, "Matcher")
+      .def(nb::init<const BoundMatcher&>(), "origin"_a)
+      .def("__init__", [](BoundMatcher* self, nb::handle_t<BoundConstraint> c) { new (self) BoundMatcher(nb::borrow(c)); },
+           "constraint"_a)
+      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a)
+      .def_prop_ro("mask", &BoundMatcher::mask)
+      .def("advance", &BoundMatcher::advance, "token"_a)
+      .def("rollback", &BoundMatcher::rollback, "count"_a)
+      .def_prop_ro("is_accepting", &BoundMatcher::is_accepting)
+      .def_prop_ro("is_finished", &BoundMatcher::is_finished)
+      .def_prop_ro("tokens", &BoundMatcher::tokens)
+      .def_prop_ro("text", &BoundMatcher::text)
+      .def("forced_text", &BoundMatcher::forced_text)
+      .def("forced_tokens", &BoundMatcher::forced_tokens)
+      .def("_explain", &BoundMatcher::explain, "token"_a);
+}

@@ -1,0 +1,77 @@
+// A set of bytes, as 256 bits.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace tokamata {
+
+class ByteSet {
+ public:
+  constexpr ByteSet() = default;
+
+  static constexpr ByteSet range(std::uint8_t low, std::uint8_t high) {
+    ByteSet set;
+    for (unsigned byte = low; byte <= high; ++byte) set.add(static_cast<std::uint8_t>(byte));
+    return set;
+  }
+
+  constexpr void add(std::uint8_t byte) { words_[byte >> 6] |= std::uint64_t{1} << (byte & 63); }
+  constexpr bool contains(std::uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
+
+  constexpr bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
+  constexpr unsigned size() const {
+    unsigned total = 0;
+    for (std::uint64_t word : words_) total += static_cast<unsigned>(std::popcount(word));
+    return total;
+  }
+  // The least byte of a set that is not empty.
+  constexpr std::uint8_t first() const {
+    for (unsigned i = 0; i < 4; ++i)
+      if (words_[i]) return static_cast<std::uint8_t>(64 * i + static_cast<unsigned>(std::countr_zero(words_[i])));
+    return 0;
+  }
+
+  constexpr bool is_subset_of(const ByteSet& other) const {
+    std::uint64_t outside = 0;
+    for (std::size_t i = 0; i < 4; ++i) outside |= words_[i] & ~other.words_[i];
+    return outside == 0;
+  }
+  constexpr bool intersects(const ByteSet& other) const {
+    std::uint64_t shared = 0;
+    for (std::size_t i = 0; i < 4; ++i) shared |= words_[i] & other.words_[i];
+    return shared != 0;
+  }
+
+  constexpr ByteSet& operator|=(const ByteSet& other) {
+    for (std::size_t i = 0; i < 4; ++i) words_[i] |= other.words_[i];
+    return *this;
+  }
+  constexpr ByteSet& operator&=(const ByteSet& other) {
+    for (std::size_t i = 0; i < 4; ++i) words_[i] &= other.words_[i];
+    return *this;
+  }
+  friend constexpr ByteSet operator|(ByteSet a, const ByteSet& b) { return a |= b; }
+  friend constexpr ByteSet operator&(ByteSet a, const ByteSet& b) { return a &= b; }
+  friend constexpr bool operator==(const ByteSet&, const ByteSet&) = default;
+
+  constexpr std::uint64_t hash() const {
+    std::uint64_t value = 0x9e3779b97f4a7c15ull;
+    for (std::uint64_t word : words_) {
+      value = (value ^ word) * 0xff51afd7ed558ccdull;
+      value ^= value >> 32;
+    }
+    return value;
+  }
+
+ private:
+  std::array<std::uint64_t, 4> words_{};
+};
+
+struct ByteSetHash {
+  std::size_t operator()(const ByteSet& set) const { return set.hash(); }
+};
+
+}  // namespace tokamata

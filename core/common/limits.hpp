@@ -1,0 +1,89 @@
+// What a caller lets the engine spend, and the errors that say it was spent.
+//
+// A Budget is made at the start of every call that works and is asked at every step of every
+// loop that can be long.  Asking costs an increment; the clock, the cancel token and the memory
+// are looked at once in 256 steps.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace tokamata {
+
+struct Limits {
+  std::size_t states = std::numeric_limits<std::size_t>::max();
+  std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
+  double seconds = std::numeric_limits<double>::infinity();
+  std::uint32_t depth = 500;
+};
+
+// Set by any thread; read by the ones that work.
+class CancelToken {
+ public:
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+};
+
+// `limit` is the name of the field of Limits that was passed; `position` is an offset into the
+// pattern, or -1 where none is known.
+struct LimitExceeded : std::runtime_error {
+  LimitExceeded(std::string limit_name, double bound_value, std::int64_t where = -1)
+      : std::runtime_error("limit exceeded: " + limit_name), limit(std::move(limit_name)),
+        bound(bound_value), position(where) {}
+  std::string limit;
+  double bound;
+  std::int64_t position;
+};
+
+struct Cancelled : std::runtime_error {
+  Cancelled() : std::runtime_error("cancelled") {}
+};
+
+class Budget {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `spent_seconds` is what earlier calls on the same account used; `memory_bytes` says how much
+  // is held at the moment.
+  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds,
+         std::function<std::size_t()> memory_bytes)
+      : limits_(limits), cancel_(std::move(cancel)), memory_bytes_(std::move(memory_bytes)), spent_(spent_seconds),
+        start_(Clock::now()) {}
+
+  // One step of work.
+  void step() {
+    if ((++steps_ & 0xff) == 0) check();
+  }
+
+  void check() const {
+    if (cancel_ && cancel_->cancelled()) throw Cancelled();
+    if (spent_seconds() > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
+    if (memory_bytes_() > limits_.memory_bytes)
+      throw LimitExceeded("memory_bytes", static_cast<double>(limits_.memory_bytes));
+  }
+
+  double spent_seconds() const {
+    return spent_ + std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  const Limits& limits() const { return limits_; }
+
+ private:
+  Limits limits_;
+  std::shared_ptr<const CancelToken> cancel_;
+  std::function<std::size_t()> memory_bytes_;
+  double spent_;
+  Clock::time_point start_;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace tokamata

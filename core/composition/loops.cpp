@@ -1,0 +1,55 @@
+#include "composition/loops.hpp"
+
+namespace tokamata {
+
+namespace {
+
+constexpr ByteSet kAscii = ByteSet::range(0x00, 0x7F);
+
+// First bytes of the code points that the expression accepts as texts of their own.
+ByteSet whole_code_points(const Arena& arena, ExpressionId expression, bool whole_leads) {
+  const ExpressionNode& n = arena.node(expression);
+  switch (n.kind) {
+    case Kind::Bytes:
+      return arena.byte_set(n) & kAscii;
+    case Kind::CodePoints: {
+      const CodePointAutomaton& automaton = arena.automaton(n);
+      if (n.second != automaton.start()) return {};
+      return whole_leads ? automaton.full_blocks() : automaton.full_blocks() & kAscii;
+    }
+    case Kind::Union: {
+      ByteSet set;
+      for (ExpressionId item : arena.items(n)) set |= whole_code_points(arena, item, whole_leads);
+      return set;
+    }
+    case Kind::Concatenation: {
+      ByteSet set;
+      if (arena.node(n.tail()).nullable) set |= whole_code_points(arena, n.head(), whole_leads);
+      // Down one tail at most: a chain of optional parts is not worth a walk of its length.
+      if (arena.node(n.head()).nullable && arena.node(n.tail()).kind != Kind::Concatenation)
+        set |= whole_code_points(arena, n.tail(), whole_leads);
+      return set;
+    }
+    case Kind::Repetition:
+      return n.minimum <= 1 ? whole_code_points(arena, n.body(), whole_leads) : ByteSet();
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads) {
+  std::vector<Loop> loops;
+  for (ExpressionId alternative : arena.alternatives(expression)) {
+    const ExpressionNode& n = arena.node(alternative);
+    if (!n.spellable_by_bytes) continue;
+    const ExpressionNode& head = n.kind == Kind::Concatenation ? arena.node(n.head()) : n;
+    if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes) continue;
+    const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);
+    if (!bytes.empty()) loops.push_back({bytes, head.maximum});
+  }
+  return loops;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,21 @@
+// Which tokens may come next: one bit per column of the logits, bit t % 32 of word t / 32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tokamata {
+
+struct Mask {
+  std::uint64_t serial;            // counts up in the order of making, within one constraint
+  std::size_t text_tokens;         // set bits that are text; the others are stop tokens
+  std::size_t set_bits;
+  std::vector<std::uint32_t> words;
+};
+
+// Whoever holds one keeps its bits, whatever becomes of the memo that it came from.
+using MaskPtr = std::shared_ptr<const Mask>;
+
+}  // namespace tokamata

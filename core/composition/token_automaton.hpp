@@ -1,0 +1,120 @@
+// The pattern composed with the vocabulary: an automaton over tokens, made as it is asked for.
+//
+// Problem.  Which tokens may come next, and where do they lead?  (002, algorithm 2: compose the
+// pattern with the detokenizing transducer.  The transducer is the trie; the composition is a walk
+// of the trie in step with the byte automaton, and nothing of it is kept but the masks.)
+//
+// A set bit means: after this token some accepted text can be reached, in tokens.  A state from
+// which that holds is called spellable.
+//
+// Masks are made per clipped state (clip.cpp) and given up oldest first.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/ids.hpp"
+#include "common/limits.hpp"
+#include "composition/loops.hpp"
+#include "composition/mask.hpp"
+#include "expression/byte_automaton.hpp"
+#include "vocabulary/vocabulary.hpp"
+
+namespace tokamata {
+
+class TokenAutomaton {
+ public:
+  // `start_vocabulary`, where it is not null, says which bytes the tokens have as the first of a
+  // text (Llama 2 drops a space there).
+  TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
+                 std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits);
+
+  // Where a text stands: a state of the byte automaton, and whether it is still empty.
+  struct Place {
+    StateId state;
+    bool at_start;
+  };
+  Place start() const { return {automaton_.start(), start_vocabulary_ != nullptr}; }
+
+  // Null where the mask is not in the memo.
+  const MaskPtr* known_mask(Place place) const;
+  const MaskPtr& mask(Place place, Budget& budget);
+  // The stop tokens alone.
+  const MaskPtr& stop_mask() const { return stop_mask_; }
+
+  // Where a text token leads, if it is allowed.
+  std::optional<StateId> step(Place place, TokenId token, Budget& budget);
+
+  // The same from what is known alone; nothing where that does not suffice.
+  std::optional<std::optional<StateId>> try_step(Place place, TokenId token) const;
+
+  // Whether some accepted text can be reached in tokens.
+  bool spellable(Place place, Budget& budget);
+
+  // The longest text that every accepted continuation begins with.
+  std::string forced_text(Place place, Budget& budget);
+
+  // How far `text` gets: the number of bytes after which something still lives, and the state.
+  struct Reading {
+    std::size_t length;
+    StateId state;
+  };
+  Reading read(StateId state, std::string_view text, Budget& budget);
+
+  const Vocabulary& vocabulary(bool at_start) const { return at_start ? *start_vocabulary_ : *vocabulary_; }
+  ByteAutomaton& automaton() { return automaton_; }
+  const ByteAutomaton& automaton() const { return automaton_; }
+
+  // Masks with a smaller serial are no longer in the memo.
+  std::uint64_t oldest_serial() const { return oldest_serial_; }
+
+  // Bytes held, after masks were given up as far as `limit` asks for it.
+  std::size_t reclaim(std::size_t limit);
+  void keep_only(std::vector<StateId*>& states);
+
+ private:
+  enum class Spelling : std::uint8_t { Unknown, Yes, No };
+  struct StateData {
+    StateId mask_state{~std::uint32_t{0}};  // whose mask this state shares
+    MaskPtr mask;
+    std::vector<Loop> loops;
+    bool loops_known = false;
+    Spelling spelling = Spelling::Unknown;
+  };
+  struct TokenRange {  // in the trie's order
+    std::uint32_t begin, end;
+  };
+
+  StateData& data(StateId state);
+  const std::vector<Loop>& loops(StateId state);
+  bool lives_throughout(StateId state, const TokenTrie& trie, const TokenTrie::Node& node);
+
+  MaskPtr build_mask(Place place, Budget& budget);
+  std::vector<TokenRange> live_ranges(Place place, Budget& budget);
+  MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges, bool accepting);
+  void remember(StateId state, MaskPtr mask);
+  std::size_t mask_bytes() const { return vocabulary_->words() * sizeof(std::uint32_t) + sizeof(Mask); }
+
+  bool spellable(StateId state, Budget& budget);
+  bool search_spelling(StateId state, Budget& budget);
+  std::vector<StateId> token_targets(StateId state, const TokenTrie& trie, Budget& budget);
+  bool lives_below(NodeId node, StateId state, const TokenTrie& trie, Budget& budget);
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<const Vocabulary> start_vocabulary_;
+  ByteAutomaton automaton_;
+  bool every_byte_is_token_;  // of the bytes that the pattern uses
+  bool whole_leads_;          // all continuation bytes are tokens of their own
+  std::vector<StateData> data_;
+  MaskPtr start_mask_;
+  MaskPtr stop_mask_;
+  std::deque<StateId> mask_states_;  // those that have a mask, oldest first
+  std::uint64_t next_serial_ = 0;
+  std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
+};
+
+}  // namespace tokamata

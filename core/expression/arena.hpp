@@ -1,0 +1,158 @@
+// Hash-consed expressions in normal form: the states of the engine, before they have numbers.
+//
+// Contract.  Two expressions with the same id denote the same language.  Expressions are built
+// by the member functions below alone; each returns a normal form, so that a derivative that
+// was seen before is found again and the set of states reached stays finite and small.
+//
+// Normal forms.
+//   concatenation   head · tail; no epsilon, no empty, the head of an item of a union is never
+//                   itself a concatenation.  The tail is the continuation: what remains to be
+//                   done after the head, shared like a graph-structured stack.
+//   repetition      body{minimum,maximum}; counts are numbers, so {0,100000} is one node, as is
+//                   {0,4}.  A nullable body makes the minimum 0; (x{1,n}){c,d} is x{c,nd}.
+//   union           sorted, flat, no duplicates, single bytes merged into one set, and without
+//                   dominated items: x{0,3}·t beside x{0,5}·t is dropped, and x{0,3}·t beside
+//                   x{4,5}·t becomes x{0,5}·t.  (a{0,1000}b?){0,1000} keeps at most two items.
+//   stub            lives and accepts nothing: stands for a continuation that no token reaches.
+//
+// Cost: constant per node made (amortized), n log n for a union of n items.
+// Source: derivatives with similarity, Brzozowski 1964, Owens, Reppy and Turon 2009; unions as
+// sets of continuations, Antimirov 1996; symbolic counts as in "counting-set automata",
+// Turonova et al. 2020.  Not taken: unrolled counts (states in proportion to the bound), full
+// distribution of concatenation over union (exponential).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "common/byte_set.hpp"
+#include "common/ids.hpp"
+#include "common/limits.hpp"
+#include "expression/expression.hpp"
+
+namespace tokamata {
+
+enum class Kind : std::uint8_t { Empty, Epsilon, Stub, Bytes, CodePoints, Concatenation, Union, Repetition };
+
+struct ExpressionNode {
+  Kind kind;
+  bool nullable;            // accepts the empty text
+  bool spellable_by_bytes;  // accepts a text all of whose bytes are tokens of their own
+  bool counts_past_reach;   // somewhere counts to more than a token is long
+  std::uint32_t depth;      // nesting, tails not counted
+  std::uint32_t shape;      // hash of the structure without the counts
+  std::uint32_t first;      // Bytes: set; CodePoints: automaton; Concatenation: head; Union: offset; Repetition: body
+  std::uint32_t second;     // CodePoints: state; Concatenation: tail; Union: length
+  Count minimum = 0;
+  Count maximum = 0;
+
+  ExpressionId head() const { return {first}; }
+  ExpressionId tail() const { return {second}; }
+  ExpressionId body() const { return {first}; }
+};
+
+class Arena {
+ public:
+  static constexpr ExpressionId kEmpty{0};
+  static constexpr ExpressionId kEpsilon{1};
+  static constexpr ExpressionId kStub{2};
+
+  // `single_bytes` are the bytes that the vocabulary has as tokens of their own; `reach` is the
+  // length of its longest token in bytes.  Both only steer the flags of the nodes.
+  Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit);
+
+  ExpressionId add(const Expression& expression);  // a pattern, into normal form
+  // Copies an expression of another arena into this one.  `copies` remembers what was copied, by
+  // the ids of the other arena.
+  using Copies = std::unordered_map<std::uint32_t, ExpressionId>;
+  ExpressionId copy(const Arena& other, ExpressionId expression, Copies& copies);
+
+  ExpressionId bytes(const ByteSet& set);
+  ExpressionId concatenate(ExpressionId head, ExpressionId tail);
+  ExpressionId repeat(ExpressionId body, Count minimum, Count maximum);
+  // Sorts and empties `items`.
+  ExpressionId unite(std::vector<ExpressionId>& items);
+
+  // What may follow after `byte` was read.  Reports each unit of work to `budget`.
+  ExpressionId derivative(ExpressionId expression, std::uint8_t byte, Budget& budget);
+
+  // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
+  // long, in which counts beyond that reach are forgotten: x{0,n} becomes x*, and x{m,n}·t with m
+  // beyond reach becomes x*·stub.  Sound where every byte of the pattern is a token of its own.
+  ExpressionId clip(ExpressionId expression);
+
+  const ExpressionNode& node(ExpressionId id) const { return nodes_[id.value]; }
+  const ByteSet& byte_set(const ExpressionNode& node) const { return sets_[node.first]; }
+  const CodePointAutomaton& automaton(const ExpressionNode& node) const { return *automata_[node.first].automaton; }
+  std::span<const ExpressionId> items(const ExpressionNode& node) const {
+    return {items_.data() + node.first, node.second};
+  }
+  // The items of a union, or the expression itself.
+  std::span<const ExpressionId> alternatives(const ExpressionId& id) const {
+    const ExpressionNode& n = node(id);
+    return n.kind == Kind::Union ? items(n) : std::span<const ExpressionId>(&id, 1);
+  }
+  // Bytes that begin or end a range somewhere in the patterns added: bit b means that b - 1 and b
+  // may behave differently.  Bytes between two such borders are one byte class.
+  const ByteSet& class_borders() const { return class_borders_; }
+  // All bytes that occur in the patterns added.
+  const ByteSet& pattern_bytes() const { return pattern_bytes_; }
+
+  // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
+  std::int64_t blame(ExpressionId expression) const;
+
+  std::size_t size() const { return nodes_.size(); }
+  std::size_t memory_bytes() const;
+
+ private:
+  struct KnownAutomaton {
+    std::shared_ptr<const CodePointAutomaton> automaton;
+    std::vector<ExpressionId> states;  // the expression of each state, or kUnmade
+    std::vector<bool> spellable;
+  };
+  struct Counted {  // an alternative body{minimum,maximum}·tail
+    ExpressionId body, tail;
+    Count minimum, maximum;
+  };
+
+  ExpressionId intern(ExpressionNode node, std::span<const ExpressionId> items = {});
+  std::uint64_t hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const;
+  bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
+  void grow_table();
+
+  ExpressionId add_literal(const std::string& bytes);
+  ExpressionId add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton);
+  ExpressionId automaton_state(std::uint32_t automaton, std::uint32_t state);
+  std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
+
+  ExpressionId pair(ExpressionId head, ExpressionId tail);
+  void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
+  void derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail, std::vector<ExpressionId>& out,
+                   Budget& budget);
+  void merge_byte_sets(std::vector<ExpressionId>& items);
+  void merge_counts(std::vector<ExpressionId>& items);
+  void absorb_epsilon(std::vector<ExpressionId>& items);
+  void drop_dominated(std::vector<ExpressionId>& items);
+  bool dominates(ExpressionId larger, ExpressionId smaller) const;
+  ExpressionId clip_repetition(const ExpressionNode& node);
+
+  ByteSet single_bytes_;
+  std::size_t reach_;
+  std::uint32_t depth_limit_;
+  std::vector<ExpressionNode> nodes_;
+  std::vector<ExpressionId> items_;
+  std::vector<std::uint32_t> table_;  // open addressing: id + 1, or 0
+  std::vector<ByteSet> sets_;
+  std::unordered_map<ByteSet, std::uint32_t, ByteSetHash> set_index_;
+  std::vector<KnownAutomaton> automata_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
+  std::unordered_map<std::uint32_t, ExpressionId> clipped_;
+  std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
+  ByteSet class_borders_;
+  ByteSet pattern_bytes_;
+};
+
+}  // namespace tokamata

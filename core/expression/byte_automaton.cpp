@@ -1,0 +1,87 @@
+#include "expression/byte_automaton.hpp"
+
+#include <algorithm>
+
+namespace tokamata {
+
+namespace {
+constexpr std::uint32_t kNoState = ~std::uint32_t{0};
+}
+
+ByteAutomaton::ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach,
+                             const Limits& limits)
+    : single_bytes_(single_bytes), reach_(reach), limits_(limits), arena_(make_arena()) {
+  const ExpressionId root = arena_.add(pattern);
+  pattern_bytes_ = arena_.pattern_bytes();
+  std::uint8_t current = 0;
+  for (unsigned byte = 1; byte < 256; ++byte) {
+    if (arena_.class_borders().contains(static_cast<std::uint8_t>(byte))) ++current;
+    class_of_[byte] = current;
+  }
+  stride_ = current + 1u;
+  state_of(Arena::kEmpty, limits_);  // kDead, whose row is never unknown
+  std::fill(rows_.begin(), rows_.end(), kDead);
+  start_ = state_of(root, limits_);
+}
+
+StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
+  if (expression.value >= state_of_expression_.size())
+    state_of_expression_.resize(std::max<std::size_t>(arena_.size(), 2 * state_of_expression_.size()), kNoState);
+  if (state_of_expression_[expression.value] != kNoState) return {state_of_expression_[expression.value]};
+  if (expressions_.size() > limits.states)
+    throw LimitExceeded("states", static_cast<double>(limits.states), arena_.blame(expression));
+  const StateId state{static_cast<std::uint32_t>(expressions_.size())};
+  expressions_.push_back(expression);
+  rows_.resize(rows_.size() + stride_, kUnknown);
+  state_of_expression_[expression.value] = state.value;
+  return state;
+}
+
+StateId ByteAutomaton::make_transition(StateId state, std::uint8_t byte, Budget& budget) {
+  const ExpressionId source = expressions_[state.value];
+  try {
+    const StateId target = state_of(arena_.derivative(source, byte, budget), budget.limits());
+    rows_[state.value * stride_ + class_of_[byte]] = target;
+    return target;
+  } catch (LimitExceeded& error) {
+    if (error.position < 0) error.position = arena_.blame(source);
+    throw;
+  }
+}
+
+StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
+  if (!node(state).counts_past_reach) return state;
+  return state_of(arena_.clip(expressions_[state.value]), budget.limits());
+}
+
+ByteSet ByteAutomaton::live_bytes(StateId state, Budget& budget) {
+  ByteSet live;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if (next(state, static_cast<std::uint8_t>(byte), budget) != kDead) live.add(static_cast<std::uint8_t>(byte));
+  return live;
+}
+
+std::size_t ByteAutomaton::memory_bytes() const {
+  return arena_.memory_bytes() + rows_.capacity() * sizeof(StateId) + expressions_.capacity() * sizeof(ExpressionId) +
+         state_of_expression_.capacity() * sizeof(std::uint32_t);
+}
+
+void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
+  const Arena old_arena = std::move(arena_);
+  const std::vector<ExpressionId> old_expressions = std::move(expressions_);
+  arena_ = make_arena();
+  expressions_.clear();
+  rows_ = {};
+  state_of_expression_ = {};
+
+  Arena::Copies copies;
+  state_of(Arena::kEmpty, limits_);
+  std::fill(rows_.begin(), rows_.end(), kDead);
+  const auto moved = [&](StateId state) {
+    return state_of(arena_.copy(old_arena, old_expressions[state.value], copies), limits_);
+  };
+  start_ = moved(start_);
+  for (StateId* state : states) *state = moved(*state);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,80 @@
+// The pattern as a deterministic automaton over bytes, made as it is asked for.
+//
+// A state is an expression in normal form; its transition row is filled one byte class at a time.
+// Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has
+// one entry per class (4 for `[a-z]*`, some 70 for `\w*`).
+//
+// Cost: a lookup per byte where the row is filled; a derivative where it is not.
+// Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/ids.hpp"
+#include "common/limits.hpp"
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+class ByteAutomaton {
+ public:
+  static constexpr StateId kDead{0};
+
+  ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach, const Limits& limits);
+
+  StateId start() const { return start_; }
+
+  StateId next(StateId state, std::uint8_t byte, Budget& budget) {
+    const StateId known = rows_[state.value * stride_ + class_of_[byte]];
+    return known == kUnknown ? make_transition(state, byte, budget) : known;
+  }
+  // The same, where it is known.
+  std::optional<StateId> try_next(StateId state, std::uint8_t byte) const {
+    const StateId known = rows_[state.value * stride_ + class_of_[byte]];
+    return known == kUnknown ? std::nullopt : std::optional(known);
+  }
+  bool accepting(StateId state) const { return node(state).nullable; }
+
+  // Bytes after which something lives.
+  ByteSet live_bytes(StateId state, Budget& budget);
+
+  ExpressionId expression(StateId state) const { return expressions_[state.value]; }
+  const ExpressionNode& node(StateId state) const { return arena_.node(expressions_[state.value]); }
+  const Arena& arena() const { return arena_; }
+  const ByteSet& pattern_bytes() const { return pattern_bytes_; }
+
+  // The state of the clipped expression: one that has the same mask.
+  StateId clipped(StateId state, Budget& budget);
+
+  std::size_t state_count() const { return expressions_.size(); }
+  std::size_t memory_bytes() const;
+
+  // Gives up every state but the start and those named; these get new numbers, which replace the
+  // old ones in place.
+  void keep_only(std::vector<StateId*>& states);
+
+ private:
+  static constexpr StateId kUnknown{~std::uint32_t{0}};
+
+  StateId state_of(ExpressionId expression, const Limits& limits);
+  StateId make_transition(StateId state, std::uint8_t byte, Budget& budget);
+
+  Arena make_arena() const { return Arena(single_bytes_, reach_, limits_.depth); }
+
+  ByteSet single_bytes_;
+  std::size_t reach_;
+  Limits limits_;
+  Arena arena_;
+  ByteSet pattern_bytes_;
+  std::array<std::uint8_t, 256> class_of_{};
+  std::uint32_t stride_ = 0;
+  std::vector<StateId> rows_;
+  std::vector<ExpressionId> expressions_;       // by state
+  std::vector<std::uint32_t> state_of_expression_;  // state, or ~0
+  StateId start_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,66 @@
+// Derivatives: what an expression becomes when a byte has been read.
+//
+// Problem.  From the normal form of a state, the normal form of the next one.
+// Example.  d_a( (ab|ac){2,3} ) = b·(ab|ac){1,2} | c·(ab|ac){1,2}.
+// Source.  Brzozowski 1964; the result is collected as a set of alternatives with their
+// continuation carried along (Antimirov 1996), so that unions are distributed over what follows
+// and equal continuations meet.
+// Cost.  The nodes at the front of the expression, and a sort of the alternatives found.
+// Not taken: one memo entry per subexpression and byte; the rows of ByteAutomaton remember whole
+// states, and a second memo below them cost more than it saved on the patterns measured.
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+ExpressionId Arena::derivative(ExpressionId expression, std::uint8_t byte, Budget& budget) {
+  std::vector<ExpressionId> out;
+  derive_into(expression, byte, kEpsilon, out, budget);
+  return unite(out);
+}
+
+void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail,
+                        std::vector<ExpressionId>& out, Budget& budget) {
+  while (true) {
+    budget.step();
+    const ExpressionNode n = node(expression);  // a copy: nodes move when the arena grows
+    switch (n.kind) {
+      case Kind::Empty:
+      case Kind::Epsilon:
+      case Kind::Stub:
+        return;
+      case Kind::Bytes:
+        if (byte_set(n).contains(byte)) push_alternative(tail, out);
+        return;
+      case Kind::CodePoints: {
+        const CodePointAutomaton& code_points = automaton(n);
+        for (auto t = code_points.begin(n.second); t != code_points.end(n.second); ++t)
+          if (t->low <= byte && byte <= t->high) {
+            push_alternative(concatenate(automaton_state(n.first, t->target), tail), out);
+            return;
+          }
+        return;
+      }
+      case Kind::Repetition: {
+        const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
+        const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
+        tail = pair(repeat(n.body(), minimum, maximum), tail);
+        expression = n.body();
+        continue;
+      }
+      case Kind::Union: {
+        // By index: the items may move while they are being derived.
+        for (std::uint32_t i = 0; i < n.second; ++i) derive_into(items_[n.first + i], byte, tail, out, budget);
+        return;
+      }
+      case Kind::Concatenation: {
+        derive_into(n.head(), byte, pair(n.tail(), tail), out, budget);
+        if (!node(n.head()).nullable) return;
+        expression = n.tail();
+        continue;
+      }
+    }
+  }
+}
+
+}  // namespace tokamata

@@ -1,0 +1,48 @@
+#include "matching/constraint.hpp"
+
+#include "matching/matcher.hpp"
+#include "matching/work.hpp"
+
+namespace tokamata {
+
+Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
+                       std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
+                       std::shared_ptr<const CancelToken> cancel)
+    : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
+      automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), limits) {
+  const TokenAutomaton::Place place = automaton_.start();
+  if (place.state == ByteAutomaton::kDead) throw EmptyConstraint();
+  const bool spellable = work(compile_seconds_, [&](Budget& budget) {
+    budget.check();
+    return automaton_.spellable(place, budget);
+  });
+  if (!spellable) {
+    ByteSet missing;
+    for (unsigned byte = 0; byte < 256; ++byte)
+      if (automaton_.automaton().pattern_bytes().contains(static_cast<std::uint8_t>(byte)) &&
+          !this->vocabulary().single_bytes().contains(static_cast<std::uint8_t>(byte)))
+        missing.add(static_cast<std::uint8_t>(byte));
+    throw Unspellable(missing);
+  }
+  compile_seconds_ = std::chrono::duration<double>(Budget::Clock::now() - started_).count();
+}
+
+void Constraint::collect() {
+  std::vector<StateId*> held;
+  for (Matcher* matcher : matchers_)
+    for (Matcher::Step& step : matcher->steps_)
+      if (step.state != Matcher::kStopped) held.push_back(&step.state);
+  automaton_.keep_only(held);
+}
+
+std::size_t Constraint::state_count() {
+  const std::lock_guard lock(mutex_);
+  return automaton_.automaton().state_count();
+}
+
+std::size_t Constraint::memory_bytes() {
+  const std::lock_guard lock(mutex_);
+  return held_bytes();
+}
+
+}  // namespace tokamata

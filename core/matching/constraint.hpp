@@ -1,0 +1,64 @@
+// A pattern compiled for a vocabulary: what its matchers share.
+//
+// All work goes through `work`, which holds the lock, keeps the account of time, and answers a
+// full memory by giving up every state that no matcher holds and trying once more.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "common/limits.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+// No text matches the pattern.
+struct EmptyConstraint : std::runtime_error {
+  EmptyConstraint() : std::runtime_error("the pattern matches no text") {}
+};
+
+// Some text matches the pattern, but none that the vocabulary can spell.  `bytes` are those of the
+// pattern that are not tokens of their own.
+struct Unspellable : std::runtime_error {
+  explicit Unspellable(ByteSet missing) : std::runtime_error("the vocabulary cannot spell the pattern"), bytes(missing) {}
+  ByteSet bytes;
+};
+
+class Matcher;
+
+class Constraint {
+ public:
+  Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
+             std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
+             std::shared_ptr<const CancelToken> cancel);
+  Constraint(const Constraint&) = delete;
+  Constraint& operator=(const Constraint&) = delete;
+
+  const Vocabulary& vocabulary() const { return automaton_.vocabulary(false); }
+  double compile_seconds() const { return compile_seconds_; }
+  std::size_t state_count();
+  std::size_t memory_bytes();
+  // Masks with a smaller serial are no longer in the memo.  Takes no lock.
+  std::uint64_t oldest_serial() const { return automaton_.oldest_serial(); }
+
+ private:
+  friend class Matcher;
+
+  // Runs `task(budget)` under the lock.  `spent_seconds` is the account that pays.
+  template <class Task>
+  auto work(double& spent_seconds, Task&& task);
+  void collect();
+  std::size_t held_bytes() { return automaton_.reclaim(limits_.memory_bytes); }
+
+  Budget::Clock::time_point started_;
+  Limits limits_;
+  std::shared_ptr<const CancelToken> cancel_;
+  TokenAutomaton automaton_;
+  double compile_seconds_ = 0;
+  std::mutex mutex_;
+  std::vector<Matcher*> matchers_;
+};
+
+}  // namespace tokamata

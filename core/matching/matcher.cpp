@@ -1,0 +1,148 @@
+#include "matching/matcher.hpp"
+
+#include <algorithm>
+
+#include "matching/work.hpp"
+
+namespace tokamata {
+
+Matcher::Matcher(std::shared_ptr<Constraint> constraint)
+    : constraint_(std::move(constraint)), spent_seconds_(constraint_->compile_seconds()) {
+  const std::lock_guard lock(constraint_->mutex_);
+  const TokenAutomaton::Place start = automaton().start();
+  has_start_rule_ = start.at_start;
+  steps_.push_back({{}, start.state});
+  constraint_->matchers_.push_back(this);
+}
+
+Matcher::~Matcher() {
+  const std::lock_guard lock(constraint_->mutex_);
+  std::vector<Matcher*>& matchers = constraint_->matchers_;
+  const auto self = std::ranges::find(matchers, this);
+  *self = matchers.back();
+  matchers.pop_back();
+}
+
+std::unique_ptr<Matcher> Matcher::fork() {
+  auto copy = std::make_unique<Matcher>(constraint_);
+  const std::lock_guard lock(constraint_->mutex_);
+  copy->steps_ = steps_;
+  copy->spent_seconds_ = spent_seconds_;
+  return copy;
+}
+
+MaskPtr Matcher::try_mask() {
+  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  if (!lock) return nullptr;
+  if (stopped()) return automaton().stop_mask();
+  const MaskPtr* known = automaton().known_mask(place());
+  return known ? *known : nullptr;
+}
+
+MaskPtr Matcher::current_mask(Budget& budget) {
+  return stopped() ? automaton().stop_mask() : automaton().mask(place(), budget);
+}
+
+MaskPtr Matcher::mask() {
+  return constraint_->work(spent_seconds_, [this](Budget& budget) { return current_mask(budget); });
+}
+
+std::optional<bool> Matcher::try_advance(TokenId token) {
+  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  if (!lock || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;
+  const std::optional<std::optional<StateId>> target = automaton().try_step(place(), token);
+  if (!target) return std::nullopt;
+  if (!*target) return false;
+  steps_.push_back({token, **target});
+  return true;
+}
+
+bool Matcher::advance(TokenId token) {
+  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+    if (constraint_->vocabulary().is_stop(token)) {
+      if (!stopped() && !automaton().automaton().accepting(state())) return false;
+      steps_.push_back({token, kStopped});
+      return true;
+    }
+    if (stopped()) return false;
+    const std::optional<StateId> target = automaton().step(place(), token, budget);
+    if (target) steps_.push_back({token, *target});
+    return target.has_value();
+  });
+}
+
+bool Matcher::rollback(std::size_t count) {
+  const std::lock_guard lock(constraint_->mutex_);
+  if (count >= steps_.size()) return false;
+  steps_.resize(steps_.size() - count);
+  return true;
+}
+
+bool Matcher::is_accepting() {
+  const std::lock_guard lock(constraint_->mutex_);
+  return stopped() || automaton().automaton().accepting(state());
+}
+
+bool Matcher::is_finished() {
+  return constraint_->work(spent_seconds_, [this](Budget& budget) {
+    if (stopped()) return true;
+    return automaton().automaton().accepting(state()) && current_mask(budget)->text_tokens == 0;
+  });
+}
+
+std::vector<TokenId> Matcher::tokens() {
+  const std::lock_guard lock(constraint_->mutex_);
+  std::vector<TokenId> tokens;
+  for (std::size_t i = 1; i < steps_.size(); ++i) tokens.push_back(steps_[i].token);
+  return tokens;
+}
+
+std::string Matcher::text() {
+  const std::lock_guard lock(constraint_->mutex_);
+  std::string text;
+  for (std::size_t i = 1; i < steps_.size() && steps_[i].state != kStopped; ++i)
+    text.append(automaton().vocabulary(has_start_rule_ && i == 1).bytes(steps_[i].token));
+  return text;
+}
+
+std::string Matcher::forced_text() {
+  return constraint_->work(spent_seconds_, [this](Budget& budget) {
+    return stopped() ? std::string() : automaton().forced_text(place(), budget);
+  });
+}
+
+std::vector<TokenId> Matcher::forced_tokens() {
+  return constraint_->work(spent_seconds_, [this](Budget& budget) {
+    std::vector<TokenId> forced;
+    if (stopped()) return forced;
+    TokenAutomaton::Place at = place();
+    while (true) {
+      const MaskPtr mask = automaton().mask(at, budget);
+      if (mask->set_bits != 1 || mask->text_tokens != 1) return forced;
+      const auto word = std::ranges::find_if(mask->words, [](std::uint32_t bits) { return bits != 0; });
+      const TokenId token{static_cast<std::uint32_t>(32 * (word - mask->words.begin()) + std::countr_zero(*word))};
+      const std::optional<StateId> target = automaton().step(at, token, budget);
+      forced.push_back(token);
+      at = {*target, false};
+    }
+  });
+}
+
+Explanation Matcher::explain(TokenId token) {
+  return constraint_->work(spent_seconds_, [&](Budget& budget) -> Explanation {
+    using enum Explanation::Verdict;
+    if (constraint_->vocabulary().is_stop(token))
+      return {stopped() || automaton().automaton().accepting(state()) ? Allowed : StopTooSoon, 0, {}};
+    if (token.value >= constraint_->vocabulary().token_count()) return {Padding, 0, {}};
+    const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
+    if (text.empty()) return {NotText, 0, {}};
+    if (stopped()) return {AfterStop, 0, {}};
+    const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
+    const ByteSet expected = automaton().automaton().live_bytes(reading.state, budget);
+    if (reading.length < text.size()) return {Byte, reading.length, expected};
+    const bool lives = automaton().step(place(), token, budget).has_value();
+    return {lives ? Allowed : Unspellable, reading.length, expected};
+  });
+}
+
+}  // namespace tokamata

@@ -1,0 +1,83 @@
+// A text under way: the tokens so far, and the state behind each of them.
+//
+// Contract.
+//   - `advance(t)` is true if and only if bit t of `mask()` is set; where it is false, or where a
+//     call throws, nothing has changed.
+//   - `rollback(n)` takes back the last n tokens that advance accepted, stop tokens included.
+//   - After a stop token only stop tokens are allowed.
+// Every member takes the lock of the constraint, so that matchers of one constraint, or one
+// matcher, may be used from several threads.  The members named try_ never wait and never work:
+// they answer from what is known already, or say that they cannot.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "matching/constraint.hpp"
+
+namespace tokamata {
+
+// Why a token is refused, or that it is not.
+struct Explanation {
+  enum class Verdict {
+    Allowed,
+    Padding,      // no such token; a column of the logits alone
+    NotText,      // a control token, or one without bytes
+    StopTooSoon,  // a stop token, where the text is not accepted
+    AfterStop,    // a text token, after a stop token
+    Byte,         // the byte at `offset` cannot come there; `expected` could
+    Unspellable,  // all its bytes fit, but no tokens lead on from there to an accepted text
+  };
+  Verdict verdict;
+  std::size_t offset = 0;  // into the bytes of the token
+  ByteSet expected;        // what could come at `offset`
+};
+
+class Matcher {
+ public:
+  explicit Matcher(std::shared_ptr<Constraint> constraint);
+  ~Matcher();
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+  std::unique_ptr<Matcher> fork();
+
+  MaskPtr try_mask();  // null: not known yet, or the lock is held
+  MaskPtr mask();
+  std::optional<bool> try_advance(TokenId token);
+  bool advance(TokenId token);
+  // Returns false, and does nothing, where fewer than `count` tokens were advanced.
+  bool rollback(std::size_t count);
+
+  bool is_accepting();
+  bool is_finished();
+  std::vector<TokenId> tokens();
+  std::string text();
+  std::string forced_text();
+  std::vector<TokenId> forced_tokens();
+  Explanation explain(TokenId token);
+
+  const std::shared_ptr<Constraint>& constraint() const { return constraint_; }
+
+ private:
+  friend class Constraint;
+  static constexpr StateId kStopped{~std::uint32_t{0}};  // behind a stop token
+  struct Step {
+    TokenId token;
+    StateId state;
+  };
+
+  TokenAutomaton& automaton() { return constraint_->automaton_; }
+  StateId state() const { return steps_.back().state; }
+  bool stopped() const { return state() == kStopped; }
+  TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps_.size() == 1}; }
+  MaskPtr current_mask(Budget& budget);
+
+  std::shared_ptr<Constraint> constraint_;
+  bool has_start_rule_;
+  std::vector<Step> steps_;  // the first stands for the empty text and has no token
+  double spent_seconds_;
+};
+
+}  // namespace tokamata

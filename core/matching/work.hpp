@@ -1,0 +1,31 @@
+// The frame around every call that works; see constraint.hpp.
+#pragma once
+
+#include "matching/constraint.hpp"
+
+namespace tokamata {
+
+template <class Task>
+auto Constraint::work(double& spent_seconds, Task&& task) {
+  const std::lock_guard lock(mutex_);
+  for (bool retried = false;; retried = true) {
+    Budget budget(limits_, cancel_, spent_seconds, [this] { return held_bytes(); });
+    try {
+      auto result = task(budget);
+      spent_seconds = budget.spent_seconds();
+      return result;
+    } catch (const LimitExceeded& error) {
+      spent_seconds = budget.spent_seconds();
+      // What the call had built is garbage now, and so is what earlier calls left behind: with
+      // that given up, the same call may well fit.
+      const bool full = error.limit == "states" || error.limit == "memory_bytes";
+      if (full) collect();
+      if (!full || retried) throw;
+    } catch (const Cancelled&) {
+      spent_seconds = budget.spent_seconds();
+      throw;
+    }
+  }
+}
+
+}  // namespace tokamata

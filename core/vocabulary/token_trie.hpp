@@ -1,0 +1,83 @@
+// The bytes of all tokens, as a trie.
+//
+// Nodes are numbered breadth first, so that the children of a node lie side by side and the
+// children of node n end where those of node n + 1 begin.  Tokens are kept in the order of their
+// bytes, so that the tokens below a node are one contiguous run:
+//
+//      tokens  a ab abc b         order    0:a 1:ab 2:abc 3:b
+//
+//      root ─a─▶ 1 ─b─▶ 3 ─c─▶ 4       node 1: tokens [0,3), own [0,1)
+//        └──b─▶ 2                      node 3: tokens [1,3), own [1,2)
+//
+// Every node also says what is below it in terms of code points: which bytes can begin one
+// (`below`), and how many stand on one path at most (`height`).  A state that takes all of
+// `below` and lives, at least `height` times, lives after every token there, and the walk need
+// not go down (composition/mask_walk.cpp).  Token edges may cut code points, so that a node is
+// read as being where its path from the root says it is: the bytes of a code point begun on the
+// path belong to it, and stray bytes mark what is above them as irregular.
+//
+// Cost: a sort of the tokens and one pass over their bytes; 16 bytes and one for the byte of the
+// edge per node.  Not taken: a double array (no order among siblings), and depth-first numbering
+// (the children of a wide node lie in as many cache lines).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/byte_set.hpp"
+#include "common/ids.hpp"
+
+namespace tokamata {
+
+class TokenTrie {
+ public:
+  // In place of a byte: something below is not UTF-8, or not known to be.  0xFF never begins a
+  // code point, so that no class holds it.
+  static constexpr std::uint8_t kIrregular = 0xFF;
+  static constexpr std::uint32_t kHighest = 255;  // heights are capped here
+
+  struct Node {
+    std::uint32_t first_child;
+    std::uint32_t tokens_begin;  // in the order of bytes
+    std::uint32_t tokens_end;
+    std::uint32_t below : 24;  // index of a set of bytes
+    std::uint32_t height : 8;
+  };
+
+  // Tokens whose view is empty have no place in the trie.
+  explicit TokenTrie(std::span<const std::string_view> tokens);
+
+  static constexpr NodeId root() { return {0}; }
+  const Node& node(NodeId id) const { return nodes_[id.value]; }
+  std::uint32_t children_begin(NodeId id) const { return nodes_[id.value].first_child; }
+  std::uint32_t children_end(NodeId id) const { return nodes_[id.value + 1].first_child; }
+  // The byte on the way into a node; for the root, 0.
+  std::uint8_t byte(std::uint32_t node) const { return edge_bytes_[node]; }
+  // The tokens that end at the node are [tokens_begin, own_end).
+  std::uint32_t own_end(NodeId id) const {
+    const std::uint32_t begin = children_begin(id);
+    return begin == children_end(id) ? nodes_[id.value].tokens_end : nodes_[begin].tokens_begin;
+  }
+  const ByteSet& below(const Node& node) const { return below_sets_[node.below]; }
+
+  // Token ids in the order of their bytes.
+  std::span<const std::uint32_t> order() const { return order_; }
+  std::size_t node_count() const { return nodes_.size() - 1; }
+  std::size_t longest() const { return longest_; }
+  std::size_t memory_bytes() const;
+
+ private:
+  void sort_tokens(std::span<const std::string_view> tokens);
+  std::vector<std::uint8_t> build_nodes(std::span<const std::string_view> tokens);
+  void summarize(const std::vector<std::uint8_t>& phases);
+
+  std::vector<Node> nodes_;  // and one past the end, for the children of the last
+  std::vector<std::uint8_t> edge_bytes_;
+  std::vector<std::uint32_t> order_;
+  std::vector<ByteSet> below_sets_;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,86 @@
+// What the engine knows of a tokenizer: the bytes of every token, which tokens end a text, and
+// how wide the logits are.  Immutable once made; shared by all that is compiled for it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/byte_set.hpp"
+#include "common/ids.hpp"
+#include "vocabulary/token_trie.hpp"
+
+namespace tokamata {
+
+class Vocabulary {
+ public:
+  // A view without data is a token that no text produces (a control token, a hole); one without
+  // bytes is an empty token.  Neither is ever allowed.  Stop tokens are not text, whatever their
+  // bytes are.  The views are copied.
+  Vocabulary(std::span<const std::string_view> tokens, std::vector<std::uint32_t> stop, std::uint32_t width)
+      : width_(width), stop_(std::move(stop)), token_count_(static_cast<std::uint32_t>(tokens.size())),
+        trie_(store(tokens)) {
+    for (std::uint32_t id = 0; id < token_count_; ++id)
+      if (const std::string_view text = bytes({id}); text.size() == 1)
+        single_bytes_.add(static_cast<std::uint8_t>(text[0]));
+    for (std::uint32_t id : trie_.order()) text_words_[id / 32] |= 1u << (id % 32);
+  }
+
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
+
+  // The bytes of a text token; empty for every other id below `width`.
+  std::string_view bytes(TokenId token) const {
+    if (token.value >= token_count_) return {};
+    return std::string_view(blob_).substr(offsets_[token.value], offsets_[token.value + 1] - offsets_[token.value]);
+  }
+  bool is_stop(TokenId token) const { return std::ranges::binary_search(stop_, token.value); }
+
+  std::uint32_t token_count() const { return token_count_; }
+  std::uint32_t width() const { return width_; }
+  std::size_t words() const { return (std::size_t{width_} + 31) / 32; }
+  const std::vector<std::uint32_t>& stop() const { return stop_; }
+  const TokenTrie& trie() const { return trie_; }
+  const ByteSet& single_bytes() const { return single_bytes_; }
+  // One bit per token, set where the token is text.
+  const std::vector<std::uint32_t>& text_words() const { return text_words_; }
+
+ private:
+  // Copies the bytes of the text tokens; returns views of the copies, one per id.
+  std::vector<std::string_view> store(std::span<const std::string_view> tokens) {
+    if (width_ < tokens.size()) throw std::invalid_argument("vocabulary: the width is below the number of tokens");
+    std::ranges::sort(stop_);
+    stop_.erase(std::unique(stop_.begin(), stop_.end()), stop_.end());
+    if (!stop_.empty() && stop_.back() >= width_) throw std::invalid_argument("vocabulary: a stop token is past the width");
+    text_words_.assign(words(), 0);
+
+    std::size_t total = 0;
+    for (std::string_view token : tokens) total += token.size();
+    blob_.reserve(total);
+    offsets_.reserve(tokens.size() + 1);
+    offsets_.push_back(0);
+    for (std::uint32_t id = 0; id < tokens.size(); ++id) {
+      if (!is_stop({id})) blob_.append(tokens[id]);
+      offsets_.push_back(blob_.size());
+    }
+    std::vector<std::string_view> views;
+    views.reserve(tokens.size());
+    for (std::uint32_t id = 0; id < tokens.size(); ++id) views.push_back(bytes({id}));
+    return views;
+  }
+
+  std::uint32_t width_;
+  std::vector<std::uint32_t> stop_;  // sorted
+  std::uint32_t token_count_;
+  std::string blob_;
+  std::vector<std::size_t> offsets_;
+  std::vector<std::uint32_t> text_words_;
+  ByteSet single_bytes_;
+  TokenTrie trie_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,136 @@
+"""The engine (C++): conversion only happens here; see core/ for what it does."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+class Expression:
+    """A pattern as the engine takes it: an immutable tree."""
+
+    @property
+    def depth(self) -> int:
+        """How deep the tree nests."""
+
+def empty() -> Expression:
+    """No text at all."""
+
+def epsilon() -> Expression:
+    """The empty text."""
+
+def literal(data: bytes) -> Expression:
+    """Exactly these bytes."""
+
+def code_points(ranges: Sequence[tuple[int, int]]) -> Expression:
+    """One code point of the inclusive ranges, in UTF-8; surrogates are dropped."""
+
+def concat(items: Sequence[Expression]) -> Expression:
+    """One after the other."""
+
+def union(items: Sequence[Expression]) -> Expression:
+    """Any one of them."""
+
+def repeat(body: Expression, minimum: int, maximum: int | None, position: int = -1) -> Expression:
+    """``body``, ``minimum`` to ``maximum`` times; ``None`` is without bound.
+
+    ``position`` is its offset in the pattern, for errors, or -1.
+    """
+
+class CancelToken:
+    """Stops work under way, from any thread."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Makes all work that was given this token raise :class:`tokamata.Cancelled`, now and later."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether :meth:`cancel` was called."""
+
+class Limits:
+    def __init__(self, states: int, memory_bytes: int, seconds: float, depth: int) -> None: ...
+
+class Vocabulary:
+    def __init__(self, tokens: list[bytes | None], stop: Sequence[int], width: int) -> None: ...
+    @property
+    def trie_nodes(self) -> int: ...
+    @property
+    def trie_bytes(self) -> int: ...
+    @property
+    def longest(self) -> int: ...
+
+class Constraint:
+    def __init__(
+        self,
+        expression: Expression,
+        vocabulary: Vocabulary,
+        start_vocabulary: Vocabulary | None,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str | None,
+    ) -> None: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+class Matcher:
+    def __init__(self, origin: Constraint | Matcher) -> None: ...
+    def fill_mask(self, row: Any) -> None:
+        """Copies the mask into the caller's row.
+
+        Args:
+            row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a
+                CPU tensor of the same shape and dtype.
+
+        Raises:
+            MaskError: ``row`` has another dtype, length or layout.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    @property
+    def mask(self) -> npt.NDArray[np.int32]:
+        """The mask as a read-only view of the memo: ``int32[ceil(width / 32)]``, no copy.
+
+        It keeps its bits whatever becomes of the matcher and of the memo.
+        """
+
+    def advance(self, token: int) -> bool:
+        """Takes a token; ``False`` refuses it and changes nothing.
+
+        Raises:
+            TokenIdError: ``token`` is outside the width of the vocabulary.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    def rollback(self, count: int) -> None:
+        """Takes back the last ``count`` tokens, stop tokens included.
+
+        Raises:
+            RollbackError: fewer were advanced; nothing has changed.
+        """
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is one that the constraint accepts."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a stop token was taken, or the text is accepted and nothing can follow."""
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens so far, stop tokens included."""
+
+    @property
+    def text(self) -> bytes:
+        """The bytes of the tokens so far, stop tokens left out; it may end inside a code point."""
+
+    def forced_text(self) -> bytes:
+        """The longest common prefix of all continuations, in bytes; it may end inside a code point."""
+
+    def forced_tokens(self) -> list[int]:
+        """The run of steps, from here on, at which the mask has a single bit that is no stop token."""
+
+    def _explain(self, token: int) -> tuple[int, int, list[int]]: ...

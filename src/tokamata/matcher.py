@@ -1,0 +1,121 @@
+"""Matchers: a text under way, token by token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tokamata import _core
+
+if TYPE_CHECKING:
+    from tokamata.compiled import CompiledConstraint
+
+# In the order of Explanation::Verdict in core/matching/matcher.hpp.
+_VERDICTS = ("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a matcher refuses a token, or that it does not.
+
+    Attributes:
+        token: the token asked about.
+        allowed: whether ``advance(token)`` would succeed.
+        rule: what decided: ``"allowed"``; ``"padding"`` (a column of the logits without a token);
+            ``"not text"`` (a control token, or one without bytes); ``"stop too soon"`` (a stop token,
+            where the text is not accepted); ``"after stop"``; ``"byte"`` (the byte at ``offset``
+            cannot come there); ``"unspellable"`` (its bytes fit, but no tokens lead on from there).
+        text: the bytes of the token; empty where it has none.
+        offset: how many bytes of it fit.
+        expected: the byte values, 0 to 255, that can come at ``offset``.
+    """
+
+    token: int
+    allowed: bool
+    rule: str
+    text: bytes
+    offset: int
+    expected: tuple[int, ...]
+
+    def __str__(self) -> str:
+        name = f"token {self.token} ({self.text!r})" if self.text else f"token {self.token}"
+        if self.rule == "byte":
+            where = f"byte {self.offset} ({self.text[self.offset : self.offset + 1]!r}) cannot come there"
+            return f"{name} is refused: {where}; expected {describe_bytes(self.expected)}"
+        reasons = {
+            "allowed": f"{name} is allowed",
+            "padding": f"{name} is refused: it is padding between the tokenizer and the logits",
+            "not text": f"{name} is refused: no text produces it",
+            "stop too soon": f"{name} is refused: it ends the text, which is not complete; expected "
+            f"{describe_bytes(self.expected)}",
+            "after stop": f"{name} is refused: the text has ended, and only stop tokens may follow",
+            "unspellable": f"{name} is refused: its bytes fit, but the vocabulary has no tokens to go on "
+            f"from there; expected {describe_bytes(self.expected)}",
+        }
+        return reasons[self.rule]
+
+
+class Matcher(_core.Matcher):
+    """A text under way: which tokens may come next, and what was written so far.
+
+    Made by :meth:`tokamata.CompiledConstraint.matcher`.  A set bit of the mask means that some
+    accepted text continues with that token and that the vocabulary can spell the rest; a clear bit
+    means that none does.  ``advance(t)`` succeeds if and only if bit ``t`` is set.
+
+    Stop tokens are allowed exactly where the text is accepted.  After one, masks hold the stop
+    tokens alone.  A call that raises leaves the matcher as it was.
+    """
+
+    __slots__ = ("_compiled",)
+
+    def __init__(self, compiled: CompiledConstraint, origin: Matcher | None = None) -> None:
+        if origin is None:
+            super().__init__(compiled._core)
+        else:
+            super().__init__(origin)
+        self._compiled = compiled
+
+    @property
+    def compiled(self) -> CompiledConstraint:
+        """What this matcher was made from."""
+        return self._compiled
+
+    def fork(self) -> Matcher:
+        """A second matcher at the same place; neither sees what the other does.
+
+        Cost: a copy of the list of tokens.
+        """
+        return Matcher(self._compiled, self)
+
+    def explain(self, token: int) -> Explanation:
+        """Why ``token`` is refused at this place: the byte where it fails, and what could come there.
+
+        Raises:
+            TokenIdError: ``token`` is outside the width of the vocabulary.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        verdict, offset, expected = self._explain(token)
+        rule = _VERDICTS[verdict]
+        text = self._compiled.vocabulary[token] or b""
+        return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected))
+
+    def __repr__(self) -> str:
+        return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"
+
+
+def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:
+    """A set of byte values for people: ``'0'–'9', 'a', 0xC3`` or ``nothing``."""
+    runs: list[tuple[int, int]] = []
+    for value in values:
+        if runs and runs[-1][1] == value - 1:
+            runs[-1] = (runs[-1][0], value)
+        else:
+            runs.append((value, value))
+    shown = [_name(low) if low == high else f"{_name(low)}–{_name(high)}" for low, high in runs[:most]]
+    if len(runs) > most:
+        shown.append("…")
+    return ", ".join(shown) or "nothing"
+
+
+def _name(value: int) -> str:
+    return repr(chr(value)) if value < 0x80 else f"0x{value:02X}"
