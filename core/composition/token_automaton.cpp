@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "composition/trie_walk.hpp"
+#include "composition/mask_walk.hpp"
 
 namespace tokamata {
 
@@ -84,34 +84,12 @@ const std::vector<Loop>& TokenAutomaton::loops(StateId state) {
   return known.loops;
 }
 
-bool TokenAutomaton::lives_throughout(StateId state, const TokenTrie& trie, const TokenTrie::Node& node) {
-  for (const Loop& loop : loops(state)) {
-    const bool high_enough = node.height < TokenTrie::kHighest ? node.height <= loop.rounds : loop.rounds >= trie.longest();
-    if (high_enough && trie.below(node).is_subset_of(loop.bytes)) return true;
-  }
-  return false;
-}
-
-std::vector<TokenAutomaton::TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget) {
-  const TokenTrie& trie = vocabulary(place.at_start).trie();
-  std::vector<TokenRange> ranges;
-  const auto add = [&](std::uint32_t begin, std::uint32_t end) {
-    if (begin == end) return;
-    if (!ranges.empty() && ranges.back().end == begin)
-      ranges.back().end = end;
-    else
-      ranges.push_back({begin, end});
+std::vector<TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget) {
+  const auto describe = [&](StateId state) {
+    const bool can_finish = spellable(state, budget);
+    return WalkState{loops(state), can_finish};
   };
-  walk_trie(trie, TokenTrie::root(), automaton_, place.state, budget, [&](NodeId id, StateId state) {
-    const TokenTrie::Node& node = trie.node(id);
-    const std::uint32_t own_end = trie.own_end(id);
-    if (own_end != node.tokens_begin && spellable(state, budget)) add(node.tokens_begin, own_end);
-    if (own_end == node.tokens_end) return false;
-    if (!lives_throughout(state, trie, node)) return true;
-    add(own_end, node.tokens_end);
-    return false;
-  });
-  return ranges;
+  return MaskWalk(vocabulary(place.at_start).trie(), automaton_, budget, describe).run(place.state);
 }
 
 // Sets the bits of the tokens in the ranges, or clears those of all others, whichever are fewer.

@@ -21,6 +21,7 @@
 #include "common/limits.hpp"
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
+#include "composition/mask_walk.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/vocabulary.hpp"
 
@@ -85,13 +86,8 @@ class TokenAutomaton {
     bool loops_known = false;
     Spelling spelling = Spelling::Unknown;
   };
-  struct TokenRange {  // in the trie's order
-    std::uint32_t begin, end;
-  };
-
   StateData& data(StateId state);
   const std::vector<Loop>& loops(StateId state);
-  bool lives_throughout(StateId state, const TokenTrie& trie, const TokenTrie::Node& node);
 
   MaskPtr build_mask(Place place, Budget& budget);
   std::vector<TokenRange> live_ranges(Place place, Budget& budget);

@@ -78,7 +78,7 @@ std::vector<std::uint8_t> TokenTrie::build_nodes(std::span<const std::string_vie
 
   std::vector<std::uint8_t> phases{kBetween};
   nodes_.reserve(2 * sorted.size() + 2);
-  nodes_.push_back({0, 0, static_cast<std::uint32_t>(sorted.size()), 0, 0});
+  nodes_.push_back({0, 0, static_cast<std::uint32_t>(sorted.size()), 0, 0, 0});
   edge_bytes_.push_back(0);
   std::size_t depth = 0;
   std::size_t level_end = 1;
@@ -91,17 +91,18 @@ std::vector<std::uint8_t> TokenTrie::build_nodes(std::span<const std::string_vie
     const std::uint32_t end = nodes_[i].tokens_end;
     std::uint32_t token = nodes_[i].tokens_begin;
     while (token < end && sorted[token].size() == depth) ++token;
+    nodes_[i].own = std::min(token - nodes_[i].tokens_begin, kManyOwn) & 0xfu;
     while (token < end) {
       const char edge = sorted[token][depth];
       const std::uint32_t begin = token;
       do ++token;
       while (token < end && sorted[token][depth] == edge);
-      nodes_.push_back({0, begin, token, 0, 0});
+      nodes_.push_back({0, begin, token, 0, 0, 0});
       edge_bytes_.push_back(static_cast<std::uint8_t>(edge));
       phases.push_back(phase_after(static_cast<Phase>(phases[i]), static_cast<std::uint8_t>(edge)));
     }
   }
-  nodes_.push_back({static_cast<std::uint32_t>(nodes_.size()), 0, 0, 0, 0});
+  nodes_.push_back({static_cast<std::uint32_t>(nodes_.size()), 0, 0, 0, 0, 0});
   return phases;
 }
 
@@ -117,7 +118,7 @@ void TokenTrie::summarize(const std::vector<std::uint8_t>& phases) {
   ByteSet irregular;
   irregular.add(kIrregular);
   const std::uint32_t irregular_index = intern(irregular);
-  constexpr std::size_t kMostSets = (std::size_t{1} << 24) - 1;
+  constexpr std::size_t kMostSets = (std::size_t{1} << 20) - 1;
 
   for (std::size_t i = node_count(); i-- > 0;) {
     ByteSet below;
@@ -132,7 +133,7 @@ void TokenTrie::summarize(const std::vector<std::uint8_t>& phases) {
       below |= below_sets_[nodes_[child].below];
       height = std::max(height, nodes_[child].height + (begins ? 1u : 0u));
     }
-    nodes_[i].below = (below_sets_.size() < kMostSets ? intern(below) : irregular_index) & 0xffffffu;
+    nodes_[i].below = (below_sets_.size() < kMostSets ? intern(below) : irregular_index) & 0xfffffu;
     nodes_[i].height = std::min(height, kHighest) & 0xffu;
   }
 }

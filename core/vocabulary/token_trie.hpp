@@ -37,12 +37,14 @@ class TokenTrie {
   // code point, so that no class holds it.
   static constexpr std::uint8_t kIrregular = 0xFF;
   static constexpr std::uint32_t kHighest = 255;  // heights are capped here
+  static constexpr std::uint32_t kManyOwn = 15;
 
   struct Node {
     std::uint32_t first_child;
     std::uint32_t tokens_begin;  // in the order of bytes
     std::uint32_t tokens_end;
-    std::uint32_t below : 24;  // index of a set of bytes
+    std::uint32_t below : 20;  // index of a set of bytes
+    std::uint32_t own : 4;     // tokens that end here; kManyOwn says to look at the first child
     std::uint32_t height : 8;
   };
 
@@ -57,8 +59,10 @@ class TokenTrie {
   std::uint8_t byte(std::uint32_t node) const { return edge_bytes_[node]; }
   // The tokens that end at the node are [tokens_begin, own_end).
   std::uint32_t own_end(NodeId id) const {
+    const Node& n = nodes_[id.value];
+    if (n.own != kManyOwn) return n.tokens_begin + n.own;
     const std::uint32_t begin = children_begin(id);
-    return begin == children_end(id) ? nodes_[id.value].tokens_end : nodes_[begin].tokens_begin;
+    return begin == children_end(id) ? n.tokens_end : nodes_[begin].tokens_begin;
   }
   const ByteSet& below(const Node& node) const { return below_sets_[node.below]; }
 

