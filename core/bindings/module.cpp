@@ -141,7 +141,7 @@ void copy_into(const nb::handle row, const Mask& mask) {
     return;
   }
   nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> tensor;
-  if (!nb::try_cast(nb::borrow(row), tensor)) refuse_row("this is no such array", words);
+  if (!nb::try_cast(nb::borrow(row), tensor, /*convert=*/false)) refuse_row("this is no such array", words);
   if (tensor.shape(0) != words) refuse_row("this one has " + std::to_string(tensor.shape(0)), words);
   std::memcpy(tensor.data(), mask.words.data(), 4 * words);
 }
@@ -251,10 +251,11 @@ void bind_expressions(nb::module_& m) {
 NB_MODULE(_core, m) {
   bind_expressions(m);
 
-  nb::class_<CancelToken>(m, "CancelToken")
+  nb::class_<CancelToken>(m, "CancelToken", "Stops work under way, from any thread.")
       .def(nb::init<>())
-      .def("cancel", &CancelToken::cancel)
-      .def_prop_ro("cancelled", &CancelToken::cancelled);
+      .def("cancel", &CancelToken::cancel,
+           "Makes all work that was given this token raise tokamata.Cancelled, now and later.")
+      .def_prop_ro("cancelled", &CancelToken::cancelled, "Whether cancel() was called.");
 
   nb::class_<Limits>(m, "Limits")
       .def("__init__",
@@ -279,7 +280,7 @@ NB_MODULE(_core, m) {
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
       .def("__init__", [](BoundMatcher* self, nb::handle_t<BoundConstraint> c) { new (self) BoundMatcher(nb::borrow(c)); },
            "constraint"_a)
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a)
+      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none())
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)
       .def("rollback", &BoundMatcher::rollback, "count"_a)

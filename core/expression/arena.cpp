@@ -225,6 +225,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
     merge_byte_sets(flat);
     merge_counts(flat);
     drop_dominated(flat);
+    drop_skipped(flat);
     absorb_epsilon(flat);
   }
   if (flat.empty()) return kEmpty;
@@ -286,6 +287,24 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
   for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
   std::ranges::sort(alternatives);
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+}
+
+// t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.
+void Arena::drop_skipped(std::vector<ExpressionId>& alternatives) {
+  std::vector<ExpressionId> dropped;
+  for (ExpressionId item : alternatives) {
+    ExpressionId rest = item;
+    while (node(rest).kind == Kind::Concatenation && node(node(rest).head()).nullable) {
+      rest = node(rest).tail();
+      if (std::ranges::binary_search(alternatives, rest)) {
+        dropped.push_back(rest);
+        break;  // what may be skipped after that is found from there
+      }
+    }
+  }
+  if (dropped.empty()) return;
+  std::ranges::sort(dropped);
+  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(dropped, item); });
 }
 
 // Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}.

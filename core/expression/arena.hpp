@@ -134,6 +134,7 @@ class Arena {
                    Budget& budget);
   void merge_byte_sets(std::vector<ExpressionId>& items);
   void merge_counts(std::vector<ExpressionId>& items);
+  void drop_skipped(std::vector<ExpressionId>& items);
   void absorb_epsilon(std::vector<ExpressionId>& items);
   void drop_dominated(std::vector<ExpressionId>& items);
   bool dominates(ExpressionId larger, ExpressionId smaller) const;

@@ -1,0 +1,165 @@
+"""Masks laid over logits, against a loop over the definition."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokamata.errors import MaskError
+from tokamata.masks import _disallowed_by_shifts, allocate_mask, apply_mask
+
+TORCH_DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+
+
+def naive(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Apply a mask by its definition: bit ``t % 32`` of word ``t // 32``."""
+    result = logits.copy()
+    for index in np.ndindex(logits.shape):
+        *row, token = index
+        word = token // 32
+        if word >= mask.shape[-1] or not (int(mask[(*row, word)]) >> (token % 32)) & 1:
+            result[index] = -np.inf
+    return result
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    batch = draw(st.sampled_from([(), (1,), (3,), (0,), (2, 2)]))
+    words = draw(st.integers(1, 4))
+    width = draw(st.integers(32 * (words - 1) + 1, 32 * words + 40))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    mask = random.integers(-(2**31), 2**31, size=(*batch, words), dtype=np.int64).astype(np.int32)
+    logits = random.normal(size=(*batch, width)).astype(np.float32)
+    return logits, mask
+
+
+@given(cases(), st.sampled_from([np.float16, np.float32, np.float64]))
+@settings(deadline=None)
+def test_numpy_is_as_defined(case: tuple[np.ndarray, np.ndarray], dtype: type) -> None:
+    logits, mask = case[0].astype(case[0].dtype), case[1]
+    logits = logits.astype(dtype)
+    expected = naive(logits, mask)
+    apply_mask(logits, mask)
+    np.testing.assert_array_equal(logits, expected)
+
+
+@given(cases(), st.sampled_from(TORCH_DTYPES), st.booleans())
+@settings(deadline=None)
+def test_torch_is_as_defined(
+    case: tuple[np.ndarray, np.ndarray], dtype: torch.dtype, mask_is_torch: bool
+) -> None:
+    logits, mask = torch.from_numpy(case[0]).to(dtype), case[1]
+    expected = naive(logits.double().numpy(), mask)
+    apply_mask(logits, torch.from_numpy(mask) if mask_is_torch else mask)
+    np.testing.assert_array_equal(logits.double().numpy(), expected)
+
+
+@given(cases())
+@settings(deadline=None)
+def test_the_way_taken_on_an_accelerator_gives_the_same_bits(case: tuple[np.ndarray, np.ndarray]) -> None:
+    mask = case[1]
+    disallowed = _disallowed_by_shifts(torch.from_numpy(mask)).numpy()
+    expected = np.isneginf(naive(np.zeros((*mask.shape[:-1], 32 * mask.shape[-1])), mask))
+    np.testing.assert_array_equal(disallowed, expected)
+
+
+def test_strided_logits_and_masks_are_written_in_place() -> None:
+    base = np.zeros((4, 80), dtype=np.float32)
+    mask = np.full((2, 4), 0b101, dtype=np.int32)[:, ::2]
+    expected = base.copy()
+    expected[::2, ::2] = naive(base[::2, ::2], mask)
+    apply_mask(base[::2, ::2], mask)
+    np.testing.assert_array_equal(base, expected)
+
+    tensor = torch.zeros(4, 80)
+    apply_mask(tensor[::2, ::2], mask)
+    np.testing.assert_array_equal(tensor.numpy(), expected)
+
+
+def test_a_read_only_mask_serves() -> None:
+    mask = allocate_mask(1, 40)[0]
+    mask[0] = 1
+    mask.flags.writeable = False
+    logits, tensor = np.zeros(40), torch.zeros(40)
+    apply_mask(logits, mask)
+    apply_mask(tensor, mask)
+    assert np.flatnonzero(np.isfinite(logits)).tolist() == [0]
+    assert torch.isfinite(tensor).nonzero().flatten().tolist() == [0]
+
+
+def test_logits_made_in_inference_mode() -> None:
+    with torch.inference_mode():
+        logits = torch.zeros(1, 40)
+    apply_mask(logits, np.ones((1, 2), np.int32))
+    assert torch.isfinite(logits).sum() == 2
+
+
+def test_gradients_flow_through_the_allowed() -> None:
+    weights = torch.ones(40, requires_grad=True)
+    logits = weights * 2
+    apply_mask(logits, np.ones(2, np.int32))
+    torch.logsumexp(logits, dim=-1).backward()
+    assert weights.grad is not None
+    assert weights.grad.nonzero().flatten().tolist() == [0, 32]
+
+
+@pytest.mark.parametrize("make", [np.zeros, torch.zeros])
+def test_narrow_logits_are_refused_with_the_numbers(make) -> None:
+    for width in (33, 64):
+        apply_mask(make(width), np.zeros(2, np.int32))
+    with pytest.raises(MaskError, match="32 entries, and a mask of 2 words belongs to a vocabulary of 33 to 64"):
+        apply_mask(make(32), np.zeros(2, np.int32))
+
+
+@pytest.mark.parametrize(
+    ("logits", "mask", "what"),
+    [
+        (np.zeros(32), np.zeros(1, np.int64), "int32, not int64"),
+        (np.zeros(32), torch.zeros(1, dtype=torch.int64), "int32, not"),
+        (torch.zeros(32), torch.zeros(1, dtype=torch.uint8), "int32, not"),
+        (torch.zeros(32), np.zeros(1, np.uint32), "int32, not uint32"),
+        (np.zeros(32, np.int64), np.zeros(1, np.int32), "floating point, not int64"),
+        (torch.zeros(32, dtype=torch.int32), np.zeros(1, np.int32), "floating point"),
+        (np.zeros((2, 32)), np.zeros((1, 1), np.int32), r"\[2, 32\].*\[1, 1\]"),
+        (np.zeros((2, 32)), np.zeros(1, np.int32), "dimensions"),
+        (torch.zeros(2, 32), np.zeros((3, 1), np.int32), "dimensions"),
+        (np.zeros(()), np.zeros((), np.int32), "dimensions"),
+        (np.zeros(32), np.zeros(0, np.int32), "no words"),
+        (np.broadcast_to(np.zeros(32), (2, 32)), np.zeros((2, 1), np.int32), "read-only"),
+        (torch.zeros(32).expand(2, 32), np.zeros((2, 1), np.int32), "expanded"),
+        (torch.zeros(32, requires_grad=True), np.zeros(1, np.int32), "gradient"),
+        ([0.0] * 32, np.zeros(1, np.int32), "not list"),
+        (np.zeros(32), [0], "not list"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(logits, mask, what: str) -> None:
+    with pytest.raises(MaskError, match=what):
+        apply_mask(logits, mask)
+    if not isinstance(logits, list):
+        assert not np.isneginf(np.asarray(logits.detach() if hasattr(logits, "detach") else logits)).any()
+
+
+def test_allocate() -> None:
+    assert allocate_mask(2, 32).shape == (2, 1)
+    assert allocate_mask(2, 33).shape == (2, 2)
+    assert allocate_mask(1, 1).dtype == np.int32
+    assert not allocate_mask(3, 100).any()
+    for batch, width in ((0, 5), (5, 0), (-1, 5)):
+        with pytest.raises(MaskError, match="at least 1"):
+            allocate_mask(batch, width)
+
+
+def test_torch_is_not_imported() -> None:
+    code = (
+        "import sys, importlib.util as u, numpy as np, types\n"
+        "import tokamata.masks as m\n"
+        "m.apply_mask(np.zeros(32), np.zeros(1, np.int32))\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
