@@ -21,7 +21,7 @@ struct Limits {
   std::size_t states = std::numeric_limits<std::size_t>::max();
   std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
-  std::uint32_t depth = 500;
+  std::uint32_t depth = 1000;
 };
 
 // Set by any thread; read by the ones that work.

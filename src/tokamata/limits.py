@@ -29,7 +29,7 @@ class Limits:
     states: int = 1_000_000
     memory_bytes: int = 1 << 29
     seconds: float = 30.0
-    depth: int = 500
+    depth: int = 1000
 
     def __post_init__(self) -> None:
         for name in ("states", "memory_bytes", "depth"):

@@ -1,0 +1,131 @@
+"""Sets of code points, as sorted disjoint inclusive ranges.
+
+Problem: a class such as ``[^\\w-]`` is a set of up to a million code points; everything that a pattern
+does to classes (union, negation, ignoring case) must cost what its ranges cost, not its members.
+
+Example::
+
+    normalize([(98, 99), (97, 97)])             # ((97, 99),)
+    complement(((0, 9), (11, 0x10FFFF)))        # ((10, 10),)
+    equal_case(((107, 107),))                   # ((75, 75), (107, 107), (8490, 8490)): K, k, the Kelvin sign
+
+All sets are subsets of the Unicode scalar values: surrogates are no text, so they are dropped.
+
+Cost: linear in the number of ranges, after sorting; ``equal_case`` is linear in the number of cased
+code points (2,988) at worst.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+from tokamata.patterns.unicode import Ranges, case_orbits, named_set
+
+__all__ = ["Ranges", "complement", "equal_case", "letter_cases", "named_class", "normalize"]
+
+FIRST_SURROGATE, LAST_SURROGATE, LAST = 0xD800, 0xDFFF, 0x10FFFF
+
+# The classes that have a letter: what they contain, under flag "a" and without it.
+_ASCII = {"d": ((48, 57),), "w": ((48, 57), (65, 90), (95, 95), (97, 122)), "s": ((9, 13), (32, 32))}
+
+
+def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """The union of any ranges, sorted and merged, without surrogates."""
+    merged: list[tuple[int, int]] = []
+    low, high = -2, -2
+    for start, end in sorted(ranges):
+        if start <= high + 1:
+            if end > high:
+                high = end
+        else:
+            merged.append((low, high))
+            low, high = start, end
+    merged.append((low, high))
+    return _without_surrogates(merged[1:])
+
+
+def _without_surrogates(ranges: list[tuple[int, int]]) -> Ranges:
+    if not ranges or ranges[-1][1] < FIRST_SURROGATE:
+        return tuple(ranges)
+    kept: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if end < FIRST_SURROGATE or start > LAST_SURROGATE:
+            kept.append((start, end))
+            continue
+        if start < FIRST_SURROGATE:
+            kept.append((start, FIRST_SURROGATE - 1))
+        if end > LAST_SURROGATE:
+            kept.append((LAST_SURROGATE + 1, end))
+    return tuple(kept)
+
+
+def complement(ranges: Ranges) -> Ranges:
+    """All other scalar values.  ``ranges`` is normalized."""
+    gaps: list[tuple[int, int]] = []
+    after = 0
+    for start, end in ranges:
+        if start > after:
+            gaps.append((after, start - 1))
+        after = end + 1
+    if after <= LAST:
+        gaps.append((after, LAST))
+    return _without_surrogates(gaps)
+
+
+def equal_case(ranges: Ranges, ascii_only: bool = False) -> Ranges:
+    """The set with everything that ``re.IGNORECASE`` holds equal to one of its members.
+
+    ``ascii_only``: as under flag ``a``, where only ASCII letters have two cases.
+    """
+    return _ascii_case_closure(ranges) if ascii_only else _case_closure(ranges)
+
+
+@lru_cache(maxsize=4096)
+def letter_cases(point: int, ascii_only: bool) -> Ranges:
+    """What ``re.IGNORECASE`` holds equal to one code point: several ranges, or the code point alone."""
+    several = equal_case(((point, point),), ascii_only)
+    return tuple((other, other) for low, high in several for other in range(low, high + 1))
+
+
+@cache
+def _cased() -> list[int]:
+    return sorted(case_orbits())
+
+
+def _case_closure(ranges: Ranges) -> Ranges:
+    cased, orbits = _cased(), case_orbits()
+    added: list[tuple[int, int]] = []
+    for start, end in ranges:
+        for point in cased[bisect_left(cased, start) : bisect_right(cased, end)]:
+            added += [(other, other) for other in orbits[point]]
+    return normalize((*ranges, *added)) if added else ranges
+
+
+def _ascii_case_closure(ranges: Ranges) -> Ranges:
+    added = []
+    for start, end in ranges:
+        for first, shift in ((65, 32), (97, -32)):
+            low, high = max(start, first), min(end, first + 25)
+            if low <= high:
+                added.append((low + shift, high + shift))
+    return normalize((*ranges, *added)) if added else ranges
+
+
+@cache
+def named_class(name: str) -> Ranges:
+    """The class of a letter, as a pattern writes it.
+
+    Args:
+        name: one of ``d w s D W S``, with ``a`` before it under flag ``a``; ``.``; or ``any``, which is
+            ``.`` under flag ``s``.
+    """
+    if name == "any":
+        return complement(())
+    if name == ".":
+        return complement(((10, 10),))
+    letter = name[-1]
+    if letter.isupper():
+        return complement(named_class(name[:-1] + letter.lower()))
+    return _ASCII[letter] if name[0] == "a" else named_set(f"python={letter}")

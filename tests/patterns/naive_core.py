@@ -1,0 +1,99 @@
+"""A stand-in for ``tokamata._core``: expressions as tuples, and the slowest matcher that is obviously right.
+
+It lets the tests of the patterns run without the engine, and look at what is lowered.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tokamata.patterns.regex import lower, to_expression
+
+Expression = tuple[Any, ...]
+
+
+def empty() -> Expression:
+    return ("empty",)
+
+
+def epsilon() -> Expression:
+    return ("epsilon",)
+
+
+def literal(data: bytes) -> Expression:
+    assert isinstance(data, bytes)
+    return ("literal", data.decode())
+
+
+def code_points(ranges: Sequence[tuple[int, int]]) -> Expression:
+    flat = [point for pair in ranges for point in pair]
+    assert all(0 <= point <= 0x10FFFF for point in flat)
+    assert flat == sorted(flat)
+    return ("code_points", tuple(ranges))
+
+
+def concat(items: Sequence[Expression]) -> Expression:
+    return ("concat", *items)
+
+
+def union(items: Sequence[Expression]) -> Expression:
+    return ("union", *items)
+
+
+def repeat(body: Expression, minimum: int, maximum: int | None, position: int) -> Expression:
+    assert position >= 0
+    assert maximum is None or minimum <= maximum
+    return ("repeat", body, minimum, maximum, position)
+
+
+def ends(expression: Expression, text: str, start: int) -> set[int]:
+    """Where a match of ``expression`` that begins at ``start`` may end."""
+    kind = expression[0]
+    if kind == "empty":
+        return set()
+    if kind == "epsilon":
+        return {start}
+    if kind == "literal":
+        return {start + len(expression[1])} if text.startswith(expression[1], start) else set()
+    if kind == "code_points":
+        inside = start < len(text) and any(low <= ord(text[start]) <= high for low, high in expression[1])
+        return {start + 1} if inside else set()
+    if kind == "union":
+        return {end for item in expression[1:] for end in ends(item, text, start)}
+    if kind == "concat":
+        places = {start}
+        for item in expression[1:]:
+            places = {end for place in places for end in ends(item, text, place)}
+        return places
+    assert kind == "repeat"
+    _, body, minimum, maximum, _ = expression
+    places, found = {start}, set()
+    seen: set[tuple[int, ...]] = set()
+    count = 0
+    while places and (maximum is None or count <= maximum):
+        if count >= minimum:
+            found |= places
+            if tuple(sorted(places)) in seen:
+                break
+            seen.add(tuple(sorted(places)))
+        places = {end for place in places for end in ends(body, text, place)}
+        count += 1
+        if count > len(text) + 1 and count < minimum:  # by now only empty matches can still be added
+            count = minimum
+    return found
+
+
+def accepts(expression: Expression, text: str) -> bool:
+    return len(text) in ends(expression, text, 0)
+
+
+def lowered(pattern: str, flags: int = 0) -> Expression:
+    """The expression of a pattern, made by this module instead of the engine."""
+    engine, kept = lower._core, lower._kept
+    lower._core, lower._kept = sys.modules[__name__], {}  # type: ignore[assignment]
+    try:
+        return to_expression(pattern, flags)  # type: ignore[return-value]
+    finally:
+        lower._core, lower._kept = engine, kept

@@ -1,0 +1,130 @@
+"""How a pattern is lowered: few expressions, linear work, the promised speed."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import pytest
+from naive_core import lowered
+
+from tokamata.errors import LimitExceeded, PatternError
+from tokamata.patterns.regex import to_expression
+from tokamata.patterns.regex.parser import parse
+from tokamata.patterns.regex.syntax import Concat, Literal, Repeat
+
+
+def test_single_code_points_become_one_class() -> None:
+    everything = ("code_points", ((0, 0xD7FF), (0xE000, 0x10FFFF)))
+    assert lowered("(.|\n)*") == ("repeat", everything, 0, None, 0)
+    assert lowered("a|b|[x-z]|\\d", 256) == lowered("[abx-z0-9]")
+    assert lowered("a|bc|d") == ("union", ("literal", "bc"), ("code_points", ((97, 97), (100, 100))))
+
+
+def test_adjacent_texts_become_one() -> None:
+    assert lowered("ab\\.c(?:d)(e(f))\\x41") == ("literal", "ab.cdefA")
+    assert lowered("^a(b[c]d)e$") == (
+        "concat",
+        ("literal", "ab"),
+        ("code_points", ((99, 99),)),
+        ("literal", "de"),
+    )
+    assert lowered("a{1}b") == ("concat", ("literal", "a"), ("literal", "b"))
+    assert lowered("") == lowered("()") == lowered("a{0}") == ("epsilon",)
+
+
+def test_repeats_know_their_position() -> None:
+    assert lowered("ab(cd){2}")[2] == ("repeat", ("literal", "cd"), 2, 2, 2)
+    assert lowered("ab*")[2] == ("repeat", ("literal", "b"), 0, None, 1)
+    assert lowered("x(?:(a)+|b)*")[2][4] == 1
+
+
+def test_positions_of_the_tree() -> None:
+    root = parse("ab(?#c)[x]c*").root
+    assert isinstance(root, Concat)
+    assert [item.position for item in root.items] == [0, 1, 7, 10]
+    assert isinstance(root.items[0], Literal)
+    assert isinstance(root.items[3], Repeat)
+
+
+def test_surrogates_are_no_text() -> None:
+    assert lowered("\\ud800") == lowered("[\\ud800-\\udfff]") == ("empty",)
+    assert lowered("[\\ud7ff-\\ue000]") == ("code_points", ((0xD7FF, 0xD7FF), (0xE000, 0xE000)))
+    assert lowered("\\p{Cs}") == ("empty",)
+
+
+SIZE = 200_000
+LARGE = {
+    "text": "a" * SIZE,
+    "repeats": "a*" * (SIZE // 2),
+    "open": "(" * SIZE,
+    "groups": "()" * (SIZE // 2),
+    "brackets": "[" * SIZE,
+    "classes": "[]" * (SIZE // 2),
+    "braces": "{1" * (SIZE // 2),
+    "digits": "a{" + "1" * SIZE,
+    "comments": "(?#" * (SIZE // 3),
+    "names": "(?P<a" * (SIZE // 5),
+    "references": "(?P=a" * (SIZE // 5),
+    "flags": "(?" + "i" * SIZE,
+    "minus": "(?i-" * (SIZE // 4),
+    "N": "\\N{" * (SIZE // 3),
+    "bars": "a|" * (SIZE // 2),
+    "options": "(?:ab|bc)" * (SIZE // 9),
+    "word classes": "[\\w-]" * (SIZE // 6),
+    "long class": "[" + "".join(chr(0x100 + 2 * i % 0x8000) for i in range(SIZE)) + "]",
+    "escapes in class": "[" + "\\-" * (SIZE // 2) + "]",
+    "bad escape in class": "[" + "\\-" * (SIZE // 2) + "\\q]",
+    "ignoring case": "(?i)" + "k" * SIZE,
+    "verbose": "(?x)" + " #a\n" * (SIZE // 4),
+    "verbose groups": "(?x:a)b" * (SIZE // 7),
+    "anchors": "^" * SIZE,
+    "undecided anchors": "a?" + "^" * SIZE,
+    "nested anchors": "(?:a|^" * 400 + ")" * 400,
+    "right": "(a" * 499 + "b" * SIZE + ")" * 499,
+    "left": "(" * 499 + "b" * SIZE + "[c]" + ")a" * 499,
+    "backslashes": "\\" * (SIZE + 1),
+    "properties": "\\p{Greek}" * (SIZE // 9),
+    "unknown property": "\\p{" + "x" * SIZE + "}",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_work_is_linear(name: str) -> None:
+    message = ""
+    started = time.perf_counter()
+    try:
+        lowered(LARGE[name])
+    except (PatternError, LimitExceeded) as error:
+        message = str(error)
+    assert time.perf_counter() - started < 3  # a quadratic step takes minutes
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "bound_us"),
+    [
+        (r"((25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(25[0-5]|2[0-4]\d|[01]?\d\d?)", 70),
+        ("Red|Orange|Yellow|Green|Blue|Indigo|Violet", 25),
+        (r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d([+][0-2]\d:[0-5]\d|Z)", 60),
+    ],
+)
+def test_speed(pattern: str, bound_us: float) -> None:
+    """The bounds are for a quiet machine, so several times as much passes here."""
+    assert median_us(lambda: lowered(pattern)) < 4 * bound_us
+
+
+def median_us(action: Callable[[], object]) -> float:
+    times = []
+    for _ in range(200):
+        started = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e6
+
+
+def test_the_engine_takes_it() -> None:
+    """With the real engine, when it is there."""
+    for pattern in ("", "a(b|[0-9])*?", "(.|\n)*", r"\w+@\w+\.(com|org)", "[^\\s\\S]", "a{0,1000000}"):
+        assert to_expression(pattern) is not None

@@ -1,0 +1,219 @@
+"""Work is bounded: by limits, by cancelling, and so that what it was made on stays usable.
+
+Patterns come from strangers.  An attack is timed as compile plus first mask plus a hundred steps.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import tokamata as tk
+from conftest import allowed
+
+# Patterns that make other engines explode; here each either works or is stopped.
+ATTACKS = [
+    r"((a{1,1000}){1,1000}){1,1000}",
+    r"(((((a?){1000}){1000}){1000}){1000}){1000}",
+    r"(a{0,1000}b?){0,1000}",
+    r".*a.{1000}",
+    r"(.*a.{0,1000}b){3}",
+    r"(x+x+)+y",
+    r"(a|b|ab)*(a|aa){500,1000}(b{2,90}|a{3,300}c){1,5000}",
+    "a?" * 2000 + "a" * 2000,
+    r"(?:(?:a{0,100}b{0,100}){0,100}c{0,100}){0,100}",
+    "(" + "|".join(f".{{{k}}}a" for k in range(100)) + ")*",
+    r"(\w{1,30} ?){1,1000}\.",
+    r"[a-z]{500000,1000000}",
+]
+SECONDS = 2.0
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> tk.Vocabulary:
+    """All bytes, and runs of the letters that the attacks use."""
+    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
+    tokens += [letters * count for letters in (b"a", b"ab", b"x", b"b") for count in range(2, 33)]
+    return tk.Vocabulary.load([*tokens, None], stop=len(tokens))
+
+
+@pytest.mark.parametrize("pattern", ATTACKS, ids=lambda pattern: pattern[:30])
+def test_attacks_work_or_are_stopped(pattern: str, vocabulary: tk.Vocabulary) -> None:
+    limits = tk.Limits(seconds=SECONDS, memory_bytes=1 << 26, states=200_000)
+    start = time.perf_counter()
+    try:
+        compiled = tk.regex(pattern).compile(vocabulary, limits=limits)
+        matcher = compiled.matcher()
+        for _ in range(100):
+            live = allowed(matcher)
+            with_a = [token for token in live if b"a" in (vocabulary[token] or b"")]
+            if not matcher.advance(min(with_a or live)):
+                raise AssertionError("a set bit was refused")
+    except tk.LimitExceeded as error:
+        assert error.limit in ("seconds", "memory_bytes", "states", "depth")
+    # No timing is asserted but this one, which is what a limit means; the allowance is for the tests'
+    # own work and for a machine that does something else as well.
+    assert time.perf_counter() - start < 10 * SECONDS
+
+
+def explode(compiled: tk.CompiledConstraint) -> tuple[tk.Matcher, tk.LimitExceeded]:
+    matcher = compiled.matcher()
+    chooser = random.Random(1)  # letters without a period, so that every step is a new state
+    try:
+        for _ in range(100_000):
+            assert matcher.advance(chooser.choice(b"ab"))
+    except tk.LimitExceeded as error:
+        return matcher, error
+    raise AssertionError("nothing exploded")
+
+
+PATTERN = r"(?:[ab]*a[ab]{900})|x"
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("states", 300), ("memory_bytes", 400_000), ("seconds", 0.02)], ids=lambda v: str(v)
+)
+def test_a_limit_leaves_the_matcher_unchanged_and_usable(limit: str, value: float, vocabulary: tk.Vocabulary) -> None:
+    limits = tk.Limits(**{limit: value})  # type: ignore[arg-type]
+    compiled = tk.regex(PATTERN).compile(vocabulary, limits=limits)
+    matcher, error = explode(compiled)
+    assert error.limit == limit
+    assert error.bound == value
+    assert error.pattern == PATTERN
+    assert limit in str(error)
+    assert "tokamata.Limits" in str(error)
+    text, tokens = matcher.text, matcher.tokens
+    assert len(text) == len(tokens)
+    assert matcher.fork().text == text
+    matcher.rollback(len(tokens))
+    if limit != "seconds":  # time is spent for good, memory and states are given back
+        assert ord("x") in allowed(matcher)
+        assert matcher.advance(ord("x"))
+        assert compiled.states <= limits.states
+        assert compiled.memory_bytes <= limits.memory_bytes
+
+
+def test_the_error_points_at_the_part_that_grew(vocabulary: tk.Vocabulary) -> None:
+    compiled = tk.regex(PATTERN).compile(vocabulary, limits=tk.Limits(states=300))
+    _, error = explode(compiled)
+    assert error.position is not None
+    assert PATTERN[error.position :].startswith("[ab]")
+    assert "^" in str(error)
+
+
+def test_states_that_nobody_holds_are_given_up(vocabulary: tk.Vocabulary) -> None:
+    """A long-lived constraint serves more texts than its limits could hold at once."""
+    limits = tk.Limits(states=400, memory_bytes=1_000_000)
+    compiled = tk.regex("[ab]{1000}").compile(vocabulary, limits=limits)
+    for start in range(20):
+        matcher = compiled.matcher()
+        for step in range(150):
+            assert matcher.advance(ord("ab"[(start + step) % 2]))
+        assert compiled.states <= limits.states
+        assert compiled.memory_bytes <= limits.memory_bytes
+    fresh = tk.regex("[ab]{1000}").compile(vocabulary).matcher()
+    for token in matcher.tokens:
+        assert fresh.advance(token)
+    assert np.array_equal(fresh.mask, matcher.mask)
+
+
+def test_masks_are_the_same_with_little_memory(vocabulary: tk.Vocabulary) -> None:
+    pattern = r"(\w{1,5} ?){1,30}\."
+    tight = tk.regex(pattern).compile(vocabulary, limits=tk.Limits(memory_bytes=300_000)).matcher()
+    wide = tk.regex(pattern).compile(vocabulary).matcher()
+    for byte in b"ab abb a bbb aab a bab ab.":
+        assert np.array_equal(tight.mask, wide.mask)
+        assert tight.advance(byte)
+        assert wide.advance(byte)
+
+
+def test_cancelling_stops_work_from_another_thread(vocabulary: tk.Vocabulary) -> None:
+    cancel = tk.CancelToken()
+    compiled = tk.regex(PATTERN).compile(vocabulary, cancel=cancel)
+    matcher = compiled.matcher()
+    timer = threading.Timer(0.05, cancel.cancel)
+    timer.start()
+    chooser = random.Random(1)
+    with pytest.raises(tk.Cancelled):
+        for _ in range(1_000_000):
+            assert matcher.advance(chooser.choice(b"ab"))
+    timer.join()
+    assert cancel.cancelled
+    assert len(matcher.text) == len(matcher.tokens) > 0
+    with pytest.raises(tk.Cancelled):
+        tk.regex(PATTERN).compile(vocabulary, cancel=cancel)
+    matcher.rollback(len(matcher.tokens))
+    assert matcher.text == b""
+
+
+def test_other_threads_run_while_the_engine_works(vocabulary: tk.Vocabulary) -> None:
+    """The interpreter's lock is released: a thread that counts makes progress meanwhile."""
+    counted = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+
+    compiled = tk.regex(PATTERN).compile(vocabulary, limits=tk.Limits(seconds=0.5))
+    thread = threading.Thread(target=count, daemon=True)
+    thread.start()
+    try:
+        before = counted
+        explode(compiled)
+        after = counted
+    finally:
+        done.set()
+        thread.join()
+    assert after > before
+
+
+def test_deep_nesting_is_an_error_or_works(vocabulary: tk.Vocabulary) -> None:
+    deep = "(?:" * 100_000 + "a" + ")" * 100_000
+    with pytest.raises((tk.LimitExceeded, tk.PatternError)):
+        tk.regex(deep)
+    nested = "a"
+    for _ in range(60):
+        nested = f"(?:{nested}b)*"
+    with pytest.raises(tk.LimitExceeded, match="depth"):
+        tk.regex(nested).compile(vocabulary, limits=tk.Limits(depth=20))
+    assert allowed(tk.regex(nested).compile(vocabulary).matcher())
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "9"])
+def test_limits_are_checked(value: object) -> None:
+    with pytest.raises(ValueError, match=r"Limits\.states"):
+        tk.Limits(states=value)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"Limits\.seconds"):
+        tk.Limits(seconds=0.0)
+
+
+def test_many_threads_share_one_constraint(vocabulary: tk.Vocabulary) -> None:
+    pattern = r"(\w{1,9} ?){1,300}\."
+    compiled = tk.regex(pattern).compile(vocabulary)
+    text = b"ab abb a bbb aab a bab ab " * 3
+    reference = tk.regex(pattern).compile(vocabulary).matcher()
+    expected = []
+    for byte in text:
+        expected.append(reference.mask.copy())
+        assert reference.advance(byte)
+    failures: list[str] = []
+
+    def run() -> None:
+        matcher = compiled.matcher()
+        for byte, mask in zip(text, expected, strict=True):
+            if not np.array_equal(matcher.mask, mask):
+                failures.append(f"after {matcher.text!r}")
+            matcher.advance(byte)
+
+    threads = [threading.Thread(target=run) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
