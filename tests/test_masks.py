@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokamata.errors import MaskError
-from tokamata.masks import _disallowed_by_shifts, allocate_mask, apply_mask
+from tokamata.masks import _disallowed, allocate_mask, apply_mask
 
 TORCH_DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
@@ -64,7 +64,7 @@ def test_torch_is_as_defined(
 @settings(deadline=None)
 def test_the_way_taken_on_an_accelerator_gives_the_same_bits(case: tuple[np.ndarray, np.ndarray]) -> None:
     mask = case[1]
-    disallowed = _disallowed_by_shifts(torch.from_numpy(mask)).numpy()
+    disallowed = _disallowed(torch.from_numpy(mask)).numpy()
     expected = np.isneginf(naive(np.zeros((*mask.shape[:-1], 32 * mask.shape[-1])), mask))
     np.testing.assert_array_equal(disallowed, expected)
 
@@ -100,6 +100,20 @@ def test_logits_made_in_inference_mode() -> None:
     assert torch.isfinite(logits).sum() == 2
 
 
+def test_what_is_allowed_keeps_its_bits() -> None:
+    for value in (np.nan, np.inf, -np.inf, -0.0):
+        logits = np.full(64, value, np.float32)
+        apply_mask(logits, np.array([1, 0], np.int32))
+        assert logits[:1].tobytes() == np.float32(value).tobytes()
+        assert np.isneginf(logits[1:]).all()
+
+
+def test_big_endian_logits_are_refused_or_right() -> None:
+    logits = np.zeros(32, ">f4")
+    with pytest.raises(MaskError, match="floating point"):
+        apply_mask(logits, np.ones(1, np.int32))
+
+
 def test_gradients_flow_through_the_allowed() -> None:
     weights = torch.ones(40, requires_grad=True)
     logits = weights * 2
@@ -113,7 +127,9 @@ def test_gradients_flow_through_the_allowed() -> None:
 def test_narrow_logits_are_refused_with_the_numbers(make) -> None:
     for width in (33, 64):
         apply_mask(make(width), np.zeros(2, np.int32))
-    with pytest.raises(MaskError, match="32 entries, and a mask of 2 words belongs to a vocabulary of 33 to 64"):
+    with pytest.raises(
+        MaskError, match="32 entries, and a mask of 2 words belongs to a vocabulary of 33 to 64"
+    ):
         apply_mask(make(32), np.zeros(2, np.int32))
 
 
@@ -124,7 +140,7 @@ def test_narrow_logits_are_refused_with_the_numbers(make) -> None:
         (np.zeros(32), torch.zeros(1, dtype=torch.int64), "int32, not"),
         (torch.zeros(32), torch.zeros(1, dtype=torch.uint8), "int32, not"),
         (torch.zeros(32), np.zeros(1, np.uint32), "int32, not uint32"),
-        (np.zeros(32, np.int64), np.zeros(1, np.int32), "floating point, not int64"),
+        (np.zeros(32, np.int64), np.zeros(1, np.int32), "floating point of 16 to 64 bits, not int64"),
         (torch.zeros(32, dtype=torch.int32), np.zeros(1, np.int32), "floating point"),
         (np.zeros((2, 32)), np.zeros((1, 1), np.int32), r"\[2, 32\].*\[1, 1\]"),
         (np.zeros((2, 32)), np.zeros(1, np.int32), "dimensions"),

@@ -117,8 +117,10 @@ std::vector<TokenId> Matcher::forced_tokens() {
     if (stopped()) return forced;
     TokenAutomaton::Place at = place();
     while (true) {
+      // Where the text may end nothing is forced, even if no stop token says so.
+      if (automaton().automaton().accepting(at.state)) return forced;
       const MaskPtr mask = automaton().mask(at, budget);
-      if (mask->set_bits != 1 || mask->text_tokens != 1) return forced;
+      if (mask->set_bits != 1) return forced;
       const auto word = std::ranges::find_if(mask->words, [](std::uint32_t bits) { return bits != 0; });
       const TokenId token{static_cast<std::uint32_t>(32 * (word - mask->words.begin()) + std::countr_zero(*word))};
       const std::optional<StateId> target = automaton().step(at, token, budget);

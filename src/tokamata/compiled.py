@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from tokamata import _core
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from tokamata.vocabulary import Vocabulary
 
 

@@ -10,6 +10,7 @@ torch is never imported here: a tensor can only be handed in by someone who alre
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["allocate_mask", "apply_mask"]
 
 _BITS = 32
+
+# Sign and exponent bits set, the rest clear; by size in bytes, as signed numbers.
+_MINUS_INFINITY = {2: 0xFC00 - (1 << 16), 4: 0xFF800000 - (1 << 32), 8: 0xFFF0000000000000 - (1 << 64)}
+_BFLOAT16_MINUS_INFINITY = 0xFF80 - (1 << 16)
 
 
 def allocate_mask(batch: int, width: int) -> npt.NDArray[np.int32]:
@@ -58,16 +63,16 @@ def apply_mask(
             to; the leading dimensions differ; the logits are so narrow that they end before the
             last word of the mask begins (``width <= 32 * (words - 1)``).  Nothing is written then.
     """
-    torch = sys.modules.get("torch")
+    host: Any = sys.modules.get("torch")
     if isinstance(logits, np.ndarray):
         mask = _mask_as_numpy(mask)
-        if logits.dtype.kind != "f":
-            raise MaskError(f"logits must be floating point, not {logits.dtype}")
+        if logits.dtype not in (np.float16, np.float32, np.float64):
+            raise MaskError(f"logits must be floating point of 16 to 64 bits, not {logits.dtype}")
         _check_shapes(logits.shape, mask.shape)
         if not logits.flags.writeable:
             raise MaskError("the logits are read-only, and a mask is applied in place; pass a copy")
-        _apply_to_numpy(logits, mask)
-    elif torch is not None and isinstance(logits, torch.Tensor):
+        _apply_to_numpy(logits, mask, _MINUS_INFINITY[logits.itemsize])
+    elif host is not None and isinstance(logits, host.Tensor):
         _apply_to_torch(cast("torch.Tensor", logits), mask)
     else:
         raise MaskError(f"logits must be a numpy array or a torch tensor, not {type(logits).__name__}")
@@ -75,8 +80,8 @@ def apply_mask(
 
 def _mask_as_numpy(mask: Any) -> npt.NDArray[np.int32]:
     """Return ``mask`` as a numpy array, without a copy where it lies in this machine's memory."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(mask, torch.Tensor):
+    host: Any = sys.modules.get("torch")
+    if host is not None and isinstance(mask, host.Tensor):
         mask = mask.detach().cpu().numpy()
     if not isinstance(mask, np.ndarray):
         raise MaskError(f"a mask must be a numpy array or a torch tensor, not {type(mask).__name__}")
@@ -102,54 +107,79 @@ def _check_shapes(logits: tuple[int, ...], mask: tuple[int, ...]) -> None:
         )
 
 
-def _disallowed(mask: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """Spread a mask's bits: ``bool[..., 32 * words]``, true where a token is not allowed."""
-    words = np.ascontiguousarray(np.invert(mask), dtype="<i4")
-    return np.unpackbits(words.view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
+def _apply_to_numpy(logits: npt.NDArray[Any], mask: npt.NDArray[np.int32], minus_infinity: int) -> None:
+    """Write bits, not numbers: ``bits = bits & keep | minus_infinity & ~keep``.
 
+    Without a branch per token this costs the same for every mask; ``np.copyto(..., where=)`` takes
+    ten times as long where a mask is irregular.
 
-def _apply_to_numpy(logits: npt.NDArray[np.floating[Any]], mask: npt.NDArray[np.int32]) -> None:
+    Args:
+        logits: ``[..., width]`` of 2, 4 or 8 bytes each, of whatever dtype.
+        mask: ``int32[..., words]``.
+        minus_infinity: its bits in the format of ``logits``, as a signed number of their size.
+    """
+    bits = logits.view(f"i{logits.itemsize}")
     covered = min(logits.shape[-1], _BITS * mask.shape[-1])
-    np.copyto(logits[..., :covered], -np.inf, where=_disallowed(mask)[..., :covered], casting="unsafe")
-    logits[..., covered:] = -np.inf
+    mask_bytes = np.ascontiguousarray(mask, dtype="<i4").view(np.uint8)
+    keep = _spread_bytes(logits.itemsize).take(mask_bytes, axis=0)
+    keep = keep.reshape(*mask.shape[:-1], _BITS * mask.shape[-1])[..., :covered]
+    bits[..., :covered] &= keep
+    np.invert(keep, out=keep)
+    keep &= minus_infinity
+    bits[..., :covered] |= keep
+    bits[..., covered:] = minus_infinity
+
+
+@cache
+def _spread_bytes(itemsize: int) -> npt.NDArray[Any]:
+    """Return ``int[256, 8]`` of ``itemsize`` bytes: -1 where a byte's bit is set, 0 where it is clear."""
+    values = np.arange(256)[:, np.newaxis] >> np.arange(8) & 1
+    return (-values).astype(f"i{itemsize}")
 
 
 def _apply_to_torch(logits: torch.Tensor, mask: Any) -> None:
-    torch = sys.modules["torch"]
-    if not logits.is_floating_point():
-        raise MaskError(f"logits must be floating point, not {logits.dtype}")
-    if isinstance(mask, torch.Tensor) and mask.dtype != torch.int32:
+    host: Any = sys.modules["torch"]
+    if logits.dtype not in (host.float16, host.bfloat16, host.float32, host.float64):
+        raise MaskError(f"logits must be floating point of 16 to 64 bits, not {logits.dtype}")
+    if isinstance(mask, host.Tensor) and mask.dtype != host.int32:
         raise MaskError(f"a mask must be int32, not {mask.dtype}")
-    if not isinstance(mask, torch.Tensor):
+    if not isinstance(mask, host.Tensor):
         mask = _mask_as_numpy(mask)
     _check_shapes(tuple(logits.shape), tuple(mask.shape))
-    if logits.requires_grad and logits.is_leaf and torch.is_grad_enabled():
+    if logits.requires_grad and logits.is_leaf and host.is_grad_enabled():
         raise MaskError("the logits are a leaf that requires a gradient and cannot be changed; pass a clone")
     shares = any(stride == 0 and size > 1 for stride, size in zip(logits.stride(), logits.shape, strict=True))
     if shares and logits.numel() > 0:
-        raise MaskError("the logits are an expanded tensor, whose entries share memory; pass a contiguous copy")
-    with torch.inference_mode(logits.is_inference() or torch.is_inference_mode_enabled()):
+        raise MaskError(
+            "the logits are an expanded tensor, whose entries share memory; pass a contiguous copy"
+        )
+    if logits.device.type == "cpu" and not logits.requires_grad:
+        _apply_to_cpu_tensor(logits, _mask_as_numpy(mask))
+        return
+    with host.inference_mode(logits.is_inference() or host.is_inference_mode_enabled()):
         covered = min(logits.shape[-1], _BITS * mask.shape[-1])
-        disallowed = _disallowed_on(mask, logits.device)
+        # The packed words travel to the device; they are an eighth of the bits spread out.
+        words = mask if isinstance(mask, host.Tensor) else host.from_numpy(np.array(mask))
+        disallowed = _disallowed(words.to(logits.device))
         logits[..., :covered].masked_fill_(disallowed[..., :covered], float("-inf"))
         logits[..., covered:].fill_(float("-inf"))
 
 
-def _disallowed_on(mask: Any, device: Any) -> torch.Tensor:
-    """Spread a mask's bits on ``device``: bool ``[..., 32 * words]``, true where not allowed.
+def _apply_to_cpu_tensor(logits: torch.Tensor, mask: npt.NDArray[np.int32]) -> None:
+    """Write through numpy: quicker than torch's masked_fill_, and no waiting for its threads."""
+    host: Any = sys.modules["torch"]
+    logits = logits.detach()
+    if logits.dtype == host.bfloat16:  # which numpy does not have
+        _apply_to_numpy(logits.view(host.int16).numpy(), mask, _BFLOAT16_MINUS_INFINITY)
+    else:
+        values = logits.numpy()
+        _apply_to_numpy(values, mask, _MINUS_INFINITY[values.itemsize])
 
-    Towards an accelerator it is the packed words that travel; they are an eighth of the bits.
-    """
-    torch = sys.modules["torch"]
-    if device.type == "cpu":
-        return cast("torch.Tensor", torch.from_numpy(_disallowed(_mask_as_numpy(mask))))
-    words = mask if isinstance(mask, torch.Tensor) else torch.from_numpy(np.array(mask))
-    return _disallowed_by_shifts(words.to(device))
 
-
-def _disallowed_by_shifts(words: torch.Tensor) -> torch.Tensor:
-    """Spread ``int32[..., words]`` on the device it lies on: bool ``[..., 32 * words]``."""
-    torch = sys.modules["torch"]
-    shifts = torch.arange(_BITS, dtype=torch.int32, device=words.device)
+def _disallowed(words: torch.Tensor) -> torch.Tensor:
+    """Spread ``int32[..., words]`` on its device: bool ``[..., 32 * words]``, true where not allowed."""
+    host: Any = sys.modules["torch"]
+    shifts = host.arange(_BITS, dtype=host.int32, device=words.device)
     bits = (words.unsqueeze(-1) >> shifts) & 1
-    return cast("torch.Tensor", (bits == 0).flatten(-2))
+    disallowed: torch.Tensor = (bits == 0).flatten(-2)
+    return disallowed

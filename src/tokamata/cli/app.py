@@ -1,0 +1,121 @@
+"""The commands and their options; what they do is in ``generate`` and ``mask`` beside this."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokamata.cli.console import Screen
+from tokamata.errors import TokamataError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Make a language model write exactly what a pattern allows.",
+)
+
+Regex = Annotated[str, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")]
+
+
+def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Show errors that tokamata raises on purpose without a traceback, and exit with 2."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except TokamataError as error:
+            Screen().show_error(error)
+            raise typer.Exit(2) from None
+
+    return run
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import tokamata
+
+        typer.echo(f"tokamata {tokamata.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Make a language model write exactly what a pattern allows."""
+
+
+@app.command()
+@reports_errors
+def generate(
+    regex: Regex,
+    prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model is given to go on from.")],
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="A folder with a transformers model.  [default: Gemma 3 270M]"),
+    ] = None,
+    max_new_tokens: Annotated[int, typer.Option(min=1, help="The most tokens to write.")] = 256,
+    temperature: Annotated[float, typer.Option(min=0.0, help="What the logits are divided by.")] = 1.0,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Keep this many tokens.  [default: all]")] = None,
+    top_p: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Keep the most probable tokens up to this probability.")
+    ] = 1.0,
+    seed: Annotated[int | None, typer.Option(help="Makes the output repeatable.")] = None,
+    greedy: Annotated[bool, typer.Option("--greedy", help="Always take the most probable token.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show what the model writes without the pattern beside it.")
+    ] = False,
+    chat: Annotated[
+        bool | None,
+        typer.Option("--chat/--no-chat", help="Use the chat template.  [default: where the model has one]"),
+    ] = None,
+) -> None:
+    """Let a model write a text that matches a pattern.
+
+    The text goes to standard output, all else to standard error.  Exits with 1 where the text was cut
+    off at --max-new-tokens and so does not match yet.
+    """
+    from tokamata.cli.generate import run
+
+    settings: dict[str, Any] = {
+        "max_new_tokens": max_new_tokens,
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "seed": seed,
+        "greedy": greedy,
+    }
+    matches = run(Screen(), regex, prompt, model, settings, compare=compare, chat=chat)
+    if not matches:
+        raise typer.Exit(1)
+
+
+@app.command()
+@reports_errors
+def mask(
+    regex: Regex,
+    text: Annotated[str, typer.Option("--text", "-t", help="The text to follow, token by token.")] = "",
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            "--vocabulary", "-v", help="A tokenizer's file or folder.  [default: that of Gemma 3 270M]"
+        ),
+    ] = None,
+) -> None:
+    """Show how a pattern takes a text token by token, and what is allowed next.
+
+    Exits with 1 where the pattern refuses the text.
+    """
+    from tokamata.cli.mask import run
+
+    if not run(Screen(), regex, text, vocabulary):
+        raise typer.Exit(1)

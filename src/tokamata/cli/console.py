@@ -1,0 +1,124 @@
+"""What the commands share: two consoles, progress, errors, and how tokens are drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.style import Style
+from rich.text import Text
+
+from tokamata.errors import caret
+from tokamata.integrations.gemma_gguf import Progress as Report
+
+__all__ = ["Screen", "shown_bytes", "shown_text"]
+
+# Neighbouring tokens differ in colour, and where there are no colours, in an underline.
+_COLOURS = (Style(color="black", bgcolor="#a8d8ea"), Style(color="black", bgcolor="#ffd3b6"))
+_UNDERLINES = (Style(), Style(underline=True))
+
+
+class Screen:
+    """Where the commands write: ``out`` for what was asked for, ``err`` for all else."""
+
+    def __init__(self) -> None:
+        self.out = Console(highlight=False)
+        self.err = Console(stderr=True, highlight=False)
+
+    def mark(self, good: bool) -> Text:
+        """Return a green ✓ or a red ✗, or words where the terminal cannot show them."""
+        plain = not (self.out.encoding or "").lower().startswith("utf")
+        if good:
+            return Text("yes" if plain else "✓", style="bold green")
+        return Text("no" if plain else "✗", style="bold red")
+
+    def token_style(self, index: int) -> Style:
+        """Return the style of the token at ``index`` of a text."""
+        plain = self.out.no_color or self.out.color_system in (None, "standard", "windows")
+        return (_UNDERLINES if plain else _COLOURS)[index % 2]
+
+    @contextmanager
+    def progress(self) -> Iterator[Report]:
+        """Show what is being done, for how long, and how much of it is done where that is known."""
+        if not self.err.is_terminal:
+            yield self._lines()
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=self.err, transient=True) as bars:
+            task = bars.add_task("starting", total=None)
+
+            def report(what: str, share: float) -> None:
+                # A share of 0 is shown as a bar that moves without end.
+                if share == 0:
+                    bars.reset(task, total=None, description=what)
+                else:
+                    bars.update(task, total=1.0, completed=share, description=what)
+
+            yield report
+
+    def _lines(self) -> Report:
+        """Report into a file or a pipe: a line for each thing begun."""
+        last = ""
+        start = time.monotonic()
+
+        def report(what: str, share: float) -> None:
+            nonlocal last
+            if what != last:
+                last = what
+                self.err.print(f"[{time.monotonic() - start:5.1f} s] {what}", markup=False)
+
+        return report
+
+    def show_error(self, error: Exception) -> None:
+        """Draw a red panel; carets stay under their places in narrow windows too."""
+        message = str(error)
+        pattern, position = getattr(error, "pattern", None), getattr(error, "position", None)
+        if pattern is not None and position is not None:
+            # The panel takes 4 columns, the caret's indent 4, and an ellipsis at either end 2.
+            room = max(8, self.err.width - 10)
+            message = message.replace(caret(pattern, position), caret(pattern, position, min(72, room)))
+        title = Text(type(error).__name__)
+        self.err.print(Panel(Text(message), title=title, title_align="left", border_style="red"))
+
+
+def shown_text(text: str) -> str:
+    """Return ``text`` with its control characters as pictures, line ends and tabs aside.
+
+    What a model writes could otherwise steer the terminal.
+    """
+    return "".join(c if c in "\n\t" or c.isprintable() else _picture(c) for c in text)
+
+
+def shown_bytes(data: bytes) -> str:
+    """Return bytes in one line for people: text as it is, a space as ``␣``, other bytes as ``<F0>``."""
+    parts: list[str] = []
+    for c in data.decode("utf-8", "surrogateescape"):
+        if 0xDC80 <= ord(c) <= 0xDCFF:
+            parts.append(f"<{ord(c) - 0xDC00:02X}>")
+        else:
+            parts.append("␣" if c == " " else c if c.isprintable() else _picture(c))
+    return "".join(parts)
+
+
+def _picture(c: str) -> str:
+    code = ord(c)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"<U+{code:04X}>"

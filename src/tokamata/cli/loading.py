@@ -1,0 +1,49 @@
+"""Models, tokenizers and vocabularies that the commands ask for by path or leave to the default."""
+
+# transformers has no usable types for models and tokenizers, hence `Any` for the two.
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tokamata.decoding.hosts import vocabulary_of
+from tokamata.integrations.gemma_gguf import Progress
+from tokamata.integrations.models import ModelError, default_model_folder, load_model
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["chat_tokens", "load_all", "load_vocabulary"]
+
+
+def load_all(path: Path | None, progress: Progress) -> tuple[Any, Any, Vocabulary]:
+    """Return the model, its tokenizer and their vocabulary; ``None`` is the default model."""
+    folder = default_model_folder(progress) if path is None else path
+    model, tokenizer = load_model(folder, progress)
+    progress("reading the vocabulary", 0.0)
+    return model, tokenizer, vocabulary_of(model, tokenizer)
+
+
+def load_vocabulary(path: Path | None, progress: Progress) -> tuple[Vocabulary, Path]:
+    """Return the vocabulary at ``path``, and where it was read from; ``None`` is the default model's."""
+    source = default_model_folder(progress) if path is None else path
+    progress("reading the vocabulary", 0.0)
+    return Vocabulary.load(source), source
+
+
+def chat_tokens(tokenizer: Any, prompt: str, chat: bool | None) -> str | list[int]:
+    """Return the prompt as the model should be given it: through its chat template, or as it is.
+
+    Args:
+        chat: whether to use the template; ``None`` does where there is one.
+
+    Raises:
+        ModelError: the template is asked for, and there is none.
+    """
+    template = getattr(tokenizer, "chat_template", None)
+    if chat and not template:
+        raise ModelError("this model's tokenizer has no chat template; leave out --chat")
+    if chat is False or not template:
+        return prompt
+    messages = [{"role": "user", "content": prompt}]
+    text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    return [int(token) for token in tokenizer(text, add_special_tokens=False)["input_ids"]]

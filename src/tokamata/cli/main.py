@@ -1,0 +1,26 @@
+"""The entry point, which says what to install where the command line's packages are missing."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        import rich  # noqa: F401
+        import typer  # noqa: F401
+    except ImportError as error:
+        print(
+            f"tokamata's command line needs the package {error.name!r}, which is not installed; "
+            "install it with: pip install 'tokamata[cli]'",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
+    from tokamata.cli.app import app
+
+    app(prog_name="tokamata")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""``tokamata mask``: how a pattern takes a text, token by token, and what is allowed next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from tokamata.cli.console import Screen, shown_bytes
+from tokamata.cli.loading import load_vocabulary
+from tokamata.cli.tokens import Samples, encode
+from tokamata.constraint import regex
+from tokamata.matcher import Matcher
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["run"]
+
+# Columns of the terminal below which the table leaves out its examples; tokens listed in full.
+_NARROW = 72
+_ALL = 24
+
+
+@dataclass
+class _Row:
+    """One place in the text: what was just read, and what may follow.
+
+    Attributes:
+        token: the token just read; ``None`` at the start.
+        accepting: whether the text so far is accepted.
+        allowed: the ids that may come next, ascending.
+        forced: what every continuation begins with.
+    """
+
+    token: int | None
+    accepting: bool
+    allowed: npt.NDArray[np.intp]
+    forced: bytes
+
+
+def run(screen: Screen, pattern: str, text: str, path: Path | None) -> bool:
+    """Follow ``text`` and show the way; returns whether the pattern takes all of it.
+
+    Args:
+        path: the vocabulary's file or folder; ``None`` for that of the default model.
+    """
+    constraint = regex(pattern)  # a mistake in it is told before anything is loaded
+    with screen.progress() as progress:
+        vocabulary, source = load_vocabulary(path, progress)
+        progress("compiling the pattern", 0.0)
+        matcher = constraint.compile(vocabulary).matcher()
+        progress("cutting the text into tokens", 0.0)
+        tokens, how = encode(source, vocabulary, text)
+        samples = Samples(vocabulary)
+        rows = [_row(None, matcher)]
+        taken = 0
+        for token in tokens:
+            if not matcher.advance(token):
+                break
+            taken += 1
+            rows.append(_row(token, matcher))
+    screen.out.print(_heading(pattern, vocabulary, how))
+    screen.out.print(_table(screen, vocabulary, rows, samples))
+    if taken < len(tokens):
+        screen.out.print(_refusal(screen, vocabulary, matcher, tokens, taken))
+    screen.out.print(_next(screen, vocabulary, rows[-1], samples))
+    return taken == len(tokens)
+
+
+def _row(token: int | None, matcher: Matcher) -> _Row:
+    bits = np.unpackbits(matcher.mask.astype("<i4").view(np.uint8), bitorder="little")
+    return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text())
+
+
+def _heading(pattern: str, vocabulary: Vocabulary, how: str) -> Text:
+    size = f"{len(vocabulary):,} tokens"
+    if vocabulary.width > len(vocabulary):
+        size += f", logits {vocabulary.width:,} wide"
+    return Text.assemble(
+        ("pattern     ", "dim"),
+        (pattern, "bold"),
+        "\n",
+        ("vocabulary  ", "dim"),
+        size,
+        "\n",
+        ("text        ", "dim"),
+        how,
+    )
+
+
+def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Samples) -> Table:
+    wide = screen.out.width >= _NARROW
+    table = Table(header_style="bold", expand=False)
+    table.add_column("#", justify="right", style="dim")
+    table.add_column("token", overflow="fold")
+    table.add_column("id", justify="right", style="dim")
+    table.add_column("accepted", justify="center")
+    table.add_column("allowed next", justify="right")
+    if wide:
+        table.add_column("for example", overflow="ellipsis", no_wrap=True, ratio=None, max_width=40)
+        table.add_column("must go on with", overflow="fold")
+    for index, row in enumerate(rows):
+        if row.token is None:
+            token, number = Text("start", style="dim italic"), ""
+        else:
+            token = Text(_shown(vocabulary, row.token), style=screen.token_style(index))
+            number = str(row.token)
+        cells: list[Text | str] = [
+            str(index),
+            token,
+            number,
+            screen.mark(True) if row.accepting else Text("·", style="dim"),
+            f"{len(row.allowed):,}",
+        ]
+        if wide:
+            few = samples.typical(row.allowed, 4)
+            cells += [_listing(screen, vocabulary, few, len(row.allowed)), Text(shown_bytes(row.forced))]
+        table.add_row(*cells)
+    return table
+
+
+def _refusal(
+    screen: Screen, vocabulary: Vocabulary, matcher: Matcher, tokens: list[int], taken: int
+) -> Panel:
+    """Show the token that is refused, where in the text that is, and why."""
+    token = tokens[taken]
+    explanation = matcher.explain(token)
+    before = b"".join(vocabulary[t] or b"" for t in tokens[:taken])
+    data = vocabulary[token] or b""
+    fits, rest = before + data[: explanation.offset], data[explanation.offset :]
+    # Columns are counted in the text as shown, so that the caret stands under the byte.
+    room = max(8, screen.out.width - 12)
+    shown_fits = shown_bytes(fits)
+    if len(shown_fits) > room // 2:
+        shown_fits = "…" + shown_fits[-(room // 2) + 1 :]
+    shown_rest = shown_bytes(rest)[: room - len(shown_fits)]
+    place = Text.assemble(
+        (shown_fits, "green"),
+        (shown_rest, "bold red"),
+        "\n",
+        " " * Text(shown_fits).cell_len,
+        ("^", "bold red"),
+    )
+    title = Text.assemble(screen.mark(False), f" refused at token {taken + 1}: ", _shown(vocabulary, token))
+    return Panel(Group(place, Text(str(explanation))), title=title, title_align="left", border_style="red")
+
+
+def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples) -> Panel:
+    """List what may come next: the most typical tokens, the longest, and the stop tokens."""
+    total = len(row.allowed)
+    stops = [token for token in vocabulary.stop if token in row.allowed]
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    others = [int(token) for token in row.allowed if token not in stops] if total <= _ALL else []
+    if others:
+        grid.add_row("all", _with_ids(screen, vocabulary, others))
+    elif total > _ALL:
+        grid.add_row(
+            "typical", _listing(screen, vocabulary, samples.typical(row.allowed, _ALL, stops=False), total)
+        )
+        longest = samples.longest(row.allowed, 6)
+        if longest:
+            grid.add_row("longest", _listing(screen, vocabulary, longest, total))
+    if stops:
+        grid.add_row("stop", Text(" ".join(vocabulary.name(token) for token in stops), style="bold green"))
+    if row.forced:
+        grid.add_row("forced", Text(shown_bytes(row.forced), style="bold"))
+    title = Text(f"allowed next: {total:,} of {vocabulary.width:,}")
+    body = grid if total else Text("nothing: the text is complete, and the vocabulary has no stop token")
+    return Panel(body, title=title, title_align="left")
+
+
+def _with_ids(screen: Screen, vocabulary: Vocabulary, tokens: list[int]) -> Text:
+    """Return tokens side by side, each with its id, since several may have the same bytes."""
+    listing = Text()
+    for index, token in enumerate(tokens):
+        listing.append("  " if index else "")
+        listing.append(_shown(vocabulary, token), style=screen.token_style(index))
+        listing.append(f" {token}", style="dim")
+    return listing
+
+
+def _listing(screen: Screen, vocabulary: Vocabulary, tokens: list[int], total: int) -> Text:
+    """Return tokens side by side, their borders shown by colour; ``…`` where there are more."""
+    listing = Text()
+    for index, token in enumerate(tokens):
+        if index:
+            listing.append(" ")
+        listing.append(_shown(vocabulary, token), style=screen.token_style(index))
+    if len(tokens) < total:
+        listing.append(" …", style="dim")
+    return listing
+
+
+def _shown(vocabulary: Vocabulary, token: int) -> str:
+    data = vocabulary[token]
+    return vocabulary.name(token) if data is None else shown_bytes(data)

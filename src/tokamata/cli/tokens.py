@@ -1,0 +1,123 @@
+"""Cutting a text into tokens, and choosing a few of many tokens to show."""
+
+# tokenizers is optional and imported when used; what it gives is typed here as it is used.
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tokamata.errors import VocabularyError
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["Samples", "encode"]
+
+
+def encode(source: Path, vocabulary: Vocabulary, text: str) -> tuple[list[int], str]:
+    """Cut ``text`` into tokens, as the tokenizer itself does where it can be asked.
+
+    Args:
+        source: where the vocabulary was read from; ``tokenizer.json`` there, or a folder with one,
+            can be asked.
+
+    Returns:
+        The tokens, whose bytes make up ``text``; and in words, who cut it.
+
+    Raises:
+        VocabularyError: the vocabulary cannot spell the text.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    tokens = _by_tokenizer(source / "tokenizer.json" if source.is_dir() else source, text)
+    if tokens is not None and b"".join(_bytes(vocabulary, token) for token in tokens) == data:
+        return tokens, f"{len(tokens)} tokens, cut by the tokenizer"
+    tokens = _longest_first(vocabulary, data)
+    return tokens, f"{len(tokens)} tokens, cut by taking the longest token each time"
+
+
+def _bytes(vocabulary: Vocabulary, token: int) -> bytes:
+    return (vocabulary[token] if token < vocabulary.width else None) or b""
+
+
+def _by_tokenizer(file: Path, text: str) -> list[int] | None:
+    if file.suffix != ".json":
+        return None
+    try:
+        from tokenizers import Tokenizer
+
+        return list(Tokenizer.from_file(str(file)).encode(text, add_special_tokens=False).ids)
+    except Exception:  # it has one type of error for everything, `Exception`; the other way is left
+        return None
+
+
+def _longest_first(vocabulary: Vocabulary, data: bytes) -> list[int]:
+    ids: dict[bytes, int] = {}
+    for token in range(len(vocabulary)):
+        ids.setdefault(vocabulary[token] or b"", token)
+    ids.pop(b"", None)
+    longest = max(map(len, ids), default=0)
+    tokens: list[int] = []
+    start = 0
+    while start < len(data):
+        ends = range(min(len(data), start + longest), start, -1)
+        end = next((end for end in ends if data[start:end] in ids), None)
+        if end is None:
+            raise VocabularyError(
+                f"the vocabulary has no token to spell the byte {data[start : start + 1]!r} with"
+            )
+        tokens.append(ids[data[start:end]])
+        start = end
+    return tokens
+
+
+class Samples:
+    """Chooses tokens that stand well for many."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    def typical(self, allowed: npt.NDArray[np.intp], count: int, *, stops: bool = True) -> list[int]:
+        """Return up to ``count`` of ``allowed``, those that people know first, none with equal bytes.
+
+        Ids rank by frequency in most tokenizers, so low ids come first; but words before single
+        bytes, white space and control characters, which often have the lowest ids of all.  Stop
+        tokens come before everything, or where ``stops`` is false, not at all.
+        """
+        chosen = [token for token in self._vocabulary.stop if stops and token in allowed][:count]
+        words: dict[bytes, int] = {}
+        single: dict[bytes, int] = {}
+        others: dict[bytes, int] = {}
+        for token in map(int, allowed):
+            if len(chosen) + len(words) >= count:
+                break
+            if token not in self._vocabulary.stop:
+                data = self._vocabulary[token] or b""
+                kind = (words if len(data.strip()) > 1 else single) if _is_visible(data) else others
+                kind.setdefault(data, token)
+        return [*chosen, *words.values(), *single.values(), *others.values()][:count]
+
+    def longest(self, allowed: npt.NDArray[np.intp], count: int) -> list[int]:
+        """Return up to ``count`` of ``allowed`` with the most bytes; runs of one code point left out."""
+        chosen: list[int] = []
+        for token in allowed[np.argsort(-self._lengths[allowed], kind="stable")]:
+            if len(chosen) >= count:
+                break
+            data = self._vocabulary[int(token)] or b""
+            if _is_visible(data) and len(set(data.decode().strip())) > 1:
+                chosen.append(int(token))
+        return chosen
+
+    @cached_property
+    def _lengths(self) -> npt.NDArray[np.int64]:
+        width = self._vocabulary.width
+        return np.array([len(self._vocabulary[token] or b"") for token in range(width)], dtype=np.int64)
+
+
+def _is_visible(data: bytes) -> bool:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    return text.isprintable() and bool(text.strip())

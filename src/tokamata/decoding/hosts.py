@@ -1,0 +1,71 @@
+"""What a transformers model and its tokenizer say of themselves.
+
+Two facts about one vocabulary come from two files: the tokenizer names the tokens, and the model
+says how wide its logits are (often wider, padded to a round number) and at which tokens it stops.
+"""
+
+# transformers and torch have no usable types for what is asked here, hence `Any`: the model is
+# anything that is called as transformers' causal language models are.
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["logits_width", "stop_tokens", "vocabulary_of"]
+
+_Key = tuple[int, int | None, tuple[int, ...]]
+_loaded: WeakKeyDictionary[Any, tuple[_Key, Vocabulary]] = WeakKeyDictionary()
+
+
+def logits_width(model: Any) -> int | None:
+    """Return the number of logits that ``model`` gives, or ``None`` where it does not say."""
+    get_head = getattr(model, "get_output_embeddings", None)
+    weight = getattr(get_head() if callable(get_head) else None, "weight", None)
+    if weight is not None:
+        return int(weight.shape[0])
+    config = getattr(model, "config", None)
+    get_text_config = getattr(config, "get_text_config", None)
+    width = getattr(get_text_config() if callable(get_text_config) else config, "vocab_size", None)
+    return None if width is None else int(width)
+
+
+def stop_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
+    """Return the tokens that end a text: those of the model's generation config, and the tokenizer's."""
+    found: set[int] = set()
+    for holder in (getattr(model, "generation_config", None), tokenizer):
+        ids = getattr(holder, "eos_token_id", None)
+        if isinstance(ids, Iterable):
+            found.update(int(token) for token in ids)
+        elif ids is not None:
+            found.add(int(ids))
+    return tuple(sorted(found))
+
+
+def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
+    """Load the vocabulary that ``tokenizer`` and ``model`` make together.
+
+    Ids that the tokenizer has and the model has no logits for (Gemma 3's last is one) are left out,
+    since the model cannot write them.  The vocabulary is kept for as long as the tokenizer lives,
+    so that a second call costs nothing.
+
+    Raises:
+        VocabularyError: the tokenizer is of no kind that can be read.
+    """
+    width = logits_width(model)
+    stop = tuple(token for token in stop_tokens(model, tokenizer) if width is None or token < width)
+    key = (len(tokenizer), width, stop)
+    kept = _loaded.get(tokenizer)
+    if kept is not None and kept[0] == key:
+        return kept[1]
+    size = 1 + max(tokenizer.get_vocab().values(), default=0)
+    if width is not None and width < size:
+        whole = Vocabulary.load(tokenizer, stop=stop or None)
+        vocabulary = Vocabulary.load(list(whole.tokens[:width]), stop=stop)
+    else:
+        vocabulary = Vocabulary.load(tokenizer, stop=stop or None, width=width)
+    _loaded[tokenizer] = (key, vocabulary)
+    return vocabulary

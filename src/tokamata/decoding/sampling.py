@@ -1,0 +1,116 @@
+"""Choosing a token from masked logits.
+
+The order is fixed: the mask has been applied before; then temperature, then top-k, then top-p.
+So top-k and top-p cut among what the constraint allows, and can never leave nothing: were they
+to come first, the few tokens they keep could all be ones that the mask forbids.
+"""
+
+# torch is imported when a sampler is made, not with this module: `import tokamata` must be quick.
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tokamata.errors import GenerationError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Sampler", "Sampling"]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are drawn.
+
+    Attributes:
+        temperature: what the logits are divided by; 0 is the same as ``greedy``.
+        top_k: keep the ``top_k`` most probable of the allowed tokens; ``None`` keeps all.
+        top_p: keep the smallest set of most probable tokens whose probabilities, after
+            temperature and top-k, reach ``top_p``; 1 keeps all.
+        greedy: take the most probable token; the settings above are then without effect.
+        seed: makes the draws repeatable, on one machine and torch version; ``None`` draws anew.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+    greedy: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature >= 0):
+            raise ValueError(f"temperature must be a number of at least 0, not {self.temperature!r}")
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"top_k must be at least 1, or None, not {self.top_k!r}")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p!r}")
+
+
+class Sampler:
+    """Draws tokens under one :class:`Sampling`, from one random generator.
+
+    Args:
+        sampling: the settings.
+        device: the torch device that the logits lie on.
+    """
+
+    def __init__(self, sampling: Sampling, device: torch.device) -> None:
+        import torch
+
+        self._sampling = sampling
+        self._random = torch.Generator(device)
+        if sampling.seed is None:
+            self._random.seed()
+        else:
+            self._random.manual_seed(sampling.seed)
+
+    def choose(self, logits: torch.Tensor) -> tuple[int, float]:
+        """Choose a token.
+
+        Args:
+            logits: floating point ``[width]``, minus infinity where not allowed.  NaN counts as
+                not allowed.
+
+        Returns:
+            The token, and its natural log-probability under the softmax of ``logits`` as given:
+            at temperature 1, before top-k and top-p.
+
+        Raises:
+            GenerationError: no token has a logit above minus infinity, or one is plus infinity.
+        """
+        import torch
+
+        logits = logits.float().nan_to_num(nan=-math.inf, posinf=math.inf, neginf=-math.inf)
+        largest = float(logits.max())
+        if math.isinf(largest):
+            raise GenerationError(
+                "the model's logits leave no token to choose: all allowed ones are NaN or minus infinity"
+                if largest < 0
+                else "the model gave a token the logit plus infinity, which is no probability"
+            )
+        log_probabilities = torch.log_softmax(logits, dim=-1)
+        token = self._draw(logits - largest)
+        return token, float(log_probabilities[token])
+
+    def _draw(self, logits: torch.Tensor) -> int:
+        """Draw from ``logits``, whose largest is 0."""
+        import torch
+
+        settings = self._sampling
+        if settings.greedy or settings.temperature == 0:
+            return int(logits.argmax())
+        logits = logits / settings.temperature
+        tokens: torch.Tensor | None = None
+        if settings.top_k is not None:
+            logits, tokens = logits.topk(min(settings.top_k, logits.shape[-1]))
+        elif settings.top_p < 1:
+            logits, tokens = logits.sort(descending=True)
+        probabilities = torch.softmax(logits, dim=-1)
+        if settings.top_p < 1:
+            before = probabilities.cumsum(dim=-1) - probabilities
+            probabilities = probabilities.masked_fill(before >= settings.top_p, 0.0)
+        index = torch.multinomial(probabilities, 1, generator=self._random)
+        return int(index if tokens is None else tokens[index])

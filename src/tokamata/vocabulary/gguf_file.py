@@ -1,0 +1,120 @@
+"""GGUF, the model file of llama.cpp: the tokens are part of its metadata.
+
+``tokenizer.ggml.model`` names the family, ``tokenizer.ggml.token_type`` says of each token what
+it is (normal, control, user-defined, byte, ...).  Bytes are those that llama.cpp's
+``llama_token_to_piece`` gives: ``▁`` is a space in normal tokens of the SentencePiece families
+(``llama``, ``t5``, and ``bert``, whose ``##`` the converter has rewritten), normal tokens of
+``gpt2`` are in the byte-level alphabet, user-defined tokens are plain text.  Stop tokens are
+the ids of end of sequence, of turn and of message.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tokamata.errors import VocabularyError
+from tokamata.vocabulary.byte_alphabet import byte_level_bytes
+from tokamata.vocabulary.gguf_metadata import Value, read_metadata
+from tokamata.vocabulary.token_table import TokenBytes, TokenTable, without_leading_space
+
+_PREFIX = "tokenizer.ggml."
+_STOP_KEYS = ("eos_token_id", "eot_token_id", "eom_token_id")
+_KEYS = ("model", "tokens", "token_type", "add_space_prefix", *_STOP_KEYS)
+
+# Whether the family writes its normal tokens in the byte-level alphabet; otherwise ▁ is a space.
+_IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True}
+
+_NORMAL, _USER_DEFINED, _BYTE = 1, 4, 6
+_NO_TEXT = (0, 2, 3, 5)  # undefined, unknown, control, unused: llama.cpp prints nothing for them
+_BYTE_NAME = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
+
+
+def table_from_gguf(path: Path) -> TokenTable:
+    """The tokens of a GGUF file.
+
+    Raises:
+        VocabularyError: for a file that is damaged, holds no tokenizer, or one of another family.
+    """
+    where = str(path)
+    metadata = read_metadata(path, [_PREFIX + key for key in _KEYS])
+    family = _family(metadata, where)
+    texts, kinds = _token_texts(metadata, where)
+    tokens: TokenBytes = [
+        _bytes(text, kind, family, token, where)
+        for token, (text, kind) in enumerate(zip(texts, kinds, strict=True))
+    ]
+    names = {
+        token: texts[token].decode("utf-8", "replace") for token, value in enumerate(tokens) if value is None
+    }
+    drops_space = metadata.get(_PREFIX + "add_space_prefix", drops_space_by_default(family))
+    return TokenTable(
+        tokens,
+        names,
+        _stop(metadata, len(tokens), where),
+        (lambda: without_leading_space(tokens)) if drops_space is True else None,
+    )
+
+
+def drops_space_by_default(family: str) -> bool:
+    """Whether llama.cpp drops a space at the start of a text where the file does not say."""
+    return family == "llama"
+
+
+def _family(metadata: dict[str, Value], where: str) -> str:
+    value = metadata.get(_PREFIX + "model")
+    family = value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+    if not family:
+        raise VocabularyError(
+            f"{where}: the GGUF file holds no tokenizer (no {_PREFIX}model); of a model in several files, "
+            "pass the first"
+        )
+    if family not in _IS_BYTE_LEVEL:
+        raise VocabularyError(
+            f"{where}: tokenizer family {family!r:.80} is not known to tokamata; known are "
+            f"{', '.join(_IS_BYTE_LEVEL)}; pass a list of each token's bytes to Vocabulary.load instead"
+        )
+    return family
+
+
+def _token_texts(metadata: dict[str, Value], where: str) -> tuple[list[bytes], list[int]]:
+    texts = metadata.get(_PREFIX + "tokens")
+    if not isinstance(texts, list) or not all(type(text) is bytes for text in texts):
+        raise VocabularyError(f"{where}: {_PREFIX}tokens is missing, or no list of strings")
+    kinds = metadata.get(_PREFIX + "token_type", [_NORMAL] * len(texts))
+    if (
+        not isinstance(kinds, list)
+        or not all(type(kind) is int for kind in kinds)
+        or len(kinds) != len(texts)
+    ):
+        raise VocabularyError(f"{where}: {_PREFIX}token_type is not one integer for each token")
+    return texts, kinds  # type: ignore[return-value]  # just checked
+
+
+def _bytes(text: bytes, kind: int, family: str, token: int, where: str) -> bytes | None:
+    if kind == _NORMAL:
+        if _IS_BYTE_LEVEL[family]:
+            return byte_level_bytes(text.decode("utf-8", "replace"))
+        return text.replace("▁".encode(), b" ")
+    if kind == _USER_DEFINED:
+        return text
+    if kind in _NO_TEXT:
+        return None
+    match = _BYTE_NAME.fullmatch(text)
+    if kind != _BYTE or match is None:
+        raise VocabularyError(f"{where}: token {token}, {text[:40]!r}, cannot be of type {kind}")
+    return bytes([int(match[1], 16)])
+
+
+def _stop(metadata: dict[str, Value], size: int, where: str) -> tuple[int, ...]:
+    stop = []
+    for key in _STOP_KEYS:
+        value = metadata.get(_PREFIX + key)
+        if value is None:
+            continue
+        if type(value) is not int or not 0 <= value < size:
+            raise VocabularyError(
+                f"{where}: {_PREFIX}{key} is {value!r:.40}, which is no token; pass stop= to override it"
+            )
+        stop.append(value)
+    return tuple(dict.fromkeys(stop))

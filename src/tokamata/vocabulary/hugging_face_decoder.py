@@ -1,0 +1,278 @@
+"""What the ``decoder`` section of a ``tokenizer.json`` does to one token.
+
+A decoder is a pipeline over the list of token texts.  Read for a single token it has three
+parts, each optional, always in this order:
+
+1. steps on the token's text, some of which treat the first token of a text differently
+   (``Replace``, ``Strip``, ``Metaspace``, ``WordPiece``, ``BPEDecoder``);
+2. the step from text to bytes (``ByteLevel``, ``ByteFallback``; otherwise UTF-8);
+3. after ``Fuse`` the text is one string, so ``Strip`` now means the start of the text.
+
+Llama 2, as an example: ``Replace ▁→space, ByteFallback, Fuse, Strip one leading space``
+gives ``▁the`` the bytes `` the`` in mid-text and ``the`` at the start, and ``<0x0A>`` a line
+feed.  A decoder that does not fit this scheme cannot be said token by token and is refused by
+name, as is one that this module does not know.
+
+Clean-up of spaces (``cleanup`` of WordPiece) looks at several tokens at once; it is off here.
+``BPEDecoder`` ends a text without the space that ends a word in mid-text; mid-text counts.
+
+Behaviour follows Hugging Face's `tokenizers` 0.23 (Apache-2.0), against which it is tested.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from tokamata.errors import VocabularyError
+from tokamata.vocabulary.byte_alphabet import byte_level_bytes
+
+Texts = list[str]
+
+# Rust's integer parser, which reads these digits, takes a leading plus sign.
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
+
+
+@dataclass(frozen=True)
+class TextStep:
+    """One step on token texts.
+
+    Attributes:
+        mid_text: what it does to tokens in the middle of a text.
+        at_start: what it does to a first token, or ``None`` where that is the same.
+    """
+
+    mid_text: Callable[[Texts], Texts]
+    at_start: Callable[[Texts], Texts] | None = None
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """A decoder, as a function of a single token.
+
+    Attributes:
+        steps: the steps on its text, in order.
+        to_bytes: from texts to bytes.
+        stripped: ASCII character of which one is dropped at the start of a text, or ``b""``.
+    """
+
+    steps: tuple[TextStep, ...]
+    to_bytes: Callable[[Texts], list[bytes]]
+    stripped: bytes
+
+    @property
+    def has_start_rule(self) -> bool:
+        """Whether the first token of a text is treated differently."""
+        return bool(self.stripped) or any(step.at_start for step in self.steps)
+
+    def mid_text(self, texts: Texts) -> list[bytes]:
+        """The bytes of tokens in the middle of a text."""
+        for step in self.steps:
+            texts = step.mid_text(texts)
+        return self.to_bytes(texts)
+
+    def at_start(self, texts: Texts) -> list[bytes]:
+        """The bytes of tokens, each as the first of a text."""
+        for step in self.steps:
+            texts = (step.at_start or step.mid_text)(texts)
+        tokens = self.to_bytes(texts)
+        if self.stripped:
+            tokens = [token.removeprefix(self.stripped) for token in tokens]
+        return tokens
+
+
+def read_decoder(section: object, where: str) -> Decoding:
+    """The ``decoder`` section of a ``tokenizer.json``; ``None`` joins tokens with spaces.
+
+    Raises:
+        VocabularyError: for a decoder that is unknown, malformed, or not a function of single tokens.
+    """
+    if section is None:
+        return Decoding((TextStep(_space_before, _unchanged),), _utf8, b"")
+    steps: list[TextStep] = []
+    to_bytes: Callable[[Texts], list[bytes]] = _utf8
+    stripped = b""
+    stage = "text"  # then "bytes", then "fused"
+    decoders = list(islice(_flattened(section, where), _MAX_DECODERS + 1))
+    if len(decoders) > _MAX_DECODERS:
+        raise VocabularyError(f"{where}: more than {_MAX_DECODERS} decoders; the file is damaged")
+    for decoder in decoders:
+        name = _type_name(decoder, where)
+        if name == "Fuse":
+            stage = "fused"
+        elif name == "Strip" and stage == "fused":
+            stripped = _strip_of_fused(decoder, stripped, where)
+        elif name in ("ByteLevel", "ByteFallback") and stage == "text":
+            to_bytes = _byte_level if name == "ByteLevel" else _byte_fallback
+            stage = "fused" if name == "ByteLevel" else "bytes"
+        elif name in _TEXT_STEPS and stage == "text":
+            steps.append(_TEXT_STEPS[name](decoder, where))
+        elif name in _TEXT_STEPS or name in ("ByteLevel", "ByteFallback"):
+            raise VocabularyError(
+                f"{where}: decoder {name!r} comes after the step to bytes or after Fuse, where what it does "
+                f"cannot be said token by token; {_ADVICE}"
+            )
+        else:
+            raise VocabularyError(f"{where}: decoder {name!r:.80} is not known to tokamata; {_ADVICE}")
+    return Decoding(tuple(steps), to_bytes, stripped)
+
+
+# Bounds on what a hostile file can ask for: real ones have up to five decoders, and no text grows.
+_MAX_DECODERS = 16
+_MAX_CHARACTERS = 1 << 27
+
+_ADVICE = "pass a list of each token's bytes to Vocabulary.load instead"
+
+
+def _flattened(section: object, where: str, depth: int = 0) -> Iterator[dict[str, object]]:
+    """The decoders of a section in order, with Sequences resolved."""
+    if not isinstance(section, dict) or depth > 8:
+        raise VocabularyError(f"{where}: the section 'decoder' is malformed: {section!r:.80}")
+    if section.get("type") != "Sequence":
+        yield section
+        return
+    decoders = section.get("decoders")
+    if not isinstance(decoders, list):
+        raise VocabularyError(f"{where}: the decoder Sequence has no list of decoders: {decoders!r:.80}")
+    for decoder in decoders:
+        yield from _flattened(decoder, where, depth + 1)
+
+
+def _type_name(decoder: dict[str, object], where: str) -> str:
+    name = decoder.get("type")
+    if not isinstance(name, str):
+        raise VocabularyError(f"{where}: a decoder names no type: {decoder!r:.80}")
+    return name
+
+
+# From texts to bytes.
+
+
+def _utf8(texts: Texts) -> list[bytes]:
+    return [text.encode() for text in texts]
+
+
+def _byte_level(texts: Texts) -> list[bytes]:
+    return [byte_level_bytes(text) for text in texts]
+
+
+def _byte_fallback(texts: Texts) -> list[bytes]:
+    tokens = [text.encode() for text in texts]
+    for index, text in enumerate(texts):
+        if len(text) == 6 and (match := _BYTE_TOKEN.fullmatch(text)):
+            tokens[index] = bytes([int(match[1], 16)])
+    return tokens
+
+
+# Steps on texts.
+
+
+def _unchanged(texts: Texts) -> Texts:
+    return texts
+
+
+def _space_before(texts: Texts) -> Texts:
+    return [" " + text for text in texts]
+
+
+def _replace(decoder: dict[str, object], where: str) -> TextStep:
+    pattern = decoder.get("pattern")
+    if isinstance(pattern, dict) and "Regex" in pattern:
+        raise VocabularyError(f"{where}: decoder 'Replace' with a regular expression is refused; {_ADVICE}")
+    old = pattern.get("String") if isinstance(pattern, dict) else None
+    new = decoder.get("content")
+    if not isinstance(old, str) or not old or not isinstance(new, str):
+        raise VocabularyError(f"{where}: decoder 'Replace' is malformed: {decoder!r:.120}")
+
+    def replace(texts: Texts) -> Texts:
+        if len(new) > len(old):
+            size = sum(map(len, texts))
+            if size + size // len(old) * (len(new) - len(old)) > _MAX_CHARACTERS:
+                raise VocabularyError(f"{where}: decoder 'Replace' could make the tokens too long")
+        return [text.replace(old, new) for text in texts]
+
+    return TextStep(replace)
+
+
+def _strip(decoder: dict[str, object], where: str) -> TextStep:
+    """``Strip`` ahead of ``Fuse``: drops characters from both ends of each token."""
+    content, start, stop = _strip_fields(decoder, where)
+
+    def strip(text: str) -> str:
+        text = text[min(start, len(text) - len(text.lstrip(content))) :]
+        return text[: len(text) - min(stop, len(text) - len(text.rstrip(content)))]
+
+    return TextStep(lambda texts: [strip(text) for text in texts])
+
+
+def _strip_of_fused(decoder: dict[str, object], stripped: bytes, where: str) -> bytes:
+    """``Strip`` after ``Fuse``: drops characters from both ends of the whole text."""
+    content, start, stop = _strip_fields(decoder, where)
+    if start == 0 and stop == 0:
+        return stripped
+    # More than one would reach into the second token; at the end of a text there is no mid-text rule.
+    if start != 1 or stop != 0 or stripped or not content.isascii():
+        raise VocabularyError(
+            f"{where}: decoder 'Strip' with content={content!r}, start={start}, stop={stop} after Fuse is "
+            f"refused: only one ASCII character at the start of the text can be dropped; {_ADVICE}"
+        )
+    return content.encode()
+
+
+def _strip_fields(decoder: dict[str, object], where: str) -> tuple[str, int, int]:
+    content, start, stop = decoder.get("content"), decoder.get("start"), decoder.get("stop")
+    if (
+        not (isinstance(content, str) and len(content) == 1)
+        or not (type(start) is int and 0 <= start <= 1000)
+        or not (type(stop) is int and 0 <= stop <= 1000)
+    ):
+        raise VocabularyError(f"{where}: decoder 'Strip' is malformed: {decoder!r:.120}")
+    return content, start, stop
+
+
+def _metaspace(decoder: dict[str, object], where: str) -> TextStep:
+    """Replacement marks are spaces; in the first token they all vanish, not just the leading one."""
+    mark = decoder.get("replacement")
+    scheme = decoder.get("prepend_scheme")
+    if decoder.get("add_prefix_space") is False and scheme is None:
+        scheme = "never"  # files from before prepend_scheme existed
+    if not (isinstance(mark, str) and len(mark) == 1) or scheme not in ("always", "first", "never", None):
+        raise VocabularyError(f"{where}: decoder 'Metaspace' is malformed: {decoder!r:.120}")
+    spaces = TextStep(lambda texts: [text.replace(mark, " ") for text in texts])
+    if scheme == "never":
+        return spaces
+    return TextStep(spaces.mid_text, lambda texts: [text.replace(mark, "") for text in texts])
+
+
+def _word_piece(decoder: dict[str, object], where: str) -> TextStep:
+    """``##x`` continues a word; any other token begins one, with a space unless it is the first.
+
+    A first token is left as it is, its ``##`` included: so does the decoder.
+    """
+    prefix = decoder.get("prefix", "##")
+    if not isinstance(prefix, str):
+        raise VocabularyError(f"{where}: decoder 'WordPiece' is malformed: {decoder!r:.120}")
+    size = len(prefix)
+
+    def mid_text(texts: Texts) -> Texts:
+        return [text[size:] if text.startswith(prefix) else " " + text for text in texts]
+
+    return TextStep(mid_text, _unchanged)
+
+
+def _bpe(decoder: dict[str, object], where: str) -> TextStep:
+    suffix = decoder.get("suffix", "</w>")
+    if not isinstance(suffix, str) or not suffix:
+        raise VocabularyError(f"{where}: decoder 'BPEDecoder' is malformed: {decoder!r:.120}")
+    return TextStep(lambda texts: [text.replace(suffix, " ") for text in texts])
+
+
+_TEXT_STEPS: dict[str, Callable[[dict[str, object], str], TextStep]] = {
+    "Replace": _replace,
+    "Strip": _strip,
+    "Metaspace": _metaspace,
+    "WordPiece": _word_piece,
+    "BPEDecoder": _bpe,
+}

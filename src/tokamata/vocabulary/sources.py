@@ -1,0 +1,152 @@
+"""Finds out what a source of tokens is, and hands it to the loader of its family.
+
+Objects are recognized by the module that defines their class, without importing it; files by
+their first bytes, never by their name.  Files next to a tokenizer say which tokens stop.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tokamata.errors import VocabularyError
+from tokamata.vocabulary.gguf_file import table_from_gguf
+from tokamata.vocabulary.gguf_metadata import MAGIC
+from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
+from tokamata.vocabulary.llama_cpp import table_from_llama
+from tokamata.vocabulary.sentence_piece import table_from_model_file, table_from_processor
+from tokamata.vocabulary.stop_tokens import stop_from_folder
+from tokamata.vocabulary.tekken import is_tekken, table_from_tekken
+from tokamata.vocabulary.tiktoken_ranks import looks_like_ranks, table_from_encoding, table_from_ranks
+from tokamata.vocabulary.token_table import MAX_TOKENS, TokenTable, collection_paused
+from tokamata.vocabulary.transformers_tokenizer import (
+    table_from_mistral,
+    table_from_tokenizers,
+    table_from_transformers,
+)
+
+# The largest tokenizer files known have 35 MB.  A GGUF file is not read as a whole, and may be larger.
+_MAX_FILE_BYTES = 1 << 27
+
+_KNOWN = (
+    "a path to tokenizer.json, tekken.json, a SentencePiece .model, a tiktoken rank file, a GGUF file, or a "
+    "folder with one; a tokenizer of tokenizers, transformers, tiktoken, sentencepiece, mistral_common or "
+    "llama_cpp; or a list of each token's bytes"
+)
+
+# In a folder, the first of these that is there; several files of one kind are for the caller to choose from.
+_IN_FOLDER = ("tokenizer.json", "tekken*.json", "tokenizer.model", "*.model", "*.tiktoken", "*.gguf")
+
+# Which loader a class of each package goes to.
+_OBJECTS: dict[str, tuple[str, Callable[[Any, str], TokenTable]]] = {
+    "tokenizers": ("Tokenizer", table_from_tokenizers),
+    "transformers": ("PreTrainedTokenizerBase", table_from_transformers),
+    "tiktoken": ("Encoding", table_from_encoding),
+    "sentencepiece": ("SentencePieceProcessor", table_from_processor),
+    "mistral_common": ("", table_from_mistral),
+    "llama_cpp": ("Llama", table_from_llama),
+}
+
+
+def read_source(source: object, want_stop: bool = True) -> TokenTable:
+    """The tokens of any source that ``Vocabulary.load`` takes.
+
+    Args:
+        source: see ``Vocabulary.load``.
+        want_stop: whether to read the stop tokens from the files next to a tokenizer's file.
+
+    Raises:
+        VocabularyError: for a source that is none of these, or is damaged.
+        MissingExtraError: where reading it needs a package that is not installed.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return _table_from_path(Path(source), want_stop)
+    if isinstance(source, (list, tuple)):
+        return _table_from_list(source)
+    for cls in type(source).__mro__:
+        name, loader = _OBJECTS.get(cls.__module__.partition(".")[0], ("", None))
+        if loader is not None and (not name or cls.__name__ == name):
+            return loader(source, f"{cls.__module__.partition('.')[0]} {type(source).__name__}")
+    raise VocabularyError(f"{type(source).__name__} is no source of a vocabulary; pass {_KNOWN}")
+
+
+def _table_from_list(source: list[object] | tuple[object, ...]) -> TokenTable:
+    for token, value in enumerate(source):
+        if value is not None and not isinstance(value, bytes):
+            raise VocabularyError(
+                f"token {token} of the list is {value!r:.80}; give each token's bytes, or None"
+            )
+    if len(source) > MAX_TOKENS:
+        raise VocabularyError(f"a list of {len(source):,} tokens is too long; at most {MAX_TOKENS:,} can be")
+    return TokenTable(list(source))  # type: ignore[arg-type]  # just checked
+
+
+def _table_from_path(path: Path, want_stop: bool) -> TokenTable:
+    try:
+        folder = path if path.is_dir() else path.parent
+        file = _file_in_folder(path) if path.is_dir() else path
+        table = _table_from_file(file)
+    except FileNotFoundError:
+        raise VocabularyError(f"{path}: no such file or folder; pass {_KNOWN}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, VocabularyError):
+            raise
+        raise VocabularyError(f"{path!s:.200}: cannot be read: {error}") from None
+    if want_stop:
+        table = replace(table, stop=_united(table.stop, stop_from_folder(folder, table)))
+    return table
+
+
+def _united(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(first + second))
+
+
+def _file_in_folder(folder: Path) -> Path:
+    for pattern in _IN_FOLDER:
+        found = sorted(path for path in folder.glob(pattern) if path.is_file())
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(path.name for path in found[:5])
+            raise VocabularyError(f"{folder}: it could be any of {names}; pass one of them")
+    raise VocabularyError(f"{folder}: none of {', '.join(_IN_FOLDER)} is in this folder; pass {_KNOWN}")
+
+
+def _table_from_file(path: Path) -> TokenTable:
+    where = str(path)
+    if not path.exists():
+        raise FileNotFoundError(path)
+    if not path.is_file():
+        raise VocabularyError(f"{where}: not a regular file; pass {_KNOWN}")
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+        if head.startswith(MAGIC):
+            return table_from_gguf(path)
+        data = head + file.read(_MAX_FILE_BYTES + 1 - len(head))
+    if len(data) > _MAX_FILE_BYTES:
+        raise VocabularyError(f"{where}: larger than the {_MAX_FILE_BYTES:,} bytes allowed")
+    if head.lstrip(b" \t\r\n\xef\xbb\xbf").startswith(b"{"):
+        return _table_from_json(data, where)
+    if looks_like_ranks(head):
+        return table_from_ranks(data, where)
+    # A SentencePiece model begins with its first piece: field 1 of a protocol buffer, with a length.
+    if head.startswith(b"\n"):
+        return table_from_model_file(data, where)
+    raise VocabularyError(f"{where}: not a tokenizer file (it begins with {head[:16]!r}); pass {_KNOWN}")
+
+
+def _table_from_json(data: bytes, where: str) -> TokenTable:
+    with collection_paused():
+        try:
+            document = json.loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise VocabularyError(
+                f"{where}: not valid JSON ({error}); the file is truncated or damaged, download it again"
+            ) from None
+        del data
+        loader = table_from_tekken if is_tekken(document) else table_from_tokenizer_json
+        return loader(document, where)

@@ -1,0 +1,104 @@
+"""What every loader returns: the bytes of each token, and what else its source says.
+
+A token's bytes are those it adds in the middle of a text.  Three things are no bytes at all
+(``None``): a control token, which no text produces; a hole in the ids; a token that only
+stands for what the tokenizer could not read (``<unk>``).
+
+Sources come from strangers, so no list here is ever sized by an id alone: ids are held to
+``MAX_TOKENS``, sixteen times the largest vocabulary known.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tokamata.errors import VocabularyError
+
+MAX_TOKENS = 1 << 22
+
+TokenBytes = list[bytes | None]
+
+
+@dataclass(frozen=True)
+class TokenTable:
+    """The tokens of one tokenizer.
+
+    Attributes:
+        tokens: bytes of every id in mid-text, ``None`` where no text produces the id.
+        names: names of control tokens, by id.
+        stop: ids of the stop tokens, where the source names them.
+        start_rule: computes the bytes of every id as the first token of a text, or ``None``
+            where the decoder treats the start like any other place.  A function, since most
+            callers never ask and large vocabularies pay for it.
+    """
+
+    tokens: TokenBytes
+    names: dict[int, str] = field(default_factory=dict)
+    stop: tuple[int, ...] = ()
+    start_rule: Callable[[], TokenBytes] | None = None
+
+
+def check_ids(ids: Collection[object], where: str) -> None:
+    """Refuse ids that are not distinct integers from 0 to below ``MAX_TOKENS``.
+
+    Works on whole collections, since it runs over hundreds of thousands of ids.
+
+    Raises:
+        VocabularyError: naming ``where`` and one id that is at fault.
+    """
+    if not ids:
+        return
+    # `type(x) is int` also keeps out True and False, which JSON has and which are ints in Python.
+    if set(map(type, ids)) != {int}:
+        bad = next(i for i in ids if type(i) is not int)
+        raise VocabularyError(f"{where}: a token id must be an integer, not {bad!r:.80}")
+    numbers: Collection[int] = ids  # type: ignore[assignment]  # just checked
+    if min(numbers) < 0:
+        raise VocabularyError(f"{where}: token id {min(numbers)} is negative")
+    if max(numbers) >= MAX_TOKENS:
+        raise VocabularyError(
+            f"{where}: token id {shown_int(max(numbers))} is beyond the {MAX_TOKENS:,} ids that a vocabulary "
+            "can have; the file is damaged, or not a tokenizer"
+        )
+    if len(set(numbers)) != len(numbers):
+        seen: set[int] = set()
+        for number in numbers:
+            if number in seen:
+                raise VocabularyError(
+                    f"{where}: token id {number} is given to two tokens; the file is damaged"
+                )
+            seen.add(number)
+
+
+def shown_int(number: int) -> str:
+    """``number`` in digits, or its size where it has too many of them to print."""
+    return str(number) if abs(number) < 10**30 else f"of {number.bit_length()} bits"
+
+
+def with_none(tokens: Sequence[bytes], none_ids: Iterable[int]) -> TokenBytes:
+    """A copy of ``tokens`` with ``None`` at ``none_ids``."""
+    result: TokenBytes = list(tokens)
+    for token in none_ids:
+        result[token] = None
+    return result
+
+
+def without_leading_space(tokens: TokenBytes) -> TokenBytes:
+    """Each token less one leading space: the start rule of Llama 2 and its relatives."""
+    return [t[1:] if t is not None and t[:1] == b" " else t for t in tokens]
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pauses the garbage collector: it would walk the 1.5 million objects of a large file again and
+    again while they are made, which takes twice as long as making them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

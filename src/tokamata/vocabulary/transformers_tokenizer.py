@@ -1,0 +1,167 @@
+"""Tokenizers of the package `transformers`, fast and slow.
+
+A fast one wraps a ``tokenizers.Tokenizer``, which says everything.  A slow one is told apart
+by what it is made of: a SentencePiece model (``sp_model``), a tiktoken encoding or a
+mistral-common tokenizer (``tokenizer``), a byte-level alphabet (``byte_decoder``), or
+WordPiece (``wordpiece_tokenizer``).
+Added tokens are control tokens where the tokenizer calls them special, text otherwise.
+The stop token is its ``eos_token_id``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tokamata.errors import VocabularyError
+from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
+from tokamata.vocabulary.sentence_piece import piece_bytes
+from tokamata.vocabulary.tekken import table_from_tekkenizer
+from tokamata.vocabulary.tiktoken_ranks import table_from_encoding
+from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, check_ids, collection_paused
+
+
+def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
+    """The tokens of a ``tokenizers.Tokenizer``."""
+    with collection_paused():
+        try:
+            document = _document(tokenizer)
+        except Exception as error:  # the package raises bare Exception, e.g. for a decoder written in Python
+            raise VocabularyError(
+                f"{where}: it cannot be written as a tokenizer.json ({error}); "
+                "pass a list of each token's bytes to Vocabulary.load instead"
+            ) from None
+        return table_from_tokenizer_json(document, where)
+
+
+def _document(tokenizer: Any) -> Any:
+    """The sections of a ``tokenizer.json`` that say what the tokens are.
+
+    Writing all of it takes twice as long: most of the file is merges.  Unigram models are
+    written nevertheless, for a map from text to id cannot hold two tokens of the same text.
+    """
+    model, decoder = tokenizer.model, tokenizer.decoder
+    if type(model).__name__ not in ("BPE", "WordPiece", "WordLevel"):
+        return json.loads(tokenizer.to_str())
+    return {
+        "model": {"vocab": tokenizer.get_vocab(with_added_tokens=False), "unk_token": model.unk_token},
+        "added_tokens": _added(tokenizer.get_added_tokens_decoder()),
+        "decoder": None if decoder is None else json.loads(decoder.__getstate__()),
+    }
+
+
+def _added(added: Mapping[int, Any]) -> list[dict[str, Any]]:
+    return [
+        {"id": token, "content": entry.content, "special": entry.special} for token, entry in added.items()
+    ]
+
+
+def table_from_transformers(tokenizer: Any, where: str) -> TokenTable:
+    """The tokens of a transformers tokenizer.
+
+    Raises:
+        VocabularyError: for a slow tokenizer of an unknown kind.
+    """
+    stop = getattr(tokenizer, "eos_token_id", None)
+    stops = tuple(stop) if isinstance(stop, (list, tuple)) else () if stop is None else (stop,)
+    return replace(_table(tokenizer, where), stop=stops)
+
+
+def _table(tokenizer: Any, where: str) -> TokenTable:
+    if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
+        return table_from_tokenizers(backend, where)
+    if (processor := getattr(tokenizer, "sp_model", None)) is not None:
+        return _with_sentence_piece(tokenizer, processor, where)
+    inner = getattr(tokenizer, "tokenizer", None)
+    if type(inner).__module__.partition(".")[0] == "tiktoken":
+        return _with_added(table_from_encoding(inner, where), tokenizer, where)
+    if hasattr(inner, "instruct_tokenizer"):
+        return table_from_mistral(inner, where)
+    for attribute, decoder in (("byte_decoder", "ByteLevel"), ("wordpiece_tokenizer", "WordPiece")):
+        if hasattr(tokenizer, attribute):
+            return table_from_tokenizer_json(_as_document(tokenizer, decoder), where)
+    raise VocabularyError(
+        f"{where}: a slow tokenizer of a kind that tokamata does not know; load it with use_fast=True, "
+        "or pass a list of each token's bytes to Vocabulary.load"
+    )
+
+
+def _as_document(tokenizer: Any, decoder: str) -> dict[str, Any]:
+    """What a slow tokenizer would write into a ``tokenizer.json``, as far as tokens are concerned."""
+    vocab, added = tokenizer.get_vocab(), tokenizer.added_tokens_decoder
+    return {
+        "model": {"vocab": {text: token for text, token in vocab.items() if token not in added}},
+        "added_tokens": _added(added),
+        "decoder": {"type": decoder},
+    }
+
+
+def table_from_mistral(tokenizer: Any, where: str) -> TokenTable:
+    """The tokens of a mistral-common tokenizer: a ``Tekkenizer``, or a ``MistralTokenizer`` around one."""
+    while (wrapped := getattr(tokenizer, "instruct_tokenizer", None)) is not None:
+        tokenizer = wrapped.tokenizer
+    if type(tokenizer).__name__ != "Tekkenizer":
+        raise VocabularyError(
+            f"{where}: mistral-common's {type(tokenizer).__name__} is not a Tekkenizer; pass its .model file"
+        )
+    return table_from_tekkenizer(tokenizer, where)
+
+
+def _with_sentence_piece(tokenizer: Any, processor: Any, where: str) -> TokenTable:
+    """A slow tokenizer around a SentencePiece model, which may number the pieces in its own way."""
+    size = len(tokenizer)
+    if size > MAX_TOKENS:
+        raise VocabularyError(f"{where}: {size:,} tokens are more than the {MAX_TOKENS:,} that are allowed")
+    added = tokenizer.added_tokens_decoder
+    pieces = tokenizer.convert_ids_to_tokens(list(range(size)))
+    tokens: TokenBytes = [None] * size
+    names: dict[int, str] = {}
+    for token, piece in enumerate(pieces):
+        if token in added or piece is None:
+            continue
+        tokens[token] = piece_bytes(processor, processor.piece_to_id(piece), piece, where)
+        if tokens[token] is None:
+            names[token] = piece
+    table = _with_added(TokenTable(tokens, names), tokenizer, where)
+    # Only white space is ever dropped at the start; byte pieces and added tokens stay as they are.
+    asked = {
+        token: pieces[token]
+        for token, value in enumerate(tokens)
+        if value is not None
+        and value[:1].isspace()
+        and not processor.is_byte(processor.piece_to_id(pieces[token]))
+    }
+    return replace(table, start_rule=_SlowStartRule(tokenizer, table.tokens, asked))
+
+
+@dataclass(frozen=True)
+class _SlowStartRule:
+    tokenizer: Any
+    tokens: TokenBytes
+    asked: dict[int, str]
+
+    def __call__(self) -> TokenBytes:
+        """Asks the tokenizer for each piece as the first of two: many drop white space at both ends."""
+        start = list(self.tokens)
+        for token, piece in self.asked.items():
+            text = self.tokenizer.convert_tokens_to_string([piece, "x"])
+            start[token] = text.removesuffix("x").encode()
+        return start
+
+
+def _with_added(table: TokenTable, tokenizer: Any, where: str) -> TokenTable:
+    """``table`` with the added tokens of a slow tokenizer over it."""
+    added = tokenizer.added_tokens_decoder
+    check_ids(list(added), f"{where}: added tokens")
+    tokens, names = list(table.tokens), dict(table.names)
+    tokens += [None] * (max(added, default=-1) + 1 - len(tokens))
+    for token, entry in added.items():
+        content = str(entry.content)
+        tokens[token] = None if entry.special else content.encode()
+        if entry.special:
+            names[token] = content
+        else:
+            names.pop(token, None)
+    return replace(table, tokens=tokens, names=names)

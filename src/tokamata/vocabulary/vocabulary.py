@@ -1,0 +1,215 @@
+"""``Vocabulary``: the bytes of every token, which is all that constraining needs of a tokenizer."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tokamata.errors import TokenIdError, VocabularyError
+from tokamata.vocabulary.sources import read_source
+from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
+from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, shown_int
+
+if TYPE_CHECKING:
+    from tokamata import _core
+
+# Forty times what the largest vocabulary known has; the engine's trie takes some twenty times as much.
+_MAX_BYTES = 1 << 26
+
+
+class Vocabulary:
+    """The exact bytes of every token of a tokenizer.
+
+    ::
+
+        vocabulary = tokamata.Vocabulary.load("tokenizer.json")
+        vocabulary[278]                # b' the': bytes, in the middle of a text
+        vocabulary[vocabulary.stop[0]] # None: a control token, which no text produces
+        vocabulary.name(1)             # '<eos>'
+
+    A token's bytes are those it adds in mid-text, with clean-up of spaces off.  An id has no
+    bytes (``None``) where no text produces it: control tokens, stop tokens, holes in the ids,
+    and the padding where a model's logits are wider than its tokenizer.  Bytes need not be
+    valid UTF-8, several ids may share them, and a token may have none at all (``b""``; no mask
+    ever allows it).  A vocabulary does not change.
+    """
+
+    def __init__(self, table: TokenTable, width: int | None = None) -> None:
+        size = len(table.tokens)
+        if size == 0:
+            raise VocabularyError("the vocabulary has no tokens; pass a tokenizer that has some")
+        if (total := sum(map(len, filter(None, table.tokens)))) > _MAX_BYTES:
+            raise VocabularyError(
+                f"the tokens have {total:,} bytes together, more than the {_MAX_BYTES:,} that are allowed; "
+                "the source is damaged, or not a tokenizer"
+            )
+        self._width = _checked_width(width, table.tokens)
+        check_stop(table.stop, self._width)
+        tokens = table.tokens[: self._width]
+        size = len(tokens)
+        self._names = {token: name for token, name in table.names.items() if token < size}
+        self._stop = table.stop
+        # A stop token ends the text instead of adding to it, whatever its own text is.
+        for token in table.stop:
+            if token < size and (value := tokens[token]) is not None:
+                self._names[token] = value.decode("utf-8", "backslashreplace")
+                tokens[token] = None
+        self._tokens = tuple(tokens)
+        self._start_rule = table.start_rule
+
+    @classmethod
+    def load(
+        cls,
+        source: object,
+        stop: int | str | Sequence[int | str] | None = None,
+        width: int | None = None,
+    ) -> Vocabulary:
+        """The vocabulary of any tokenizer.
+
+        Args:
+            source: one of
+
+                - a path to a ``tokenizer.json`` (Hugging Face), a tekken file (mistral-common), a
+                  SentencePiece ``.model``, a tiktoken rank file or a GGUF file, told apart by their
+                  contents, or to a folder that holds one;
+                - a ``tokenizers.Tokenizer``, a transformers tokenizer (fast or slow), a
+                  ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``, a mistral-common
+                  ``Tekkenizer``, or a ``llama_cpp.Llama``;
+                - a list with the bytes of each token, ``None`` for control tokens.
+            stop: the stop tokens, by id, or by the name of a control token or the whole text of a
+                token; one or a sequence.  ``None`` takes those that the source names, for files also
+                ``generation_config.json`` and ``tokenizer_config.json`` next to it.
+            width: number of logits of the model, where that is not the tokenizer's number of ids.  As a
+                rule it is more, padded to a round number.  It may be less where the ids beyond spell no
+                text: Gemma 3's tokenizer ends with one control token for which the model has no logit.
+
+        Raises:
+            VocabularyError: for a source that cannot be read, or arguments that do not fit it.
+            MissingExtraError: where reading it needs a package that is not installed.
+        """
+        table = read_source(source, want_stop=stop is None)
+        stops = table.stop if stop is None else resolve_stop(stop, table)
+        try:
+            return cls(TokenTable(table.tokens, table.names, stops, table.start_rule), width)
+        except VocabularyError as error:
+            if isinstance(source, (str, os.PathLike)):
+                raise VocabularyError(f"{os.fspath(source)!s:.200}: {error}") from None
+            raise
+
+    def __len__(self) -> int:
+        """Number of ids of the tokenizer, holes included, at most ``self.width``."""
+        return len(self._tokens)
+
+    @property
+    def width(self) -> int:
+        """Number of logits that the model gives, at least ``len(self)``; a mask has a bit for each."""
+        return self._width
+
+    @property
+    def stop(self) -> tuple[int, ...]:
+        """Ids of the stop tokens; empty where the source names none."""
+        return self._stop
+
+    @property
+    def tokens(self) -> Sequence[bytes | None]:
+        """The bytes of every id below ``len(self)``, ``None`` where no text produces it."""
+        return self._tokens
+
+    def __getitem__(self, token: int) -> bytes | None:
+        """The bytes of one token, ``None`` where no text produces it.
+
+        Raises:
+            TokenIdError: for an id outside ``range(self.width)``.
+        """
+        index = self._checked_id(token)
+        return self._tokens[index] if index < len(self._tokens) else None
+
+    def name(self, token: int) -> str:
+        """A token as people should see it: a control token's name, or its text in quotes.
+
+        Text that is not UTF-8 is shown as bytes, and what has no name as ``<unused 5>`` (a hole in
+        the ids) or ``<padding 262150>`` (beyond the tokenizer).
+
+        Raises:
+            TokenIdError: for an id outside ``range(self.width)``.
+        """
+        value = self[token]
+        if value is not None:
+            try:
+                return repr(value.decode())
+            except UnicodeDecodeError:
+                return repr(value)
+        index = operator.index(token)
+        kind = "unused" if index < len(self._tokens) else "padding"
+        return self._names.get(index, f"<{kind} {index}>")
+
+    def start_tokens(self) -> list[bytes | None] | None:
+        """The bytes of every id below ``len(self)`` as the first token of a text.
+
+        ``None`` where the decoder treats the start of a text like any other place.  Llama 2 drops
+        one leading space, Metaspace drops all of them, WordPiece sets no space before its first word.
+        """
+        start = self._start_tokens
+        return None if start is None else list(start)
+
+    @cached_property
+    def _start_tokens(self) -> TokenBytes | None:
+        if self._start_rule is None:
+            return None
+        start = self._start_rule()[: len(self._tokens)]
+        for token in self._stop:
+            if token < len(start):
+                start[token] = None
+        return None if tuple(start) == self._tokens else start
+
+    @cached_property
+    def core(self) -> _core.Vocabulary:
+        """The engine's form of this vocabulary, made when first asked for."""
+        return _core_vocabulary(list(self._tokens), self._stop, self._width)
+
+    @cached_property
+    def start_core(self) -> _core.Vocabulary | None:
+        """The engine's form of ``start_tokens()``, or ``None`` where the start has no rule of its own."""
+        start = self._start_tokens
+        return None if start is None else _core_vocabulary(start, self._stop, self._width)
+
+    def _checked_id(self, token: int) -> int:
+        index = operator.index(token)
+        if not 0 <= index < self._width:
+            raise TokenIdError(
+                f"token id {shown_int(index)} is outside the vocabulary, which has ids 0 to {self._width - 1}"
+            )
+        return index
+
+    def __repr__(self) -> str:
+        stop = ", ".join(f"{token} {self.name(token)}" for token in self._stop[:4])
+        if len(self._stop) > 4:
+            stop += f" and {len(self._stop) - 4} more"
+        padding = f", {self._width - len(self):,} of padding" if self._width > len(self) else ""
+        return f"<Vocabulary of {len(self):,} tokens{padding}, stop: {stop or 'none'}>"
+
+
+def _checked_width(width: int | None, tokens: TokenBytes) -> int:
+    size = len(tokens)
+    if width is None:
+        return size
+    try:
+        value = operator.index(width)
+    except TypeError:
+        raise VocabularyError(f"width must be an integer, not {width!r:.80}") from None
+    # An id without a logit is one that the model cannot write: no loss where no text needs it.
+    if value > MAX_TOKENS or value < 1 or any(token is not None for token in tokens[value:]):
+        raise VocabularyError(
+            f"width={shown_int(value)} does not fit a tokenizer of {size:,} ids (at most {MAX_TOKENS:,} are "
+            "allowed, and ids beyond the width must be no text); pass the number of logits of the model"
+        )
+    return value
+
+
+def _core_vocabulary(tokens: TokenBytes, stop: tuple[int, ...], width: int) -> _core.Vocabulary:
+    from tokamata import _core  # late, so that reading tokenizers works without the compiled part
+
+    return _core.Vocabulary(tokens, list(stop), width)

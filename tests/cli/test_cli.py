@@ -1,0 +1,216 @@
+"""The command line, with a small model in a folder, at several widths and without colours."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import tokamata as tk
+from tokamata.cli import generate as generate_command
+from tokamata.cli.app import app
+from tokamata.cli.console import Screen, shown_bytes, shown_text
+
+WORDS = r"(one|two|the)( (one|two|the)){2,5}"
+
+
+@pytest.fixture(scope="session")
+def folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as ``save_pretrained`` writes it."""
+    folder = tmp_path_factory.mktemp("model")
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def call(*arguments: str | Path, columns: int = 100, **env: str) -> Result:
+    return CliRunner().invoke(
+        app, [str(argument) for argument in arguments], env={"COLUMNS": str(columns), **env}
+    )
+
+
+def in_colour(*arguments: str | Path, columns: int = 100, **env: str) -> Result:
+    """Call as on a terminal with all colours."""
+    env = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color", **env}
+    return call(*arguments, columns=columns, **env)
+
+
+def test_version() -> None:
+    result = call("--version")
+    assert result.exit_code == 0
+    assert result.output == f"tokamata {tk.__version__}\n"
+
+
+def test_generate_writes_the_text_and_nothing_else_to_standard_output(folder: Path) -> None:
+    result = call("generate", "--regex", WORDS, "--prompt", "x", "--model", folder, "--seed", "1")
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch(WORDS, result.stdout.removesuffix("\n"))
+    assert "log-probability" in result.stderr
+    assert "tokens/s" in result.stderr
+    assert "loading the weights" in result.stderr
+    again = call("generate", "-r", WORDS, "-p", "x", "-m", folder, "--seed", "1")
+    assert again.stdout == result.stdout
+
+
+def test_generate_in_colour_shows_token_borders(folder: Path) -> None:
+    result = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", folder, "--greedy")
+    assert result.exit_code == 0, result.output
+    backgrounds = re.findall(r"\x1b\[[0-9;]*48;2;(\d+;\d+;\d+)m", result.stdout)
+    assert len(set(backgrounds)) == 2
+    assert all(a != b for a, b in itertools.pairwise(backgrounds))
+    plain = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", folder, "--greedy", NO_COLOR="1")
+    assert "48;2" not in plain.stdout
+    assert "\x1b[4m" in plain.stdout  # every second token underlined
+
+
+def test_generate_sampling_options(folder: Path) -> None:
+    one = ("generate", "-r", WORDS, "-p", "x", "-m", folder)
+    greedy = call(*one, "--greedy").stdout
+    assert greedy == call(*one, "--top-k", "1").stdout == call(*one, "--temperature", "0").stdout
+    assert call(*one, "--temperature", "-1").exit_code == 2
+    assert call(*one, "--top-k", "0").exit_code == 2
+
+
+def test_generate_cut_off(folder: Path) -> None:
+    result = call("generate", "-r", "[0-9]{500}", "-p", "x", "-m", folder, "--max-new-tokens", "3")
+    assert result.exit_code == 1
+    assert "cut off after 3 tokens" in result.stderr
+
+
+@pytest.mark.parametrize("columns", [30, 60, 100, 200])
+def test_compare(folder: Path, columns: int) -> None:
+    result = call(
+        "generate", "-r", WORDS, "-p", "x", "-m", folder, "--seed", "1", "--compare", columns=columns
+    )
+    assert result.exit_code == 0, result.output
+    assert "without the pattern ✗" in result.stdout
+    assert "with the pattern ✓" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= columns
+
+
+def test_chat_templates(folder: Path, model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    refused = call("generate", "-r", "a", "-p", "x", "-m", folder, "--chat")
+    assert refused.exit_code == 2
+    assert "no chat template" in refused.stderr
+
+    from tokamata.cli.loading import chat_tokens
+
+    tokenizer = type(tokenizer).from_pretrained(folder)
+    tokenizer.chat_template = "{% for m in messages %}<bos>{{ m.content }}<end_of_turn>{% endfor %}"
+    assert chat_tokens(tokenizer, "hi", None) == [
+        2,
+        *tokenizer("hi", add_special_tokens=False)["input_ids"],
+        3,
+    ]
+    assert chat_tokens(tokenizer, "hi", False) == "hi"
+
+
+@pytest.mark.parametrize("columns", [30, 60, 100, 200])
+def test_mask(folder: Path, columns: int) -> None:
+    result = call("mask", "-r", "(one|two) (1|2)+!?", "-t", "one 12", "-v", folder, columns=columns)
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= columns
+    assert "allowed next" in result.stdout.replace("\n", " ") or columns == 30
+    assert "<eos>" in result.stdout
+    if columns >= 100:
+        rows = [line for line in result.stdout.splitlines() if line.startswith("│") and line.count("│") == 8]
+        assert [row.split("│")[2].strip() for row in rows] == ["start", "one", "␣", "12"]
+        assert [row.split("│")[4].strip() for row in rows] == ["·", "·", "·", "✓"]
+
+
+def test_mask_of_a_refused_text(folder: Path) -> None:
+    result = call("mask", "-r", "one [0-9]+", "-t", "one twelve", "-v", folder)
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    place = next(index for index, line in enumerate(lines) if "one␣tw" in line)
+    assert lines[place + 1].index("^") == lines[place].index("tw")
+    assert "expected '0'–'9'" in result.stdout
+    assert "refused at token 3" in result.stdout
+
+
+def test_mask_from_a_list_of_tokens_without_a_tokenizer(tmp_path: Path) -> None:
+    """No encoder to ask: the text is cut by taking the longest token each time."""
+    from tokamata.cli.tokens import encode
+
+    vocabulary = tk.Vocabulary.load([b"a", b"ab", b"abc", b"c", None], stop=[4])
+    assert encode(tmp_path / "none.model", vocabulary, "abcabac")[0] == [2, 1, 0, 3]
+    with pytest.raises(tk.VocabularyError, match="b'd'"):
+        encode(tmp_path / "none.model", vocabulary, "abd")
+
+
+def test_mask_of_an_empty_text_and_of_a_complete_one(folder: Path) -> None:
+    assert call("mask", "-r", "ab", "-v", folder).exit_code == 0
+    result = call("mask", "-r", "ab", "-t", "ab", "-v", folder)
+    assert "<eos>" in result.stdout
+
+
+@pytest.mark.parametrize("columns", [24, 40, 100])
+@pytest.mark.parametrize("command", [("mask",), ("generate", "-p", "x")])
+def test_errors_are_panels_with_the_caret_in_place(command: tuple[str, ...], columns: int) -> None:
+    pattern = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa(b"
+    result = call(*command, "-r", pattern, columns=columns)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert "PatternSyntaxError" in result.stderr
+    lines = result.stderr.splitlines()
+    caret = next(index for index, line in enumerate(lines) if "^" in line)
+    assert lines[caret - 1][lines[caret].index("^")] == "("
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("generate", "-p", "x", "-m", "/nowhere"), "not a folder"),
+        (("mask", "-v", "/nowhere"), "nowhere"),
+        (("mask", "-v", __file__), "Vocabulary"),
+    ],
+)
+def test_wrong_paths(arguments: tuple[str, ...], what: str) -> None:
+    result = call(*arguments, "-r", "a", columns=200)
+    assert result.exit_code == 2
+    assert what in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    result = call("generate", "-r", "a", "-p", "x", "-m", tmp_path, columns=200)
+    assert result.exit_code == 2
+    assert "can load" in result.stderr
+
+
+def test_whether_a_text_matches_is_asked_of_the_engine() -> None:
+    assert generate_command.text_matches(tk.regex("[é-ü]{2}"), "éü")
+    assert not generate_command.text_matches(tk.regex("[é-ü]{2}"), "é")
+    assert not generate_command.text_matches(tk.regex("."), "\udc80")
+
+
+def test_what_is_written_cannot_steer_the_terminal() -> None:
+    assert shown_text("a\x1b[2J\n\t\x7f\u202e") == "a␛[2J\n\t␡<U+202E>"
+    assert shown_bytes(b" a\n\xf0\x9f\x00") == "␣a␊<F0><9F>␀"
+
+
+def test_marks_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(type(screen.out), "encoding", "cp1252")
+    assert [screen.mark(good).plain for good in (True, False)] == ["yes", "no"]
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_missing_packages_are_named(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from tokamata.cli.main import main; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "pip install 'tokamata[cli]'" in result.stderr
+    assert "Traceback" not in result.stderr

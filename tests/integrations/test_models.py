@@ -1,0 +1,305 @@
+"""The default model: its conversion on a small GGUF file, its cache, and once for real."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+import tokamata as tk
+from tokamata.integrations import gemma_gguf, models
+
+gguf = pytest.importorskip("gguf")
+
+LAYER = {theirs: ours for ours, theirs in gemma_gguf._LAYER_TENSORS.items()}
+PIECES = [
+    *("<pad>", "<eos>", "<bos>", "<unk>"),
+    *(f"<0x{byte:02X}>" for byte in range(256)),
+    *("\n", "\n\n", "  ", "▁", "t", "h", "e", "▁t", "he", "▁the", "the"),
+]
+TYPES = [3] * 4 + [6] * 256 + [4, 4, 4] + [1] * 8
+
+
+def small_gemma() -> Any:
+    """A random Gemma 3 of two layers."""
+    torch.manual_seed(0)
+    config = transformers.Gemma3TextConfig(
+        vocab_size=len(PIECES),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=32,
+        query_pre_attn_scalar=32,
+        max_position_embeddings=64,
+        sliding_window=16,
+        rms_norm_eps=1e-6,
+        bos_token_id=2,
+        eos_token_id=1,
+        pad_token_id=0,
+    )
+    model = transformers.Gemma3ForCausalLM(config).eval()
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            # Values that survive the way through bfloat16, and norm scales that 1 + w leaves exact.
+            weight.copy_((torch.randn_like(weight) / 8 if "norm" in name else weight).mul(64).round() / 64)
+    return model
+
+
+def write_gguf(path: Path, model: Any, architecture: str = "gemma3", leave_out: str = "") -> Path:
+    """Write ``model`` as llama.cpp's converter does: norm scales with 1 added."""
+    writer = gguf.GGUFWriter(path, architecture)
+    config = model.config
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_key_length(config.head_dim)
+    writer.add_sliding_window(config.sliding_window)
+    if leave_out != "rope":
+        writer.add_rope_freq_base(1e6)
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(PIECES)
+    writer.add_token_scores([-1000.0] * 263 + [-float(i) for i in range(8)])
+    writer.add_token_types(TYPES)
+    for name, token in (("pad", 0), ("eos", 1), ("bos", 2), ("unk", 3)):
+        getattr(writer, f"add_{name}_token_id")(token)
+    for name, weight in model.model.named_parameters():
+        values = weight.detach().numpy() + np.float32("norm" in name)
+        writer.add_tensor(gguf_name(name), values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def gguf_name(name: str) -> str:
+    if not name.startswith("layers."):
+        return {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight"}[name]
+    _, layer, rest = name.split(".", 2)
+    return f"blk.{layer}.{LAYER[rest.removesuffix('.weight')]}.weight"
+
+
+def convert(source: Path, folder: Path) -> Path:
+    folder.mkdir()
+    gemma_gguf.convert(source, folder, models.no_progress)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    folder = tmp_path_factory.mktemp("gguf")
+    model = small_gemma()
+    source = write_gguf(folder / "model.gguf", model)
+    return SimpleNamespace(model=model, source=source, folder=convert(source, folder / "converted"))
+
+
+def test_a_converted_model_is_the_model(small: SimpleNamespace) -> None:
+    assert models.load_model(small.folder)[0].dtype == torch.bfloat16
+    model = transformers.AutoModelForCausalLM.from_pretrained(small.folder, dtype=torch.float32)
+    ids = torch.tensor([[2, 260, 264, 270, 5, 99] * 5])  # longer than the sliding window
+    torch.testing.assert_close(model(ids).logits, small.model(ids).logits, atol=1e-4, rtol=1e-4)
+
+
+def test_a_converted_tokenizer(small: SimpleNamespace) -> None:
+    tokenizer = models.load_tokenizer(small.folder)
+    pieces = tokenizer.convert_ids_to_tokens(tokenizer("the the  the\n\n\ne<eos>é")["input_ids"])
+    assert pieces == ["<bos>", "the", "▁the", "▁▁", "the", "\n\n", "\n", "e", "<eos>", "<0xC3>", "<0xA9>"]
+    assert tokenizer.decode(tokenizer("the  é the", add_special_tokens=False)["input_ids"]) == "the  é the"
+    vocabulary = tk.Vocabulary.load(small.folder)
+    assert vocabulary.stop == (1,)
+    assert [vocabulary[token] for token in (0, 1, 4, 260, 262, 269)] == [
+        None,
+        None,
+        b"\0",
+        b"\n",
+        b"  ",
+        b" the",
+    ]
+    assert gemma_gguf.is_whole(small.folder)
+
+
+def test_other_files_are_refused(small: SimpleNamespace, tmp_path: Path) -> None:
+    other = write_gguf(tmp_path / "other.gguf", small.model, architecture="llama")
+    with pytest.raises(tk.VocabularyError, match="'llama'; only 'gemma3'"):
+        convert(other, tmp_path / "other")
+    lacking = write_gguf(tmp_path / "lacking.gguf", small.model, leave_out="rope")
+    with pytest.raises(tk.VocabularyError, match=r"lacks the field 'gemma3.rope.freq_base'"):
+        convert(lacking, tmp_path / "lacking")
+    for size in (0, 3, 200, 5000):
+        cut = tmp_path / f"cut{size}.gguf"
+        cut.write_bytes(small.source.read_bytes()[:size])
+        with pytest.raises(tk.VocabularyError):
+            convert(cut, tmp_path / f"cut{size}")
+
+
+@pytest.fixture
+def packaged(small: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The small model as if the package carried it, and a cache folder of the test's own."""
+    calls: list[Path] = []
+
+    def assemble(target: Path) -> Path:
+        calls.append(target)
+        shutil.copyfile(small.source, target)
+        return target
+
+    monkeypatch.setattr(models.metadata, "version", lambda name: "9.9.9")
+    monkeypatch.setattr(models, "import_module", lambda name: SimpleNamespace(assemble=assemble))
+    monkeypatch.setattr(models, "user_cache_dir", lambda name: str(tmp_path))
+    return SimpleNamespace(calls=calls, parent=tmp_path / "models")
+
+
+def test_the_conversion_is_kept(packaged: SimpleNamespace) -> None:
+    folder = models.default_model_folder()
+    assert "9.9.9" in folder.name
+    assert models.default_model_folder() == folder
+    assert len(packaged.calls) == 1
+    assert list(packaged.parent.iterdir()) == [folder]  # nothing left beside it
+
+
+@pytest.mark.parametrize("damage", ["truncate", "remove", "manifest"])
+def test_a_broken_folder_is_never_used(packaged: SimpleNamespace, damage: str) -> None:
+    folder = models.default_model_folder()
+    if damage == "truncate":
+        (folder / "model.safetensors").write_bytes(b"half")
+    else:
+        (folder / ("config.json" if damage == "remove" else gemma_gguf.MANIFEST)).unlink()
+    assert models.default_model_folder() == folder
+    assert len(packaged.calls) == 2
+    assert gemma_gguf.is_whole(folder)
+    assert list(packaged.parent.iterdir()) == [folder]
+
+
+def test_an_interrupted_conversion_leaves_nothing(
+    packaged: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(models, "convert", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            models.default_model_folder()
+    assert list(packaged.parent.iterdir()) == []
+
+
+def test_the_slower_of_two_processes_takes_what_the_faster_made(
+    packaged: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The faster one finishes while the slower one still converts."""
+    original, depth = models.convert, []
+
+    def slow(*arguments: Any) -> None:
+        if not depth:
+            depth.append(1)
+            models.default_model_folder()
+        original(*arguments)
+
+    monkeypatch.setattr(models, "convert", slow)
+    folder = models.default_model_folder()
+    assert len(packaged.calls) == 2
+    assert gemma_gguf.is_whole(folder)
+    assert list(packaged.parent.iterdir()) == [folder]
+
+
+def test_what_a_killed_process_left_is_removed_in_time(packaged: SimpleNamespace) -> None:
+    import os
+
+    old, new = packaged.parent / ".work-old", packaged.parent / ".work-new"
+    for work in (old, new):
+        work.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    models.default_model_folder()
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(models.metadata, "version", missing)
+    with pytest.raises(tk.MissingExtraError, match=r"tokamata\[demo\]"):
+        models.default_model_folder()
+
+
+# The real model, 240 MB: about 25 s to convert on two cores, 5 s to load, 3 s of writing.
+
+
+@pytest.fixture(scope="module")
+def real_folder() -> Iterator[Path]:
+    """The real model, converted into a cache folder of the tests' own."""
+    try:
+        metadata.version(models.DEFAULT_PACKAGE)
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"the package {models.DEFAULT_PACKAGE} is not installed")
+    with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "user_cache_dir", lambda name: cache)
+        yield models.default_model_folder()
+
+
+def test_gemma_writes_what_a_pattern_allows(real_folder: Path) -> None:
+    begin = time.process_time()  # the processor's time: the wall's is that of all who share it
+    model, tokenizer = models.load_model(real_folder)
+    assert time.process_time() - begin < 20
+    assert len(tokenizer) == model.config.vocab_size == 262144
+    pattern = r"[0-9]{1,2} (January|February|March|July) [0-9]{4}\."
+    prompt = "The first human being walked on the Moon on "
+    result = tk.generate(model, tokenizer, prompt, tk.regex(pattern), greedy=True)
+    assert re.fullmatch(pattern, result.text)
+    assert result.finish_reason == "complete"
+    # It knows: without a constraint it would say so too, and the pattern leaves it the choice.
+    assert "1969" in result.text
+    free = tk.generate(model, tokenizer, "The capital of France is", None, greedy=True, max_new_tokens=4)
+    assert free.finish_reason == "length"
+
+
+def test_gemma_tokenizes_as_the_original_does(real_folder: Path) -> None:
+    original = Path(__file__).parents[3] / "shared" / "data" / "tokenizers" / "gemma-3.json.gz"
+    if not original.exists():
+        pytest.skip("the original tokenizer.json is not on this machine")
+    from tokenizers import Tokenizer
+
+    ours = Tokenizer.from_file(str(real_folder / "tokenizer.json"))
+    theirs = Tokenizer.from_str(gzip.decompress(original.read_bytes()).decode())
+    pieces = [
+        "a",
+        "the",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\n\n",
+        "é",
+        "日本",
+        "😀",
+        "<b>",
+        "</td>",
+        "▁",
+        "<bos>",
+        "{",
+        '"',
+        "\r",
+    ]
+    choose = random.Random(0)
+    texts = ["".join(choose.choices(pieces, k=choose.randint(1, 14))) for _ in range(2000)]
+    for text in [*texts, Path(__file__).read_text("utf-8")]:
+        assert ours.encode(text).ids == theirs.encode(text).ids, text
