@@ -23,16 +23,3 @@ def byte_vocabulary() -> tk.Vocabulary:
     tokens += [b"ab", b"abc", b"2024", b"-0", b"20", b"24-", "é".encode(), "漢字".encode(), b'"}', b'{"']
     tokens += [b"ab", None, b"", b"\xe6\xbc", b"\xa2a", b"</s>", b"<eos>"]
     return tk.Vocabulary.load(tokens, stop=[len(tokens) - 2, len(tokens) - 1], width=len(tokens) + 11)
-
-
-def allowed(matcher: tk.Matcher) -> set[int]:
-    """The ids whose bits are set in the mask of a matcher."""
-    return bits(matcher.mask)
-
-
-def bits(row: object) -> set[int]:
-    """The ids whose bits are set in a row of a mask, read word by word."""
-    import numpy as np
-
-    words = np.asarray(row).astype(np.uint32)
-    return {32 * i + bit for i, word in enumerate(words.tolist()) for bit in range(32) if word >> bit & 1}

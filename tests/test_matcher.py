@@ -6,9 +6,9 @@ import gc
 
 import numpy as np
 import pytest
+from support import allowed, bits
 
 import tokamata as tk
-from conftest import allowed, bits
 
 
 def test_the_example_of_the_readme(byte_vocabulary: tk.Vocabulary) -> None:
@@ -45,7 +45,9 @@ def test_two_ids_with_the_same_bytes_are_both_allowed(byte_vocabulary: tk.Vocabu
     assert matcher.tokens == [second]
 
 
-def test_control_empty_and_padding_tokens_are_refused_and_outside_raises(byte_vocabulary: tk.Vocabulary) -> None:
+def test_control_empty_and_padding_tokens_are_refused_and_outside_raises(
+    byte_vocabulary: tk.Vocabulary,
+) -> None:
     matcher = tk.regex("(?s:.*)").compile(byte_vocabulary).matcher()
     control, empty = byte_vocabulary.tokens.index(None), byte_vocabulary.tokens.index(b"")
     padding = byte_vocabulary.width - 1
@@ -61,7 +63,9 @@ def test_control_empty_and_padding_tokens_are_refused_and_outside_raises(byte_vo
     assert matcher.tokens == []
 
 
-def test_stop_tokens_are_allowed_exactly_where_the_text_is_accepted(byte_vocabulary: tk.Vocabulary) -> None:
+def test_stop_tokens_are_allowed_exactly_where_the_text_is_accepted(
+    byte_vocabulary: tk.Vocabulary,
+) -> None:
     matcher = tk.regex("a+").compile(byte_vocabulary).matcher()
     one, other = byte_vocabulary.stop
     assert not matcher.advance(one)
@@ -102,7 +106,9 @@ def test_without_stop_tokens_the_mask_at_the_end_is_all_zero() -> None:
     assert not matcher.mask.any()
 
 
-def test_rollback_restores_the_bits_and_refuses_to_pass_the_start(byte_vocabulary: tk.Vocabulary) -> None:
+def test_rollback_restores_the_bits_and_refuses_to_pass_the_start(
+    byte_vocabulary: tk.Vocabulary,
+) -> None:
     matcher = tk.regex('[^"]{2,7}"?').compile(byte_vocabulary).matcher()
     masks = []
     for byte in b"hello":
@@ -224,7 +230,9 @@ def test_fill_mask_takes_torch_rows(byte_vocabulary: tk.Vocabulary) -> None:
         compiled.matcher().fill_mask(mask.to(torch.int64)[0])
 
 
-def test_patterns_that_match_nothing_or_cannot_be_spelled_are_errors(byte_vocabulary: tk.Vocabulary) -> None:
+def test_patterns_that_match_nothing_or_cannot_be_spelled_are_errors(
+    byte_vocabulary: tk.Vocabulary,
+) -> None:
     with pytest.raises(tk.EmptyConstraintError, match="matches no text"):
         tk.regex(r"a[^\s\S]").compile(byte_vocabulary)
     vocabulary = tk.Vocabulary.load([b"a", b"ab"], stop=[])
@@ -238,7 +246,12 @@ def test_patterns_that_match_nothing_or_cannot_be_spelled_are_errors(byte_vocabu
 
 def test_the_start_of_a_text_follows_the_decoder() -> None:
     llama = {
-        "model": {"type": "BPE", "byte_fallback": True, "merges": [], "vocab": {"▁a": 0, "a": 1, "▁": 2, "▁▁a": 3}},
+        "model": {
+            "type": "BPE",
+            "byte_fallback": True,
+            "merges": [],
+            "vocab": {"▁a": 0, "a": 1, "▁": 2, "▁▁a": 3},
+        },
         "decoder": {
             "type": "Sequence",
             "decoders": [

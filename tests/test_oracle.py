@@ -12,9 +12,9 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import allowed
 
 import tokamata as tk
-from conftest import allowed
 
 ALPHABET = "abé"
 LONGEST = 5  # code points
@@ -71,13 +71,18 @@ class Language:
         rests = [t[len(prefix) :] for t in self.texts if t.startswith(prefix)]
         rests = [rest for rest in rests if self.can_be_spelled(rest)]
         low, high = min(rests), max(rests)
-        same = next((i for i, (x, y) in enumerate(zip(low, high, strict=False)) if x != y), min(len(low), len(high)))
+        same = next(
+            (i for i, (x, y) in enumerate(zip(low, high, strict=False)) if x != y),
+            min(len(low), len(high)),
+        )
         return low[:same]
 
 
 @settings(max_examples=400)
 @given(finite_patterns(), st.lists(tokens, min_size=1, max_size=6), st.randoms(use_true_random=False))
-def test_masks_are_what_brute_force_says(drawn: tuple[str, int], texts: list[bytes | None], random: object) -> None:
+def test_masks_are_what_brute_force_says(
+    drawn: tuple[str, int], texts: list[bytes | None], random: object
+) -> None:
     pattern, _ = drawn
     vocabulary = tk.Vocabulary.load([*texts, None], stop=len(texts))
     language = Language(pattern, texts)

@@ -161,11 +161,22 @@ std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, Toke
 
 // ---- memory -----------------------------------------------------------------------------------
 
+// Masks of the states that are kept are kept too: where a call stopped at a limit, what the matcher
+// could do before it can do still.
 void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
+  std::vector<std::pair<MaskPtr, StateId*>> masks;
+  for (StateId* state : states)
+    if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
   automaton_.keep_only(states);
   data_ = {};
   mask_states_.clear();
-  oldest_serial_ = next_serial_;
+  std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
+  StateId holder{};
+  for (const auto& [mask, state] : masks) {  // those that share a mask are neighbours now
+    if (mask_states_.empty() || data(holder).mask != mask) remember(holder = *state, mask);
+    data(*state).mask_state = holder;
+  }
+  oldest_serial_ = masks.empty() ? next_serial_ : masks.front().first->serial;
 }
 
 }  // namespace tokamata

@@ -26,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "common/byte_set.hpp"
@@ -132,6 +133,8 @@ class Arena {
   void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
   void derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail, std::vector<ExpressionId>& out,
                    Budget& budget);
+  // Whether this derivative has not met the two together before.
+  bool first_derived(ExpressionId expression, ExpressionId tail);
   void merge_byte_sets(std::vector<ExpressionId>& items);
   void merge_counts(std::vector<ExpressionId>& items);
   void drop_skipped(std::vector<ExpressionId>& items);
@@ -151,6 +154,8 @@ class Arena {
   std::vector<KnownAutomaton> automata_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;
+  std::unordered_set<std::uint64_t> derived_;  // expression and tail, of the derivative under way
+  bool remember_derived_ = false;
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   ByteSet class_borders_;
   ByteSet pattern_bytes_;

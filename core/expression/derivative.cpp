@@ -5,7 +5,10 @@
 // Source.  Brzozowski 1964; the result is collected as a set of alternatives with their
 // continuation carried along (Antimirov 1996), so that unions are distributed over what follows
 // and equal continuations meet.
-// Cost.  The nodes at the front of the expression, and a sort of the alternatives found.
+// Cost.  The nodes at the front of the expression, and a sort of the alternatives found.  Where the
+// expression has many alternatives, one is often what follows a part of another that may be
+// skipped; what was derived once with the same continuation is not derived again, so that the
+// nodes count once and not once per alternative.
 // Not taken: one memo entry per subexpression and byte; the rows of ByteAutomaton remember whole
 // states, and a second memo below them cost more than it saved on the patterns measured.
 
@@ -14,9 +17,16 @@
 namespace tokamata {
 
 ExpressionId Arena::derivative(ExpressionId expression, std::uint8_t byte, Budget& budget) {
+  constexpr std::size_t kMany = 8;
+  remember_derived_ = alternatives(expression).size() > kMany;
+  if (!derived_.empty()) derived_ = {};  // clear() would keep the buckets of the largest, and visit them all
   std::vector<ExpressionId> out;
   derive_into(expression, byte, kEpsilon, out, budget);
   return unite(out);
+}
+
+bool Arena::first_derived(ExpressionId expression, ExpressionId tail) {
+  return !remember_derived_ || derived_.insert((std::uint64_t{expression.value} << 32) | tail.value).second;
 }
 
 void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail,
@@ -50,12 +60,13 @@ void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId
       }
       case Kind::Union: {
         // By index: the items may move while they are being derived.
-        for (std::uint32_t i = 0; i < n.second; ++i) derive_into(items_[n.first + i], byte, tail, out, budget);
+        for (std::uint32_t i = 0; i < n.second; ++i)
+          if (first_derived(items_[n.first + i], tail)) derive_into(items_[n.first + i], byte, tail, out, budget);
         return;
       }
       case Kind::Concatenation: {
         derive_into(n.head(), byte, pair(n.tail(), tail), out, budget);
-        if (!node(n.head()).nullable) return;
+        if (!node(n.head()).nullable || !first_derived(n.tail(), tail)) return;
         expression = n.tail();
         continue;
       }

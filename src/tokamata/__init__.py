@@ -8,17 +8,15 @@
     matcher.mask            # which tokens may come next
     matcher.advance(token)  # the one that was chosen
 
-Importing this package imports numpy and nothing else of weight; hosts such as torch and
-transformers are imported by the functions that need them.
+Importing this package imports nothing of weight; numpy, and hosts such as torch and transformers,
+are imported by the functions that need them.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from tokamata.compiled import CompiledConstraint
 from tokamata.constraint import Constraint, regex
+from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
     Cancelled,
     EmptyConstraintError,
@@ -42,9 +40,6 @@ from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher
 from tokamata.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from tokamata.decoding import Generation, generate
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -66,6 +61,10 @@ __all__ = [
     "PatternError",
     "PatternSyntaxError",
     "RollbackError",
+    "Sampling",
+    "Step",
+    "Stream",
+    "Timing",
     "TokamataError",
     "TokenIdError",
     "UnspellableError",
@@ -75,11 +74,6 @@ __all__ = [
     "apply_mask",
     "generate",
     "regex",
+    "stream",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # Generation stands on a host (torch, transformers); it is imported when it is asked for.
-    if name in ("generate", "Generation"):
-        return getattr(import_module("tokamata.decoding"), name)
-    raise AttributeError(f"module 'tokamata' has no attribute {name!r}")

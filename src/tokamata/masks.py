@@ -4,7 +4,8 @@ A mask is ``int32[..., words]``.  Token ``t`` is allowed where bit ``t % 32`` of
 is set, so a row of ``words`` words speaks of the ids 0 to ``32 * words - 1``.  A vocabulary of
 ``width`` ids has ``words == ceil(width / 32)``; the bits past its width are clear.
 
-torch is never imported here: a tensor can only be handed in by someone who already did.
+torch is never imported here: a tensor can only be handed in by someone who already did.  numpy is
+imported by the functions, since it takes longer to import than all of tokamata.
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import numpy.typing as npt
-
 from tokamata.errors import MaskError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import torch
 
 __all__ = ["allocate_mask", "apply_mask"]
@@ -40,6 +40,8 @@ def allocate_mask(batch: int, width: int) -> npt.NDArray[np.int32]:
     Raises:
         MaskError: ``batch`` or ``width`` is below 1.
     """
+    import numpy as np
+
     if batch < 1 or width < 1:
         raise MaskError(f"a mask needs a batch and a width of at least 1, not {batch} and {width}")
     return np.zeros((batch, -(-width // _BITS)), dtype=np.int32)
@@ -63,6 +65,8 @@ def apply_mask(
             to; the leading dimensions differ; the logits are so narrow that they end before the
             last word of the mask begins (``width <= 32 * (words - 1)``).  Nothing is written then.
     """
+    import numpy as np
+
     host: Any = sys.modules.get("torch")
     if isinstance(logits, np.ndarray):
         mask = _mask_as_numpy(mask)
@@ -80,6 +84,8 @@ def apply_mask(
 
 def _mask_as_numpy(mask: Any) -> npt.NDArray[np.int32]:
     """Return ``mask`` as a numpy array, without a copy where it lies in this machine's memory."""
+    import numpy as np
+
     host: Any = sys.modules.get("torch")
     if host is not None and isinstance(mask, host.Tensor):
         mask = mask.detach().cpu().numpy()
@@ -118,6 +124,8 @@ def _apply_to_numpy(logits: npt.NDArray[Any], mask: npt.NDArray[np.int32], minus
         mask: ``int32[..., words]``.
         minus_infinity: its bits in the format of ``logits``, as a signed number of their size.
     """
+    import numpy as np
+
     bits = logits.view(f"i{logits.itemsize}")
     covered = min(logits.shape[-1], _BITS * mask.shape[-1])
     mask_bytes = np.ascontiguousarray(mask, dtype="<i4").view(np.uint8)
@@ -133,11 +141,15 @@ def _apply_to_numpy(logits: npt.NDArray[Any], mask: npt.NDArray[np.int32], minus
 @cache
 def _spread_bytes(itemsize: int) -> npt.NDArray[Any]:
     """Return ``int[256, 8]`` of ``itemsize`` bytes: -1 where a byte's bit is set, 0 where it is clear."""
+    import numpy as np
+
     values = np.arange(256)[:, np.newaxis] >> np.arange(8) & 1
     return (-values).astype(f"i{itemsize}")
 
 
 def _apply_to_torch(logits: torch.Tensor, mask: Any) -> None:
+    import numpy as np
+
     host: Any = sys.modules["torch"]
     if logits.dtype not in (host.float16, host.bfloat16, host.float32, host.float64):
         raise MaskError(f"logits must be floating point of 16 to 64 bits, not {logits.dtype}")

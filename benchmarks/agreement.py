@@ -1,0 +1,118 @@
+"""Do the engines agree?  Where first masks differ: how many tokens, which, and what they have in common.
+
+Differences are expected.  Some read ``\\d`` as ASCII, some have other tables for ``\\w``, some forbid
+added tokens.  What a note says about it is computed: tokens are counted by what is in them, and the
+peer's mask is compared with that of the same pattern under other flags.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from cases import Case
+from gemma import Gemma
+
+import tokamata as tk
+
+Bits = npt.NDArray[np.bool_]
+
+_EXAMPLES = 5
+
+# Readings of a pattern that explain a peer's mask if they give the same.
+_READINGS = (
+    (re.ASCII, r"it reads \d \w \s as ASCII"),
+    (re.DOTALL, "its . takes a line feed"),
+    (re.ASCII | re.DOTALL, r"it reads \d \w \s as ASCII, and its . takes a line feed"),
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How the first mask of one or more peers differs from tokamata's, stop tokens left out.
+
+    Attributes:
+        engines: the peers that give this mask.
+        case: name of the pattern.
+        only_ours: ids that tokamata alone allows.
+        only_theirs: ids that the peers alone allow.
+        note: how many, which, and what they have in common, for people.
+    """
+
+    engines: list[str]
+    case: str
+    only_ours: list[int]
+    only_theirs: list[int]
+    note: str
+
+
+def bits_of(row: npt.NDArray[np.int32], gemma: Gemma) -> Bits:
+    """The mask as ``bool[width]``, stop tokens cleared: not every engine has them, or all of them."""
+    spread = np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little")
+    bits = spread[: gemma.vocabulary.width].astype(np.bool_)
+    bits[list(gemma.vocabulary.stop)] = False
+    return bits
+
+
+def first_mask(pattern: str, gemma: Gemma, flags: int = 0) -> Bits:
+    """tokamata's first mask."""
+    return bits_of(tk.regex(pattern, flags).compile(gemma.vocabulary).matcher().mask, gemma)
+
+
+def differences(case: Case, masks: Mapping[str, Bits], gemma: Gemma) -> list[Difference]:
+    """How the masks of the peers, by name, differ from tokamata's, which is among them."""
+    peers: dict[bytes, list[str]] = {}
+    for name, mask in masks.items():
+        if name != "tokamata" and not np.array_equal(mask, masks["tokamata"]):
+            peers.setdefault(mask.tobytes(), []).append(name)
+    return [_difference(names, case, masks["tokamata"], masks[names[0]], gemma) for names in peers.values()]
+
+
+def _difference(names: list[str], case: Case, ours: Bits, theirs: Bits, gemma: Gemma) -> Difference:
+    only_ours = np.flatnonzero(ours & ~theirs).tolist()
+    only_theirs = np.flatnonzero(theirs & ~ours).tolist()
+    who = ", ".join(names)
+    parts = [f"{len(only_ours) + len(only_theirs):,} tokens differ"]
+    for flags, reading in _READINGS:
+        if np.array_equal(first_mask(case.pattern, gemma, flags), theirs):
+            parts.append(reading)
+            break
+    for side, ids in (("tokamata", only_ours), (who, only_theirs)):
+        if ids:
+            counts, examples = _kinds(ids, gemma), _examples(ids, gemma)
+            parts.append(f"{len(ids):,} only in the mask of {side} ({counts}), as {examples}")
+    return Difference(names, case.name, only_ours, only_theirs, f"{who}: {case.name}: " + "; ".join(parts))
+
+
+def _examples(ids: list[int], gemma: Gemma) -> str:
+    return ", ".join(f"{token} {gemma.vocabulary[token]!r}" for token in ids[:_EXAMPLES])
+
+
+def _kinds(ids: list[int], gemma: Gemma) -> str:
+    counted = Counter(_kind(token, gemma) for token in ids)
+    shown = [f"{count:,} {kind}" for kind, count in counted.most_common(4)]
+    rest = sum(counted.values()) - sum(count for _, count in counted.most_common(4))
+    return ", ".join(shown + ([f"{rest:,} others"] if rest else []))
+
+
+def _kind(token: int, gemma: Gemma) -> str:
+    value = gemma.vocabulary[token]
+    if value is None:
+        return "without text"
+    if token in gemma.added:
+        return "added tokens"
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        return "that begin or end inside a code point"
+    if text.isascii():
+        return "with a line feed" if "\n" in text else "of ASCII alone"
+    categories = {unicodedata.category(point) for point in text if ord(point) >= 0x80}
+    # Letters are in every word; what tells classes apart is the rest.
+    telling = sorted(name for name in categories if name[0] != "L") or sorted(categories)
+    return "with " + "/".join(telling)

@@ -1,0 +1,109 @@
+"""What is measured: the patterns, the texts that are walked, and what is asked of tokamata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pattern, and texts that it matches.
+
+    Attributes:
+        name: what tables call it.
+        pattern: the regular expression, as every engine gets it.
+        texts: what is walked token by token; empty where only the first mask is of interest.
+        longest: how many bytes the tokens of the texts may have; ``None`` is without bound.
+    """
+
+    name: str
+    pattern: str
+    texts: tuple[str, ...] = ()
+    longest: int | None = None
+
+
+_QUOTED = (
+    '"The quick brown fox jumps over the lazy dog, while 42 engineers measure how long every step of it '
+    'takes; \\"Repeat it twenty times,\\" says one of them, \\"and quote the median.\\""'
+)
+
+# Appendix C.4 of Koo, Liu & He, Automata-based constraints for language model decoding.  The
+# fourth is the regex that the paper gives for Outlines, `QUOTED_TEXT` being an extension of its own
+# system.  In the text of the paper at hand it reads `" *(?:[^\s"\\]|\\["n\\])?(?: [^\s"\\]|\\["n\\])*"`,
+# which has suffered: it refuses the paper's own example, `"foo"`.  What is used here has the same
+# parts and accepts it.
+PAPER = (
+    Case(
+        "multiple choice",
+        r"Red|Orange|Yellow|Green|Blue|Indigo|Violet",
+        ("Red", "Orange", "Yellow", "Green", "Blue", "Indigo", "Violet"),
+        longest=1,  # each is one token of Gemma 3, which would leave a single step
+    ),
+    Case(
+        "ISO date-time",
+        r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d([+][0-2]\d:[0-5]\d|Z)",
+        ("2024-05-17T12:34:56+02:00",),
+    ),
+    Case(
+        "IP address",
+        r"((25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(25[0-5]|2[0-4]\d|[01]?\d\d?)",
+        ("192.168.100.254",),
+    ),
+    Case(
+        "quoted text",
+        r'" *(?:[^\s"\\]|\\["n\\])(?: *(?:[^\s"\\]|\\["n\\]))*"',
+        (_QUOTED,),
+    ),
+)
+
+# Two of them again, with digits that mean the same to every engine, since not all read \d alike.
+LIKE_FOR_LIKE = tuple(
+    Case(f"{case.name}, [0-9]", case.pattern.replace(r"\d", "[0-9]"), case.texts) for case in PAPER[1:3]
+)
+
+# States in which most of a vocabulary is allowed, or a class of many code points.
+WIDE = tuple(Case(pattern, pattern) for pattern in (r"(.|\n)*", r'[^"]*', r"[a-z]*", r"\w*", r".{2,}"))
+
+# The wide states that the target for first sight is about.
+WIDE_WITH_TARGET = (r"(.|\n)*", r'[^"]*')
+
+SMALL_BOUND = r"[a-z]{0,4}"
+LARGE_BOUND = r"[a-z]{0,100000}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One thing that issue 2, section 6 (and section 2 for loading) asks for.
+
+    Attributes:
+        name: what is measured.
+        value: the figure measured, or ``None`` where this run has not measured it.
+        limit: what it may be at most.
+        unit: of both.
+    """
+
+    name: str
+    value: float | None
+    limit: float
+    unit: str
+
+    @property
+    def verdict(self) -> str:
+        """``met``, ``missed`` or ``not measured``."""
+        if self.value is None:
+            return "not measured"
+        return "met" if self.value <= self.limit else "MISSED"
+
+
+COMPILE_AND_MASK_US = 200.0
+FILL_OVER_COPY_US = 0.3
+MASK_VIEW_US = 0.3
+FILL_AND_ADVANCE_US = 2.2
+VIEW_AND_ADVANCE_US = 0.6
+WIDE_FIRST_MASK_US = 300.0
+LOAD_S = 1.5
+TRIE_MS = 150.0
+TRIE_MB = 64.0
+IMPORT_MS = 150.0
+# "In the time of" the small bound: within what two runs of the same thing differ by.
+BOUND_RATIO = 1.25

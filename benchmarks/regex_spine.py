@@ -1,0 +1,161 @@
+"""Measures tokamata and its peers in one run: compile, first mask, steps, wide states, loading.
+
+    python benchmarks/regex_spine.py                    # all of it, tables to the terminal
+    python benchmarks/regex_spine.py --quick            # fewer runs, to see that it works
+    python benchmarks/regex_spine.py --json figures.json --plot figures.svg
+
+See README.md beside it for what each figure means.  Nothing is asserted about time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import alone
+import environment
+import tables
+from cases import LIKE_FOR_LIKE, PAPER, WIDE, Case
+from engines import PEERS, Engine, start_engines
+from figures import EngineFigures, Figures, reduce
+from gemma import Gemma, NoTokenizerError, find_gemma
+from report import markdown, show
+from timing import clock_cost_ns, summarize
+from trials import Budget, run_case
+
+
+def main() -> int:
+    """The program; returns its exit status: 1 where an engine did not accept what matches."""
+    options = _options()
+    _use_one_thread()
+    with tempfile.TemporaryDirectory(prefix="tokamata-benchmark-") as work:
+        try:
+            gemma = find_gemma(options.tokenizer, Path(work))
+        except NoTokenizerError as error:
+            print(error, file=sys.stderr)
+            return 2
+        figures = _measure(gemma, options)
+    made = tables.all_tables(figures)
+    show(made, figures.facts)
+    if options.json:
+        content = json.dumps(figures.as_json(), indent=1, ensure_ascii=False)
+        options.json.write_text(content + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(made, figures.facts), encoding="utf-8")
+    if options.plot:
+        _plot(figures, options.plot)
+    return _status(figures)
+
+
+def _use_one_thread() -> None:
+    """Before any peer is imported, since they start their threads then."""
+    for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    peers = ", ".join(kind.name for kind in PEERS)
+    add("--quick", action="store_true", help="few runs, to see that it works")
+    add("--runs", type=int, metavar="N", help="trials of each engine and pattern (default 30, quick 5)")
+    add(
+        "--budget",
+        type=float,
+        metavar="S",
+        help="seconds for an engine and a pattern (default 600, quick 10)",
+    )
+    add("--walking", type=float, metavar="S", help="of which for walking texts (default 30, quick 5)")
+    add("--peers", metavar="NAMES", help=f"which, with commas; all that are installed by default: {peers}")
+    add("--tokenizer", type=Path, metavar="FILE", help="a tokenizer.json (.gz) or GGUF file of Gemma 3")
+    add("--json", type=Path, metavar="FILE", help="store all figures")
+    add("--markdown", type=Path, metavar="FILE", help="store the tables")
+    add("--plot", type=Path, metavar="FILE", help="draw the main figures (.svg, .png)")
+    options = parser.parse_args()
+    options.runs = options.runs or (5 if options.quick else 30)
+    seconds = options.budget or (10.0 if options.quick else 600.0)
+    options.budget = Budget(seconds, options.walking or (5.0 if options.quick else 30.0))
+    if options.runs < 3:
+        parser.error("--runs must be at least 3")
+    return options
+
+
+def _measure(gemma: Gemma, options: argparse.Namespace) -> Figures:
+    facts = environment.describe()
+    facts["vocabulary"] = f"{gemma.vocabulary!r}, from {gemma.origin}"
+    facts["runs"] = f"{options.runs} per engine and pattern, engines in turns, after one that warms up"
+    figures = Figures(facts, clock_cost_ns(), gemma.json_text is not None)
+    peers = None if options.peers is None else [name.strip() for name in options.peers.split(",")]
+    gemma.vocabulary.core  # noqa: B018  # made here, so that no trial pays for it
+    engines = start_engines(gemma, peers, _say)
+    gemma.encode("a")
+    gc.collect()
+    gc.freeze()  # what is loaded now stays, and need not be looked at again
+    figures.paper = _cases(PAPER + LIKE_FOR_LIKE, engines, gemma, options, figures)
+    figures.wide = _cases(WIDE, engines, gemma, options, figures)
+    _measure_alone(gemma, options, figures)
+    _say("")
+    return figures
+
+
+def _cases(
+    cases: tuple[Case, ...],
+    engines: list[Engine],
+    gemma: Gemma,
+    options: argparse.Namespace,
+    figures: Figures,
+) -> dict[str, dict[str, EngineFigures]]:
+    found = {}
+    for case in cases:
+        results, differences = run_case(case, engines, gemma, options.runs, options.budget, _say)
+        found[case.name] = {name: reduce(result, figures.clock_ns) for name, result in results.items()}
+        figures.differences += differences
+    return found
+
+
+def _measure_alone(gemma: Gemma, options: argparse.Namespace, figures: Figures) -> None:
+    for vocabulary in (alone.narrow_vocabulary(gemma), gemma.vocabulary):
+        _say(f"masks of states seen before, {vocabulary.width:,} tokens")
+        figures.seen[vocabulary.width] = alone.seen_masks(vocabulary, 4 * options.runs)
+    for case in PAPER:
+        _say(f"steps in states seen before: {case.name}")
+        figures.steps[case.name] = alone.seen_steps(case, gemma, 4 * options.runs)
+    _say("large bounds")
+    results, walk = alone.bounds(gemma, options.runs)
+    figures.bounds = {pattern: reduce(result, figures.clock_ns) for pattern, result in results.items()}
+    figures.bound_fill = summarize(walk.fill, figures.clock_ns)
+    figures.bound_step = summarize(walk.step, 2 * figures.clock_ns)
+    figures.loading = alone.loading(gemma, min(options.runs, 20), _say)
+    _say("importing, in fresh processes")
+    figures.importing = alone.importing(min(options.runs, 20))
+
+
+def _plot(figures: Figures, path: Path) -> None:
+    try:
+        import plot
+
+        plot.draw(figures, path)
+    except ImportError as error:
+        print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
+
+
+def _status(figures: Figures) -> int:
+    return int(any(one.wrong for by_engine in figures.paper.values() for one in by_engine.values()))
+
+
+def _say(line: str) -> None:
+    """Progress, on a line of its own that is written over where a person watches."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+    elif line and "round" not in line:
+        print(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

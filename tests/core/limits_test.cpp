@@ -1,0 +1,490 @@
+// What strangers may send: patterns that explode, limits that stop them, memory that comes back,
+// cancelling, and many threads at once.
+//
+// The bounds on time are generous, since the machine may be busy; those on memory count what was
+// really allocated (this file replaces operator new), not what the engine says that it holds.
+//
+// The threads under ThreadSanitizer:
+//   cmake -S . -B build/tsan -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON -DTOKAMATA_SANITIZE=thread
+//   cmake --build build/tsan && build/tsan/tests/core/core_tests limits
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+#include "engine.hpp"
+#include "generate.hpp"
+
+// ---- counting what is allocated ---------------------------------------------------------------
+
+namespace {
+std::atomic<std::size_t> allocated{0}, most_allocated{0};
+constexpr std::size_t kHeader = alignof(std::max_align_t);
+
+void* counted_new(std::size_t size) {
+  void* block = std::malloc(size + kHeader);
+  if (!block) throw std::bad_alloc();
+  *static_cast<std::size_t*>(block) = size;
+  const std::size_t now = allocated.fetch_add(size, std::memory_order_relaxed) + size;
+  std::size_t most = most_allocated.load(std::memory_order_relaxed);
+  while (now > most && !most_allocated.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+  }
+  return static_cast<char*>(block) + kHeader;
+}
+
+void counted_delete(void* place) {
+  if (!place) return;
+  char* block = static_cast<char*>(place) - kHeader;
+  allocated.fetch_sub(*reinterpret_cast<std::size_t*>(block), std::memory_order_relaxed);
+  std::free(block);
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return counted_new(size); }
+void* operator new[](std::size_t size) { return counted_new(size); }
+void operator delete(void* place) noexcept { counted_delete(place); }
+void operator delete[](void* place) noexcept { counted_delete(place); }
+void operator delete(void* place, std::size_t) noexcept { counted_delete(place); }
+void operator delete[](void* place, std::size_t) noexcept { counted_delete(place); }
+
+namespace {
+
+using namespace oracle;
+using tokamata::Cancelled;
+using tokamata::CancelToken;
+using tokamata::Limits;
+using tokamata::LimitExceeded;
+using tokamata::Matcher;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// What is allocated at most while this lives, beyond what was allocated before.
+class MemoryMeter {
+ public:
+  MemoryMeter() : before_(allocated) { most_allocated = before_; }
+  std::size_t most() const { return most_allocated - before_; }
+  std::size_t now() const { return allocated - before_; }
+
+ private:
+  std::size_t before_;
+};
+
+struct Attack {
+  const char* name;
+  TreePtr tree;
+};
+
+// (a|aa|aaa|...)
+TreePtr runs_of(const char* letter, unsigned count) {
+  std::vector<TreePtr> items;
+  std::string run;
+  for (unsigned i = 0; i < count; ++i) items.push_back(text(run += letter));
+  return choice(items);
+}
+
+TreePtr many(const TreePtr& item, unsigned count) { return sequence(std::vector<TreePtr>(count, item)); }
+
+TreePtr doubled(TreePtr tree, unsigned times) {  // ((t t)(t t))…, written out
+  for (unsigned i = 0; i < times; ++i) tree = sequence({optional(tree), optional(tree)});
+  return tree;
+}
+
+std::vector<Attack> attacks() {
+  const TreePtr a = text("a"), b = text("b"), letter = one_of({{'a', 'b'}});
+  std::vector<Attack> all = {
+      // No part of it may be repeated without end, so that every token must be walked.
+      {"([ab][ab])*a[ab]{999}", sequence({star(sequence({letter, letter})), a, repeat(letter, 999, 999)})},
+      {"([ab][ab])*(a[ab]{500}|b[ab]{501})*a",
+       sequence({star(sequence({letter, letter})),
+                 star(choice({sequence({a, repeat(letter, 500, 500)}), sequence({b, repeat(letter, 501, 501)})})), a})},
+      {"(.*a.{1000})", sequence({star(any()), a, repeat(any(), 1000, 1000)})},
+      {".*a.{1000}b.{1000}", sequence({star(any()), a, repeat(any(), 1000, 1000), b, repeat(any(), 1000, 1000)})},
+      {"((a{1,1000}){1,1000}){1,1000}", repeat(repeat(repeat(a, 1, 1000), 1, 1000), 1, 1000)},
+      {"((a{2,1000}b?){2,1000}){2,1000}",
+       repeat(sequence({repeat(sequence({repeat(a, 2, 1000), optional(b)}), 2, 1000)}), 2, 1000)},
+      {"(([ab]{3,1000}a){5,1000}b){7,1000}",
+       repeat(sequence({repeat(sequence({repeat(letter, 3, 1000), a}), 5, 1000), b}), 7, 1000)},
+      {"(a|aa|...){500,1000}", repeat(runs_of("a", 60), 500, 1000)},
+      {"(aa|aaaaa|...){300}", sequence({repeat(choice({text("aa"), text("aaaaa"), text("aaaaaaa")}), 300, 300), b})},
+      {"a?a?...aa...", sequence({many(optional(a), 700), many(a, 700)})},
+      {"(a?{2,3}b?{2,3}){900,}", repeat(sequence({repeat(optional(a), 2, 3), repeat(optional(b), 2, 3)}), 900, kUnbounded)},
+      {"((a*)*b*)*", star(sequence({star(star(a)), star(b)}))},
+      {"nested optional pairs", doubled(a, 13)},
+      {"(.{0,300}a.{0,300}b){300}",
+       repeat(sequence({repeat(any(), 0, 300), a, repeat(any(), 0, 300), b}), 300, 300)},
+  };
+  std::vector<TreePtr> blocks;  // [ab]*a[ab]{i}, for all i at once
+  for (unsigned i = 0; i < 40; ++i) blocks.push_back(sequence({star(letter), a, repeat(letter, i, i)}));
+  all.push_back({"[ab]*a[ab]{i} for all i", choice(blocks)});
+  return all;
+}
+
+// Every string of nine letters a and b is a token, so that a mask meets a thousand states.
+Tokens attack_tokens() {
+  std::vector<std::string> more = {"aa", "ab", "ba", "aaaa", "abab", "bbbb", "é"};
+  for (unsigned bits = 0; bits < 512; ++bits) {
+    std::string token;
+    for (unsigned i = 0; i < 9; ++i) token.push_back((bits >> i) & 1 ? 'a' : 'b');
+    more.push_back(token);
+  }
+  return engine::with_all_bytes(more);
+}
+
+// Compile, first mask and a hundred steps with random letters.  Returns how far it got.
+struct Outcome {
+  std::string limit;  // what was exceeded, or nothing
+  unsigned steps = 0;
+  double seconds = 0;
+  std::size_t most_bytes = 0, held_bytes = 0;
+};
+
+Outcome run(const Attack& attack, const Tokens& tokens, const Limits& limits) {
+  Outcome outcome;
+  const auto vocabulary = engine::vocabulary_of(tokens);
+  const auto pattern = engine::expression_of(attack.tree);
+  const MemoryMeter meter;
+  const auto start = Clock::now();
+  std::shared_ptr<tokamata::Constraint> constraint;
+  Choices choices(3);
+  try {
+    constraint = std::make_shared<tokamata::Constraint>(*pattern, vocabulary, nullptr, limits, nullptr);
+    Matcher matcher(constraint);
+    (void)matcher.mask();
+    for (; outcome.steps < 100; ++outcome.steps) {
+      std::vector<std::uint32_t> before;
+      for (const auto token : matcher.tokens()) before.push_back(token.value);
+      try {
+        const auto mask = matcher.mask();
+        if (mask->text_tokens == 0) break;
+        std::uint32_t id = choices.one_in(4) ? 'a' : choices.one_in(3) ? 'b' : choices.below(tokens.width);
+        while (!((mask->words[id / 32] >> (id % 32)) & 1) || tokens.is_stop(id)) id = (id + 1) % tokens.width;
+        CHECK(matcher.advance({id}));
+      } catch (const LimitExceeded&) {
+        // Unchanged, and usable: what was advanced is still there and can be taken back.
+        std::vector<std::uint32_t> after;
+        for (const auto token : matcher.tokens()) after.push_back(token.value);
+        CHECK(after == before);
+        CHECK(matcher.fork()->tokens() == matcher.tokens());
+        CHECK(matcher.rollback(before.size()));
+        CHECK(matcher.tokens().empty());
+        if (limits.seconds > 1000) CHECK(matcher.mask()->set_bits > 0);
+        throw;
+      }
+    }
+  } catch (const LimitExceeded& error) {
+    outcome.limit = error.limit;
+  }
+  outcome.seconds = seconds_since(start);
+  outcome.most_bytes = meter.most();
+  outcome.held_bytes = constraint ? constraint->memory_bytes() : 0;
+  return outcome;
+}
+
+std::string shown(const Attack& attack, const Outcome& outcome) {
+  return std::string(attack.name) + ": " + (outcome.limit.empty() ? "no limit" : outcome.limit) + " after " +
+         std::to_string(outcome.steps) + " steps, " + std::to_string(outcome.seconds) + " s, at most " +
+         std::to_string(outcome.most_bytes) + " bytes, holds " + std::to_string(outcome.held_bytes);
+}
+
+// ---- limits -----------------------------------------------------------------------------------
+
+TEST(explosions_stop_at_the_number_of_states) {
+  const Tokens tokens = attack_tokens();
+  unsigned stopped = 0;
+  for (const Attack& attack : attacks()) {
+    Limits limits;
+    limits.states = 300;
+    limits.seconds = 60;
+    const Outcome outcome = run(attack, tokens, limits);
+    const test::Note note([&] { return shown(attack, outcome); });
+    CHECK(outcome.limit.empty() || outcome.limit == "states");
+    stopped += !outcome.limit.empty();
+  }
+  CHECK(stopped >= 2);
+}
+
+TEST(explosions_stop_at_the_memory_asked_for) {
+  const Tokens tokens = attack_tokens();
+  unsigned stopped = 0;
+  for (const Attack& attack : attacks()) {
+    Limits limits;
+    limits.memory_bytes = 4 << 20;
+    limits.seconds = 60;
+    const Outcome outcome = run(attack, tokens, limits);
+    const test::Note note([&] { return shown(attack, outcome); });
+    if (std::getenv("TOKAMATA_VERBOSE")) std::cout << shown(attack, outcome) << "\n";
+    CHECK(outcome.limit.empty() || outcome.limit == "memory_bytes" || outcome.limit == "seconds");
+    stopped += outcome.limit == "memory_bytes";
+    // A vector that grows holds its old and its new place, and collecting holds old and new.
+    CHECK(outcome.most_bytes <= 3 * limits.memory_bytes);
+    CHECK(outcome.held_bytes <= limits.memory_bytes);
+  }
+  CHECK(stopped >= 1);
+}
+
+TEST(explosions_stop_in_the_time_asked_for) {
+  const Tokens tokens = attack_tokens();
+  for (const Attack& attack : attacks()) {
+    Limits limits;
+    limits.seconds = 0.15;
+    limits.memory_bytes = std::size_t{256} << 20;
+    const Outcome outcome = run(attack, tokens, limits);
+    const test::Note note([&] { return shown(attack, outcome); });
+    if (std::getenv("TOKAMATA_VERBOSE")) std::cout << shown(attack, outcome) << "\n";
+    CHECK(outcome.limit.empty() || outcome.limit == "seconds");
+    CHECK(outcome.seconds < 3);
+  }
+}
+
+// What one derivative holds for a moment counts too: n optional parts make states of n alternatives,
+// each of which could be read to its end.
+TEST(many_optional_parts_cost_no_square) {
+  const Tokens tokens = engine::with_all_bytes({"aa"});
+  Limits limits;
+  limits.memory_bytes = 16 << 20;
+  limits.seconds = 60;
+  for (const Attack& attack : {Attack{"a?a?a?...b", sequence({many(optional(text("a")), 4000), text("b")})},
+                               Attack{"nested pairs of 8192", doubled(text("a"), 13)}}) {
+    const Outcome outcome = run(attack, tokens, limits);
+    const test::Note note([&] { return shown(attack, outcome); });
+    CHECK(outcome.most_bytes <= 3 * limits.memory_bytes);
+    CHECK_EQUAL(outcome.limit, std::string());
+  }
+}
+
+TEST(nesting_past_the_limit_is_refused) {
+  TreePtr deep = text("a");
+  for (unsigned i = 0; i < 300; ++i) deep = i % 2 ? choice({deep, text("b")}) : repeat(sequence({deep, text("c")}), 2, 9);
+  const Tokens tokens = engine::plain({"a", "b", "c"});
+  Limits limits;
+  limits.depth = 100;
+  const LimitExceeded error = CHECK_THROWS(LimitExceeded, engine::compile(deep, tokens, limits));
+  CHECK_EQUAL(error.limit, std::string("depth"));
+  CHECK_EQUAL(error.bound, 100.0);
+  limits.depth = 1900;
+  Matcher matcher(engine::compile(deep, tokens, limits));
+  CHECK(matcher.mask()->text_tokens > 0);
+
+  auto bottom = engine::expression_of(text("a"));
+  for (unsigned i = 0; i < 2000; ++i) bottom = tokamata::Expression::repetition(bottom, 2, 3, -1);
+  CHECK_THROWS(std::invalid_argument, tokamata::Expression::repetition(bottom, 2, 3, -1));
+}
+
+// After a refusal: the tokens are the same; the mask that was there is there still, and so are those
+// of the tokens before; a fork can take another way.
+TEST(a_matcher_goes_on_after_a_limit) {
+  const Tokens tokens = engine::with_all_bytes({"aa", "bab"});
+  const TreePtr letter = one_of({{'a', 'b'}});
+  const TreePtr tree = choice({sequence({star(text("c")), text("d")}),
+                               sequence({star(sequence({letter, letter})), text("a"), repeat(letter, 30, 30)})});
+  Limits limits;
+  limits.states = 200;
+  const auto constraint = engine::compile(tree, tokens, limits);
+  Matcher matcher(constraint);
+  const auto first = matcher.mask();
+  std::vector<std::vector<std::uint32_t>> masks = {first->words};
+  bool stopped = false;
+  Choices choices(5);
+  while (!stopped) try {
+      CHECK(masks.size() < 1000);
+      CHECK(matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')}));
+      masks.push_back(matcher.mask()->words);
+    } catch (const LimitExceeded& error) {
+      CHECK_EQUAL(error.limit, std::string("states"));
+      CHECK_EQUAL(error.bound, 200.0);
+      CHECK_EQUAL(error.position, 0);
+      stopped = true;
+    }
+  const std::size_t length = matcher.tokens().size();
+  const auto fork = matcher.fork();
+  CHECK(fork->tokens() == matcher.tokens());
+  CHECK(length + 1 >= masks.size());  // it was the mask or the step that did not fit
+  CHECK(matcher.rollback(length + 1 - masks.size()));
+  for (std::size_t i = masks.size(); i-- > 0;) {
+    CHECK(matcher.mask()->words == masks[i]);
+    if (i > 0) CHECK(matcher.rollback(1));
+  }
+  CHECK(first->words == masks[0]);
+  CHECK_EQUAL(fork->tokens().size(), length);
+  CHECK(fork->rollback(length));
+  for (unsigned i = 0; i < 500; ++i) {
+    CHECK(fork->advance({'c'}));
+    if (i % 50 == 0) (void)fork->mask();
+  }
+  CHECK(fork->advance({'d'}));
+  CHECK(fork->is_finished());
+}
+
+TEST(time_that_is_used_up_leaves_the_memo) {
+  const Tokens tokens = attack_tokens();
+  Limits limits;
+  limits.seconds = 0.2;
+  limits.memory_bytes = std::size_t{256} << 20;
+  const auto constraint = engine::compile(attacks()[0].tree, tokens, limits);
+  Matcher matcher(constraint);
+  Choices choices(9);
+  std::vector<tokamata::MaskPtr> masks = {matcher.mask()};
+  CHECK_THROWS(LimitExceeded, for (unsigned i = 0; i < 100'000; ++i) {
+    (void)matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
+    masks.push_back(matcher.mask());
+  });
+  CHECK(matcher.rollback(matcher.tokens().size() + 1 - masks.size()));
+  const auto fork = matcher.fork();
+  CHECK(fork->mask() == masks.back());
+  for (std::size_t i = masks.size(); i-- > 0;) {
+    CHECK(matcher.mask() == masks[i]);
+    CHECK(matcher.rollback(i > 0));
+  }
+  Matcher fresh(constraint);  // has an account of its own
+  CHECK(fresh.mask() == masks[0]);
+  CHECK(fresh.advance({'a'}));
+}
+
+TEST(masks_come_back_within_the_memory) {
+  std::vector<std::string> wide;
+  for (unsigned i = 0; i < 20'000; ++i) wide.push_back("x" + std::to_string(i));
+  const Tokens tokens = engine::with_all_bytes(wide);  // a mask of 2.5 kB
+  std::vector<TreePtr> parts;
+  for (unsigned i = 0; i < 300; ++i) parts.push_back(text("x" + std::to_string(i) + "y"));
+  const TreePtr tree = sequence(parts);
+  const auto unlimited = engine::compile(tree, tokens);
+  Matcher all(unlimited);
+  std::string whole;
+  for (const TreePtr& part : parts) whole += part->bytes;
+  std::vector<std::vector<std::uint32_t>> masks;
+  for (const char byte : whole) {
+    masks.push_back(all.mask()->words);
+    CHECK(all.advance({static_cast<unsigned char>(byte)}));
+  }
+  Limits limits;
+  limits.memory_bytes = unlimited->memory_bytes() / 2;
+  const auto limited = engine::compile(tree, tokens, limits);
+  Matcher some(limited);
+  const auto held = some.mask();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(some.mask()->words == masks[i]);
+    CHECK(some.advance({static_cast<unsigned char>(whole[i])}));
+    CHECK(limited->memory_bytes() <= limits.memory_bytes);
+  }
+  CHECK(limited->oldest_serial() > 0);  // some were given up
+  CHECK(held->words == masks[0]);
+  CHECK(some.rollback(whole.size()));
+  CHECK(some.mask()->words == masks[0]);
+}
+
+// ---- cancelling and threads -------------------------------------------------------------------
+
+TEST(another_thread_cancels) {
+  const Tokens tokens = attack_tokens();
+  Limits limits;
+  limits.memory_bytes = std::size_t{64} << 20;
+  limits.seconds = 100;
+  const auto cancel = std::make_shared<CancelToken>();
+  const auto constraint = engine::compile(attacks()[0].tree, tokens, limits, cancel);
+  Matcher matcher(constraint);
+  const auto first = matcher.mask();
+  Choices choices(1);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    cancel->cancel();
+  });
+  std::size_t steps = 0;
+  CHECK_THROWS(Cancelled, for (unsigned i = 0; i < 1'000'000; ++i) {
+    (void)matcher.mask();
+    steps += matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
+    if (matcher.tokens().size() > 900) CHECK(matcher.rollback(800));
+  });
+  other.join();
+  CHECK(matcher.rollback(matcher.tokens().size()));
+  CHECK(matcher.mask() == first);
+  CHECK_THROWS(Cancelled, engine::compile(attacks()[0].tree, tokens, limits, cancel));
+}
+
+// Matchers of one constraint in several threads, each with its own walk, and one matcher that all
+// of them fork.  Every mask is compared with that of an engine that nobody else uses.
+void walk_in_threads(const Limits& limits) {
+  const Tokens tokens = attack_tokens();
+  const TreePtr item = choice({repeat(one_of({{'a', 'z'}}), 1, 40), sequence({text("\""), star(one_of({{0x20, 0x21}, {0x23, 0x10FFFF}})), text("\"")})});
+  const TreePtr tree = sequence({repeat(sequence({item, text(",")}), 1, 50), text(".")});
+  const auto shared = engine::compile(tree, tokens, limits);
+  Matcher common(shared);
+  std::atomic<unsigned> refusals{0};
+  std::vector<std::string> faults(4);
+  const auto work = [&](unsigned number) {
+    try {
+      Matcher reference(engine::compile(tree, tokens));
+      const auto own = number % 2 ? common.fork() : std::make_unique<Matcher>(shared);
+      Choices choices(number + 11);
+      for (unsigned step = 0; step < 250; ++step) try {
+          const auto mask = own->mask();
+          CHECK(mask->words == reference.mask()->words);
+          (void)common.mask();
+          (void)shared->memory_bytes();
+          (void)own->is_finished();
+          if (mask->text_tokens == 0 || step % 50 == 49) {
+            const std::size_t back = own->tokens().size() / 2;
+            CHECK(own->rollback(back));
+            CHECK(reference.rollback(back));
+            continue;
+          }
+          std::uint32_t id = choices.below(tokens.width);
+          while (!((mask->words[id / 32] >> (id % 32)) & 1) || tokens.is_stop(id)) id = (id + 1) % tokens.width;
+          CHECK(own->try_advance({id}).value_or(false) || own->advance({id}));
+          CHECK(reference.advance({id}));
+          const auto copy = own->fork();
+          CHECK(copy->tokens().size() == own->tokens().size());
+        } catch (const LimitExceeded&) {
+          ++refusals;
+          const std::size_t back = own->tokens().size();
+          CHECK(own->rollback(back));
+          CHECK(reference.rollback(reference.tokens().size()));
+        }
+    } catch (const std::exception& error) {
+      faults[number] = error.what();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& fault : faults) CHECK_EQUAL(fault, std::string());
+  CHECK(common.tokens().empty());
+  if (limits.states > 1'000'000) CHECK_EQUAL(refusals.load(), 0u);
+}
+
+TEST(threads_share_a_constraint) { walk_in_threads({}); }
+
+TEST(threads_share_a_constraint_in_little_memory) {
+  Limits limits;
+  limits.states = 400;
+  limits.memory_bytes = 200'000;
+  walk_in_threads(limits);
+}
+
+// One matcher, used by all threads at once: any interleaving is some order of whole calls.
+TEST(threads_share_a_matcher) {
+  const Tokens tokens = attack_tokens();
+  const auto constraint = engine::compile(star(one_of({{'a', 'b'}})), tokens);
+  Matcher matcher(constraint);
+  const auto words = matcher.mask()->words;
+  std::atomic<int> balance{0};
+  std::atomic<bool> wrong{false};
+  const auto work = [&] {
+    for (unsigned i = 0; i < 300; ++i) {
+      if (matcher.advance({'a'})) ++balance;
+      if (i % 3 == 0 && matcher.rollback(1)) --balance;
+      if (matcher.mask()->words != words || !matcher.is_accepting()) wrong = true;
+      (void)matcher.forced_text();
+      (void)matcher.text();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 3; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(!wrong);
+  CHECK_EQUAL(matcher.tokens().size(), static_cast<std::size_t>(balance.load()));
+}
+
+}  // namespace
