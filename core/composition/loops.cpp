@@ -1,5 +1,7 @@
 #include "composition/loops.hpp"
 
+#include <algorithm>
+
 namespace tokamata {
 
 namespace {
@@ -37,6 +39,18 @@ ByteSet whole_code_points(const Arena& arena, ExpressionId expression, bool whol
   }
 }
 
+// A state of thousands of alternatives may have as many loops; the walk asks them all at every edge.
+constexpr std::size_t kMostLoops = 16;
+
+void add_loop(const Loop& loop, std::vector<Loop>& loops) {
+  const auto within = [](const Loop& small, const Loop& large) {
+    return small.rounds <= large.rounds && small.bytes.is_subset_of(large.bytes);
+  };
+  if (std::ranges::any_of(loops, [&](const Loop& known) { return within(loop, known); })) return;
+  std::erase_if(loops, [&](const Loop& known) { return within(known, loop); });
+  if (loops.size() < kMostLoops) loops.push_back(loop);
+}
+
 }  // namespace
 
 std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads) {
@@ -47,7 +61,7 @@ std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool who
     const ExpressionNode& head = n.kind == Kind::Concatenation ? arena.node(n.head()) : n;
     if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);
-    if (!bytes.empty()) loops.push_back({bytes, head.maximum});
+    if (!bytes.empty()) add_loop({bytes, head.maximum}, loops);
   }
   return loops;
 }

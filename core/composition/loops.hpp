@@ -22,6 +22,7 @@ struct Loop {
   Count rounds;    // how many of them, at least
 };
 
+// The widest and longest, 16 at most; a loop left out costs time alone.
 // `whole_leads` says that every continuation byte is a token of its own; without that, what a
 // token leaves behind when it ends inside a code point may not be spellable, and only ASCII counts.
 std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads);

@@ -58,7 +58,7 @@ void TokenAutomaton::remember(StateId state, MaskPtr mask) {
 }
 
 std::size_t TokenAutomaton::reclaim(std::size_t limit) {
-  const std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData);
+  const std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_;
   // The newest mask stays: it is the one that is being asked for.
   while (mask_states_.size() > 1 && fixed + mask_states_.size() * mask_bytes() > limit) {
     data_[mask_states_.front().value].mask.reset();
@@ -80,6 +80,7 @@ const std::vector<Loop>& TokenAutomaton::loops(StateId state) {
   if (!known.loops_known) {
     known.loops = loops_of(automaton_.arena(), automaton_.expression(state), whole_leads_);
     known.loops_known = true;
+    loops_bytes_ += known.loops.capacity() * sizeof(Loop);
   }
   return known.loops;
 }
@@ -169,6 +170,7 @@ void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
   automaton_.keep_only(states);
   data_ = {};
+  loops_bytes_ = 0;
   mask_states_.clear();
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
   StateId holder{};

@@ -106,6 +106,7 @@ class TokenAutomaton {
   bool every_byte_is_token_;  // of the bytes that the pattern uses
   bool whole_leads_;          // all continuation bytes are tokens of their own
   std::vector<StateData> data_;
+  std::size_t loops_bytes_ = 0;
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first

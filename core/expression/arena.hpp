@@ -80,6 +80,14 @@ class Arena {
   // What may follow after `byte` was read.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, std::uint8_t byte, Budget& budget);
 
+  // All derivatives at once, where the expression begins with a leaf: `targets` gets the ranges of
+  // bytes after which something lives, and what.  False, and nothing done, elsewhere.
+  struct LeafTarget {
+    std::uint8_t low, high;
+    ExpressionId expression;
+  };
+  bool leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& targets);
+
   // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
   // long, in which counts beyond that reach are forgotten: x{0,n} becomes x*, and x{m,n}·t with m
   // beyond reach becomes x*·stub.  Sound where every byte of the pattern is a token of its own.

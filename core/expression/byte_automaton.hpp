@@ -61,6 +61,7 @@ class ByteAutomaton {
 
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId make_transition(StateId state, std::uint8_t byte, Budget& budget);
+  bool fill_row_from_leaf(StateId state, Budget& budget);
 
   Arena make_arena() const { return Arena(single_bytes_, reach_, limits_.depth); }
 

@@ -74,4 +74,34 @@ void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId
   }
 }
 
+// The classes of Unicode begin with dozens of lead bytes, each with a rest of its own; asking for
+// them one byte at a time, and for the many bytes that lead nowhere, costs ten times as much.
+bool Arena::leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& targets) {
+  const ExpressionNode n = node(expression);
+  const bool is_pair = n.kind == Kind::Concatenation;
+  const ExpressionNode leaf = is_pair ? node(n.head()) : n;
+  const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+  const auto after = [&](ExpressionId rest) {
+    std::vector<ExpressionId> alternatives{concatenate(rest, tail)};
+    return unite(alternatives);
+  };
+  if (leaf.kind == Kind::Bytes) {
+    const ByteSet set = byte_set(leaf);
+    const ExpressionId target = after(kEpsilon);
+    for (unsigned low = 0; low < 256; ++low) {
+      if (!set.contains(static_cast<std::uint8_t>(low))) continue;
+      unsigned high = low;
+      while (high < 255 && set.contains(static_cast<std::uint8_t>(high + 1))) ++high;
+      targets.push_back({static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(high), target});
+      low = high;
+    }
+    return true;
+  }
+  if (leaf.kind != Kind::CodePoints) return false;
+  const CodePointAutomaton& code_points = automaton(leaf);
+  for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
+    targets.push_back({t->low, t->high, after(automaton_state(leaf.first, t->target))});
+  return true;
+}
+
 }  // namespace tokamata

@@ -82,21 +82,27 @@ class Samples:
         """Return up to ``count`` of ``allowed``, those that people know first, none with equal bytes.
 
         Ids rank by frequency in most tokenizers, so low ids come first; but words before single
-        bytes, white space and control characters, which often have the lowest ids of all.  Stop
-        tokens come before everything, or where ``stops`` is false, not at all.
+        bytes, other scripts than ASCII, white space and control characters, which often have the
+        lowest ids of all.  Stop tokens come before everything, or where ``stops`` is false, not at all.
         """
         chosen = [token for token in self._vocabulary.stop if stops and token in allowed][:count]
         words: dict[bytes, int] = {}
         single: dict[bytes, int] = {}
+        foreign: dict[bytes, int] = {}
         others: dict[bytes, int] = {}
         for token in map(int, allowed):
             if len(chosen) + len(words) >= count:
                 break
             if token not in self._vocabulary.stop:
                 data = self._vocabulary[token] or b""
-                kind = (words if len(data.strip()) > 1 else single) if _is_visible(data) else others
+                if not _is_visible(data):
+                    kind = others
+                elif not data.isascii():
+                    kind = foreign
+                else:
+                    kind = words if len(data.strip()) > 1 else single
                 kind.setdefault(data, token)
-        return [*chosen, *words.values(), *single.values(), *others.values()][:count]
+        return [*chosen, *words.values(), *single.values(), *foreign.values(), *others.values()][:count]
 
     def longest(self, allowed: npt.NDArray[np.intp], count: int) -> list[int]:
         """Return up to ``count`` of ``allowed`` with the most bytes; runs of one code point left out."""

