@@ -143,7 +143,7 @@ TEST(the_order_of_visits_does_not_matter) {
 // Bounds past the reach of a token: those that the oracle can unroll, and those whose masks must
 // be the same as long as no bound is near.
 TEST(counts_past_the_reach_of_a_token) {
-  for_seeds(300, [](std::uint64_t seed) {
+  for_seeds(150, [](std::uint64_t seed) {
     Choices choices(seed + 4'000'000);
     const std::vector<TreePtr> parts = {text("a"), text("b"), one_of({{'a', 'b'}}), one_of({{'a', 'a'}, {0xE8, 0xE9}}),
                                         text("é"), text("ab"), one_of({{0x1F600, 0x1F601}})};

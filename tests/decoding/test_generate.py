@@ -13,6 +13,7 @@ from small_models import small_model, small_tokenizer
 
 import tokamata as tk
 from tokamata.decoding import stream
+from tokamata.decoding.hosts import vocabulary_of
 
 PATTERNS = [
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
@@ -172,9 +173,16 @@ def test_wide_logits_of_a_vocabulary_that_does_not_know_of_them(tokenizer: Any) 
 
 
 def test_a_model_with_fewer_logits_than_the_tokenizer_has_ids(tokenizer: Any) -> None:
-    """Gemma 3: 262,145 tokens, 262,144 logits."""
+    """Gemma 3: 262,145 tokens, 262,144 logits.  Here the last id is text, which the model cannot write."""
     model = Constant(torch.zeros(len(tokenizer) - 1))
     model.generation_config = SimpleNamespace(eos_token_id=[1, len(tokenizer)])
+    vocabulary = vocabulary_of(model, tokenizer)
+    assert len(vocabulary) == vocabulary.width == len(tokenizer) - 1
+    assert vocabulary.tokens == tk.Vocabulary.load(tokenizer).tokens[:-1]
+    assert tk.Vocabulary.load(tokenizer)[len(tokenizer) - 1] == "😀".encode()[:2]
+    assert vocabulary.stop == (1,)
+    assert vocabulary.name(1) == "<eos>"
+    assert vocabulary_of(model, tokenizer) is vocabulary
     result = tk.generate(model, tokenizer, "x", tk.regex("[ab]{5}"), seed=0)
     assert re.fullmatch("[ab]{5}", result.text)
 

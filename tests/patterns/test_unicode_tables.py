@@ -11,7 +11,6 @@ import random
 import re
 import subprocess
 import sys
-import time
 import unicodedata
 from itertools import pairwise
 from pathlib import Path
@@ -220,23 +219,21 @@ def test_algebra_of_ranges() -> None:
         assert complement(complement(ranges)) == ranges
 
 
-def test_tables_are_lazy_and_load_fast() -> None:
+def test_tables_are_lazy() -> None:
     code = (
-        "import time, tokamata.patterns.regex\n"
+        "import tokamata\n"
         "from tokamata.patterns import unicode\n"
-        "assert unicode._table.cache_info().currsize == 0\n"
-        "started = time.perf_counter()\n"
-        "for name in 'dws': unicode.named_set('python=' + name)\n"
-        "print(time.perf_counter() - started)\n"
+        "print(unicode._table.cache_info().currsize)\n"
+        "tokamata.regex('[a-z]*')\n"
+        "print(unicode._table.cache_info().currsize)\n"
+        "tokamata.regex(r'\\d')\n"
+        "print(unicode._table.cache_info().currsize)\n"
     )
-    seconds = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3))
-    assert seconds < 0.005  # 0.7 ms on a quiet machine
+    assert subprocess.check_output([sys.executable, "-c", code]).split() == [b"0", b"0", b"1"]
 
 
 def test_case_orbits_are_disjoint_and_small() -> None:
-    started = time.perf_counter()
     orbits = case_orbits()
-    assert time.perf_counter() - started < 0.1
     assert orbits[ord("i")] == tuple(map(ord, "Iiİı"))
     assert max(map(len, orbits.values())) == 4
     assert all(orbits[other] is orbit for orbit in orbits.values() for other in orbit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from functools import cache
 from pathlib import Path
 
@@ -163,13 +162,8 @@ def test_gemma_gguf_agrees_with_its_tokenizer_json() -> None:
     assert only_text_in_json == {"<unused", "<mask>'"}
 
 
-def test_gemma_loads_in_time() -> None:
+def test_the_trie_of_gemma_is_small() -> None:
     real = next(real for real in REAL if real.name == "gemma-3")
-    path = real.path()
-    times = []
-    for _ in range(3):
-        begin = time.process_time()  # other tests may run at the same time
-        vocabulary = Vocabulary.load(path)
-        assert vocabulary.core.trie_bytes < 64 << 20
-        times.append(time.process_time() - begin)
-    assert min(times) < 1.5
+    core = Vocabulary.load(real.path()).core
+    assert core.trie_nodes > 600_000
+    assert core.trie_bytes < 64_000_000

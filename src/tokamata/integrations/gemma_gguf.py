@@ -11,13 +11,14 @@ Two things are added:
 - *A manifest* of the files and their sizes, written last, by which an incomplete folder is known.
 """
 
-# transformers and torch are imported where they are needed; what they give has no usable types,
-# and neither have values of a GGUF file, hence `Any`.
+# transformers has no usable types for models, and values of a GGUF file have none, hence `Any`.
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -70,15 +71,11 @@ def convert(source: Path, folder: Path, progress: Progress) -> None:
 
 def _model(source: Path, progress: Progress) -> Any:
     """Read the weights and the configuration, by transformers."""
-    try:
-        import accelerate  # noqa: F401  (transformers asks for these two only when it needs them)
-        import gguf  # noqa: F401
-        import torch
-        import transformers
-    except ImportError as error:
-        raise MissingExtraError(error.name or "transformers", "demo", "converting a GGUF model") from error
-    host: Any = transformers
-    settings: dict[str, Any] = {"dtype": torch.bfloat16}
+    for package in ("transformers", "torch", "gguf", "accelerate"):
+        if find_spec(package) is None:
+            raise MissingExtraError(package, "demo", "converting a GGUF model")
+    host: Any = import_module("transformers")
+    settings: dict[str, Any] = {"dtype": "bfloat16"}
     if hasattr(host, "GgufConfig"):  # versions without it always dequantize
         settings["quantization_config"] = host.GgufConfig(dequantize=True)
     progress("converting the weights", 0.0)
@@ -89,7 +86,9 @@ def _model(source: Path, progress: Progress) -> Any:
     except (LookupError, RuntimeError, TypeError, ValueError) as error:
         raise VocabularyError(f"{source} is cut off, or no GGUF file of Gemma 3: {error}") from error
     if missing := sorted(found["missing_keys"]):  # transformers fills them with random numbers
-        raise VocabularyError(f"{source} lacks {len(missing)} of the weights of Gemma 3, such as {missing[0]}")
+        raise VocabularyError(
+            f"{source} lacks {len(missing)} of the weights of Gemma 3, such as {missing[0]}"
+        )
     return model
 
 

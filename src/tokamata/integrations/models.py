@@ -164,9 +164,7 @@ def _no_bars() -> Iterator[None]:
     transformers' own ``disable_progress_bar`` does not reach the bar of its GGUF reader, and tqdm's
     ``TQDM_DISABLE`` is read when tqdm is imported, which may have been long ago.
     """
-    from tqdm.auto import tqdm
-
-    bars: Any = tqdm
+    bars = import_module("tqdm.auto").tqdm
     original = bars.__init__
     bars.__init__ = partialmethod(original, disable=True)
     try:
