@@ -26,7 +26,7 @@ Limits limits(Choices& choices) {
   if (choices.one_in(2)) result.memory_bytes = 2'000 + choices.below(60'000);
   if (choices.one_in(3)) result.states = choices.between(1, 200);
   if (choices.one_in(5)) result.depth = choices.below(8);
-  result.seconds = 5;
+  result.seconds = 1;
   return result;
 }
 
@@ -43,9 +43,9 @@ oracle::TreePtr with_odd_bytes(Choices& choices, const oracle::TreePtr& tree) {
 // Limits that a case is run under when it has no others, so that none takes long.
 Limits generous() {
   Limits result;
-  result.memory_bytes = std::size_t{32} << 20;
-  result.states = 100'000;
-  result.seconds = 5;
+  result.memory_bytes = std::size_t{4} << 20;
+  result.states = 5'000;
+  result.seconds = 1;
   return result;
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-import tokamata as tk
 from support import allowed
+
+import tokamata as tk
 
 PRINTED = r'" *(?:[^\s"\\]|\\["n\\])?(?: [^\s"\\]|\\["n\\])*"'
 MEANT = r'" *(?:[^\s"\\]|\\["n\\])(?: *(?:[^\s"\\]|\\["n\\]))*"'

@@ -303,17 +303,25 @@ void go_on_after(const Limits& limits, const std::string& name, double bound) {
       stopped = true;
     }
   const std::size_t length = matcher.tokens().size();
-  const auto fork = matcher.fork();
-  CHECK(fork->tokens() == matcher.tokens());
   CHECK(length + 1 >= masks.size());  // it was the mask or the step that did not fit
+  auto fork = matcher.fork();
+  CHECK(fork->tokens() == matcher.tokens());
   CHECK(matcher.rollback(length + 1 - masks.size()));
+  CHECK(matcher.mask()->words == masks.back());
+  // With its memory full of texts under way, an engine gives up masks, and may lack the room to make
+  // them again before some of the texts are gone.
+  if (name == "memory_bytes") {
+    fork.reset();
+    CHECK(matcher.rollback(masks.size() / 2));
+    masks.resize(masks.size() - masks.size() / 2);
+  }
   for (std::size_t i = masks.size(); i-- > 0;) {
     CHECK(matcher.mask()->words == masks[i]);
     if (i > 0) CHECK(matcher.rollback(1));
   }
   CHECK(first->words == masks[0]);
-  CHECK_EQUAL(fork->tokens().size(), length);
-  CHECK(fork->rollback(length));
+  if (!fork) fork = matcher.fork();
+  CHECK(fork->rollback(fork->tokens().size()));
   for (unsigned i = 0; i < 500; ++i) {
     CHECK(fork->advance({'c'}));
     if (i % 50 == 0) (void)fork->mask();

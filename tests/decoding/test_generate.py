@@ -12,8 +12,7 @@ import torch
 from small_models import small_model, small_tokenizer
 
 import tokamata as tk
-from tokamata.decoding import stream
-from tokamata.decoding.hosts import vocabulary_of
+from tokamata.decoding import hosts, stream
 
 PATTERNS = [
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
@@ -176,13 +175,13 @@ def test_a_model_with_fewer_logits_than_the_tokenizer_has_ids(tokenizer: Any) ->
     """Gemma 3: 262,145 tokens, 262,144 logits.  Here the last id is text, which the model cannot write."""
     model = Constant(torch.zeros(len(tokenizer) - 1))
     model.generation_config = SimpleNamespace(eos_token_id=[1, len(tokenizer)])
-    vocabulary = vocabulary_of(model, tokenizer)
+    vocabulary = hosts.vocabulary_of(model, tokenizer)
     assert len(vocabulary) == vocabulary.width == len(tokenizer) - 1
     assert vocabulary.tokens == tk.Vocabulary.load(tokenizer).tokens[:-1]
     assert tk.Vocabulary.load(tokenizer)[len(tokenizer) - 1] == "😀".encode()[:2]
     assert vocabulary.stop == (1,)
     assert vocabulary.name(1) == "<eos>"
-    assert vocabulary_of(model, tokenizer) is vocabulary
+    assert hosts.vocabulary_of(model, tokenizer) is vocabulary
     result = tk.generate(model, tokenizer, "x", tk.regex("[ab]{5}"), seed=0)
     assert re.fullmatch("[ab]{5}", result.text)
 
@@ -212,8 +211,8 @@ def test_without_a_constraint(model: Any, tokenizer: Any) -> None:
 
 def test_the_vocabulary_is_loaded_once(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = small_tokenizer()
-    load, calls = tk.Vocabulary.load, []
-    monkeypatch.setattr(tk.Vocabulary, "load", lambda *a, **k: (calls.append(1), load(*a, **k))[1])
+    read, calls = hosts.read_source, []
+    monkeypatch.setattr(hosts, "read_source", lambda *a, **k: (calls.append(1), read(*a, **k))[1])
     for _ in range(3):
         tk.generate(model, tokenizer, "x", tk.regex("ab"))
     assert len(calls) == 1

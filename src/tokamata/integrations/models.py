@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 import warnings
@@ -140,7 +141,8 @@ def _transformers(progress: Progress) -> Iterator[Any]:
     # Likewise torch's threads: those that wait are to sleep.  Where other work shares the
     # processor, spinning makes a token take seconds (measured: 1.1 tokens/s instead of 5.5).
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    progress("importing transformers", 0.0)
+    if "transformers" not in sys.modules:
+        progress("importing transformers", 0.0)
     try:
         import torch  # noqa: F401  (transformers without it imports, and fails later)
         import transformers
