@@ -73,7 +73,7 @@ LARGE_BOUND = r"[a-z]{0,100000}"
 
 @dataclass(frozen=True)
 class Target:
-    """One thing that issue 2, section 6 (and section 2 for loading) asks for.
+    """One figure that the project has set itself.
 
     Attributes:
         name: what is measured.

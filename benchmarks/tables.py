@@ -231,7 +231,7 @@ def _milliseconds(summary: Summary | None) -> list[str]:
 
 def _targets(figures: Figures) -> Table:
     table = Table(
-        "What issue 2, section 6 asks for (medians)", ("what", "measured", "at most", "unit", ""), left=1
+        "What the project has set itself (medians)", ("what", "measured", "at most", "unit", ""), left=1
     )
     for target in figures.targets():
         table.rows.append((target.name, us(target.value), f"{target.limit:g}", target.unit, target.verdict))

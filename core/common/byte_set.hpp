@@ -34,6 +34,10 @@ class ByteSet {
     return 0;
   }
 
+  // The least member, or non-member, that is at least `from`; 256 where there is none.
+  constexpr unsigned next_member(unsigned from) const { return next(from, 0); }
+  constexpr unsigned next_non_member(unsigned from) const { return next(from, ~std::uint64_t{0}); }
+
   constexpr bool is_subset_of(const ByteSet& other) const {
     std::uint64_t outside = 0;
     for (std::size_t i = 0; i < 4; ++i) outside |= words_[i] & ~other.words_[i];
@@ -67,6 +71,15 @@ class ByteSet {
   }
 
  private:
+  constexpr unsigned next(unsigned from, std::uint64_t flip) const {
+    for (unsigned i = from >> 6; i < 4; ++i) {
+      std::uint64_t word = words_[i] ^ flip;
+      if (i == from >> 6) word &= ~std::uint64_t{0} << (from & 63);
+      if (word) return 64 * i + static_cast<unsigned>(std::countr_zero(word));
+    }
+    return 256;
+  }
+
   std::array<std::uint64_t, 4> words_{};
 };
 

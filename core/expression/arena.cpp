@@ -108,8 +108,10 @@ ExpressionId Arena::add_literal(const std::string& text) {
 
 std::optional<std::uint32_t> Arena::find_automaton(const CodePointAutomaton& automaton) const {
   auto [first, last] = automaton_index_.equal_range(automaton.hash());
-  for (auto place = first; place != last; ++place)
-    if (*automata_[place->second].automaton == automaton) return place->second;
+  for (auto place = first; place != last; ++place) {
+    const CodePointAutomaton& known = *automata_[place->second].automaton;
+    if (&known == &automaton || known == automaton) return place->second;  // one \d is mostly the same object
+  }
   return std::nullopt;
 }
 
@@ -289,12 +291,15 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
 }
 
-// t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.
+// t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
+// near by alone, since dropping is a saving and not needed for exactness.
 void Arena::drop_skipped(std::vector<ExpressionId>& alternatives) {
+  constexpr unsigned kMostSkipped = 64;
   std::vector<ExpressionId> dropped;
   for (ExpressionId item : alternatives) {
     ExpressionId rest = item;
-    while (node(rest).kind == Kind::Concatenation && node(node(rest).head()).nullable) {
+    for (unsigned i = 0; i < kMostSkipped; ++i) {
+      if (node(rest).kind != Kind::Concatenation || !node(node(rest).head()).nullable) break;
       rest = node(rest).tail();
       if (std::ranges::binary_search(alternatives, rest)) {
         dropped.push_back(rest);

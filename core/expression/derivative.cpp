@@ -82,18 +82,17 @@ bool Arena::leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& t
   const ExpressionNode leaf = is_pair ? node(n.head()) : n;
   const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
   const auto after = [&](ExpressionId rest) {
-    std::vector<ExpressionId> alternatives{concatenate(rest, tail)};
-    return unite(alternatives);
+    const ExpressionId result = concatenate(rest, tail);
+    const ExpressionNode made = node(result);
+    const bool rotate = made.kind == Kind::Concatenation && node(made.head()).kind == Kind::Concatenation;
+    return rotate ? concatenate(made.head(), made.tail()) : result;
   };
   if (leaf.kind == Kind::Bytes) {
     const ByteSet set = byte_set(leaf);
     const ExpressionId target = after(kEpsilon);
-    for (unsigned low = 0; low < 256; ++low) {
-      if (!set.contains(static_cast<std::uint8_t>(low))) continue;
-      unsigned high = low;
-      while (high < 255 && set.contains(static_cast<std::uint8_t>(high + 1))) ++high;
-      targets.push_back({static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(high), target});
-      low = high;
+    for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
+      end = set.next_non_member(low);
+      targets.push_back({static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(end - 1), target});
     }
     return true;
   }

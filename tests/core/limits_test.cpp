@@ -123,6 +123,9 @@ std::vector<Attack> attacks() {
       {"(.{0,300}a.{0,300}b){300}",
        repeat(sequence({repeat(any(), 0, 300), a, repeat(any(), 0, 300), b}), 300, 300)},
   };
+  std::vector<TreePtr> words;  // that end alike, before a long row of parts that may be skipped
+  for (std::uint32_t i = 0; i < 2000; ++i) words.push_back(sequence({a, repeat(text(encoded(0x4E00 + i)), 0, 5)}));
+  all.push_back({"(aw{0,5}|ax{0,5}|...)(a?b?)...", sequence({choice(words), many(optional(a), 4000), many(optional(b), 4000)})});
   std::vector<TreePtr> blocks;  // [ab]*a[ab]{i}, for all i at once
   for (unsigned i = 0; i < 40; ++i) blocks.push_back(sequence({star(letter), a, repeat(letter, i, i)}));
   all.push_back({"[ab]*a[ab]{i} for all i", choice(blocks)});

@@ -195,9 +195,26 @@ TEST(derivatives_are_those_of_the_language) {
     Choices choices(seed);
     trees.push_back(generate::tree(choices, 8, {6, 150, true}));
   }
+  // States of many alternatives, which follow each other's parts and meet the same parts before
+  // different ends.
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Choices choices(seed);
+    const auto letter = [&] { return text(std::string(1, static_cast<char>('a' + choices.below(2)))); };
+    const auto some = [&](auto&& self, std::uint32_t depth) -> TreePtr {
+      if (depth == 0) return letter();
+      std::vector<TreePtr> items;
+      for (std::uint32_t count = choices.between(2, 3); count > 0; --count) {
+        const TreePtr item = self(self, depth - 1);
+        items.push_back(choices.one_in(3) ? item : repeat(item, 0, choices.between(1, 3)));
+      }
+      return choices.one_in(3) ? choice(items) : sequence(items);
+    };
+    trees.push_back(sequence({some(some, 3), letter(), some(some, 1)}));
+  }
   for (std::size_t i = 0; i < trees.size(); ++i) try {
+      if (generate::unrolled_size(trees[i]) > 2000) continue;
       const test::Note note([&] { return "pattern " + shown(trees[i]); });
-      Language language(trees[i], 400);
+      Language language(trees[i], 900);
       Forms form;
       const ExpressionId start = form(trees[i]);
       Choices choices(i);

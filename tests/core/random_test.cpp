@@ -175,6 +175,38 @@ TEST(counts_past_the_reach_of_a_token) {
   });
 }
 
+// Bounds on both sides of the reach of a token, four bytes, before and after a bound far beyond it.
+TEST(counts_around_the_reach_of_a_token) {
+  std::vector<std::string> strings = {""};
+  for (std::size_t i = 0; strings[i].size() < 4; ++i)
+    for (const char letter : {'a', 'b'}) strings.push_back(strings[i] + letter);
+  strings.erase(strings.begin());
+  const Tokens tokens = engine::plain(strings);
+  const auto vocabulary = engine::vocabulary_of(tokens);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> near, far = {{0, 40}, {4, 40}, {5, 40}, {40, 40}, {3, kUnbounded}};
+  for (std::uint64_t minimum = 0; minimum <= 6; ++minimum)
+    for (std::uint64_t maximum = std::max<std::uint64_t>(minimum, 2); maximum <= 6; ++maximum) near.emplace_back(minimum, maximum);
+  std::uint64_t seed = 0;
+  for (const auto& [low, high] : near)
+    for (const auto& [far_low, far_high] : far)
+      for (unsigned shape = 0; shape < 4; ++shape) {
+        const TreePtr first = repeat(shape % 2 ? one_of({{'a', 'b'}}) : text("a"), low, high);
+        const TreePtr second = repeat(text("b"), far_low, far_high);
+        const TreePtr tree = shape < 2 ? sequence({first, second}) : sequence({second, first, text("a")});
+        const test::Note note([&] { return "pattern " + shown(tree) + "; " + shown(tokens); });
+        Language language(tree);
+        const TokenGraph graph(language, tokens);
+        const auto constraint = engine::compile_like(graph, *engine::expression_of(tree), vocabulary, nullptr);
+        CHECK(constraint);
+        Choices choices(++seed);
+        engine::Walk::Setup setup;
+        setup.graph = &graph;
+        setup.explain = false;
+        setup.operations = 25;
+        engine::Walk(choices, constraint, nullptr, tokens, setup).run();
+      }
+}
+
 TEST(a_bound_too_far_to_see_is_no_bound) {
   const Tokens tokens = engine::with_all_bytes({"aa", "aaa", "aaaa", "ab", "a!", "!", "é", "aé"});
   for (const auto& body : {text("a"), one_of({{'a', 'c'}}), one_of({{0, 0x20}, {0x22, 0x10FFFF}}), text("ab"),
