@@ -6,12 +6,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-core test-python types lint bench fuzz clean
+.PHONY: demo test test-core test-python types lint bench clean
 
 demo: $(VENV)/demo.stamp
-	$(BIN)/tokamata generate \
-	  --regex '[A-Z][a-z]+( [a-z]+){2,9}, [0-9]{4}-[0-9]{2}-[0-9]{2}\.' \
-	  --prompt 'The title of a famous novel, and the date it came out: ' --compare
+	$(BIN)/tokamata generate --greedy --max-new-tokens 60 --compare \
+	  --regex '"[A-Z][A-Za-z ]{2,40}" by [A-Z][a-z]+( [A-Z][a-z]+){1,2}, 1[5-9][0-9]{2}\.' \
+	  --prompt 'A famous novel, its author and its year: '
 
 test: lint types test-core test-python
 
