@@ -182,10 +182,9 @@ class BoundMatcher {
     return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected);
   }
   void rollback(std::int64_t count) {
-    const std::size_t length = matcher_->tokens().size();
     if (count < 0 || !matcher_->rollback(static_cast<std::size_t>(count)))
       raise("RollbackError", nb::make_tuple("cannot roll back " + std::to_string(count) + " tokens: " +
-                                            std::to_string(length) + " were advanced"));
+                                            std::to_string(matcher_->tokens().size()) + " were advanced"));
   }
   bool is_accepting() { return work([&] { return matcher_->is_accepting(); }); }
   bool is_finished() { return work([&] { return matcher_->is_finished(); }); }

@@ -117,7 +117,7 @@ class LimitExceeded(TokamataError, RuntimeError):
         self.position = position
 
     def __str__(self) -> str:
-        message = f"the limit {self.limit}={self.bound:g} was exceeded"
+        message = f"the limit {self.limit}={self.bound:.12g} was exceeded"
         if self.pattern is not None and self.position is not None:
             message += f", mostly by the part of the pattern at position {self.position}\n"
             message += caret(self.pattern, self.position)

@@ -107,32 +107,40 @@ inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds =
   return kind == 0 ? oracle::choice(items) : oracle::sequence(items);
 }
 
-// A text that the pattern matches, or nearly one.
-inline std::string text(Choices& choices, const TreePtr& pattern) {
+// A text that the pattern matches, or the beginning of one where that would take many steps.
+inline void append_text(Choices& choices, const TreePtr& pattern, std::string& out, unsigned& steps) {
   using Op = oracle::Tree::Op;
-  std::string result;
+  if (++steps > 400 || out.size() > 60) return;
   switch (pattern->op) {
-    case Op::Empty: return "";
-    case Op::Literal: return pattern->bytes;
+    case Op::Empty: return;
+    case Op::Literal: out += pattern->bytes; return;
     case Op::Class: {
-      if (pattern->ranges.empty()) return "";
+      if (pattern->ranges.empty()) return;
       const auto [low, high] = choices.of(pattern->ranges);
       std::uint32_t one = choices.of(code_points());
       if (one < low || one > high) one = choices.one_in(2) ? low : high;
-      return oracle::encoded(one);
+      out += oracle::encoded(one);
+      return;
     }
     case Op::Concatenation:
-      for (const TreePtr& item : pattern->items) result += text(choices, item);
-      return result;
-    case Op::Union: return pattern->items.empty() ? "" : text(choices, choices.of(pattern->items));
+      for (const TreePtr& item : pattern->items) append_text(choices, item, out, steps);
+      return;
+    case Op::Union:
+      if (!pattern->items.empty()) append_text(choices, choices.of(pattern->items), out, steps);
+      return;
     case Op::Repetition: {
-      const std::uint64_t most = std::min<std::uint64_t>(pattern->maximum, pattern->minimum + 3);
-      std::uint64_t rounds = pattern->minimum + choices.below(static_cast<std::uint32_t>(most - pattern->minimum) + 1);
-      for (rounds = std::min<std::uint64_t>(rounds, 12); rounds > 0 && result.size() < 60; --rounds)
-        result += text(choices, pattern->items[0]);
-      return result;
+      const std::uint64_t least = std::min<std::uint64_t>(pattern->minimum, 12);
+      const std::uint64_t more = std::min<std::uint64_t>(pattern->maximum - pattern->minimum, 3);
+      for (std::uint64_t rounds = least + choices.below(static_cast<std::uint32_t>(more) + 1); rounds > 0; --rounds)
+        append_text(choices, pattern->items[0], out, steps);
     }
   }
+}
+
+inline std::string text(Choices& choices, const TreePtr& pattern) {
+  std::string result;
+  unsigned steps = 0;
+  append_text(choices, pattern, result, steps);
   return result;
 }
 

@@ -189,10 +189,12 @@ TEST(counts_around_the_reach_of_a_token) {
   std::uint64_t seed = 0;
   for (const auto& [low, high] : near)
     for (const auto& [far_low, far_high] : far)
-      for (unsigned shape = 0; shape < 4; ++shape) {
+      for (unsigned shape = 0; shape < 5; ++shape) {
         const TreePtr first = repeat(shape % 2 ? one_of({{'a', 'b'}}) : text("a"), low, high);
         const TreePtr second = repeat(text("b"), far_low, far_high);
-        const TreePtr tree = shape < 2 ? sequence({first, second}) : sequence({second, first, text("a")});
+        const TreePtr tree = shape < 2   ? sequence({first, second})
+                             : shape < 4 ? sequence({second, first, text("a")})
+                                         : repeat(sequence({text("a"), second}), low, high);
         const test::Note note([&] { return "pattern " + shown(tree) + "; " + shown(tokens); });
         Language language(tree);
         const TokenGraph graph(language, tokens);
