@@ -224,3 +224,12 @@ def test_many_threads_share_one_constraint(vocabulary: tk.Vocabulary) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_compiling_a_long_pattern_is_bounded_too(vocabulary: tk.Vocabulary) -> None:
+    constraint = tk.regex("ab" * 200_000)
+    with pytest.raises(tk.LimitExceeded, match="memory_bytes=1000000"):
+        constraint.compile(vocabulary, limits=tk.Limits(memory_bytes=1_000_000))
+    with pytest.raises(tk.LimitExceeded, match="seconds"):
+        constraint.compile(vocabulary, limits=tk.Limits(seconds=1e-6))
+    assert constraint.compile(vocabulary).matcher().advance(ord("a"))

@@ -13,11 +13,12 @@ constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 }  // namespace
 
 TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                               std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits)
+                               std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
+                               std::shared_ptr<const CancelToken> cancel)
     : vocabulary_(std::move(vocabulary)), start_vocabulary_(std::move(start_vocabulary)),
       automaton_(pattern, vocabulary_->single_bytes(),
                  std::max(vocabulary_->trie().longest(), start_vocabulary_ ? start_vocabulary_->trie().longest() : 0),
-                 limits),
+                 limits, std::move(cancel)),
       every_byte_is_token_(automaton_.pattern_bytes().is_subset_of(vocabulary_->single_bytes())),
       whole_leads_(kContinuations.is_subset_of(vocabulary_->single_bytes())) {
   stop_mask_ = make_mask(*vocabulary_, {}, true);

@@ -32,7 +32,8 @@ class TokenAutomaton {
   // `start_vocabulary`, where it is not null, says which bytes the tokens have as the first of a
   // text (Llama 2 drops a space there).
   TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                 std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits);
+                 std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
+                 std::shared_ptr<const CancelToken> cancel);
 
   // Where a text stands: a state of the byte automaton, and whether it is still empty.
   struct Place {

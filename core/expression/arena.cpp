@@ -94,9 +94,10 @@ ExpressionId Arena::bytes(const ByteSet& set) {
   return intern({Kind::Bytes, false, set.intersects(single_bytes_), false, 0, 0, place->second, 0});
 }
 
-ExpressionId Arena::add_literal(const std::string& text) {
+ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
   ExpressionId result = kEpsilon;
   for (auto place = text.rbegin(); place != text.rend(); ++place) {
+    budget.step();
     const auto byte = static_cast<std::uint8_t>(*place);
     pattern_bytes_.add(byte);
     class_borders_.add(byte);
@@ -367,42 +368,48 @@ bool Arena::dominates(ExpressionId larger, ExpressionId smaller) const {
 
 // ---- patterns ---------------------------------------------------------------------------------
 
-ExpressionId Arena::add(const Expression& expression) {
+ExpressionId Arena::add(const Expression& expression, Budget& budget) {
+  budget.step();
   if (expression.depth() > depth_limit_) throw LimitExceeded("depth", depth_limit_);
   struct Visitor {
     Arena& arena;
+    Budget& budget;
     ExpressionId operator()(const Expression::Empty&) const { return kEmpty; }
-    ExpressionId operator()(const Expression::Literal& literal) const { return arena.add_literal(literal.bytes); }
+    ExpressionId operator()(const Expression::Literal& literal) const { return arena.add_literal(literal.bytes, budget); }
     ExpressionId operator()(const Expression::CodePoints& set) const { return arena.add_automaton(set.automaton); }
     ExpressionId operator()(const Expression::Concatenation& sequence) const {
       ExpressionId result = kEpsilon;
       for (auto item = sequence.items.rbegin(); item != sequence.items.rend(); ++item) {
         // Flat all the way: (ab)c and a(bc) are one expression.
         std::vector<ExpressionId> spine;
-        ExpressionId head = arena.add(**item);
+        ExpressionId head = arena.add(**item, budget);
         while (arena.node(head).kind == Kind::Concatenation) {
+          budget.step();
           spine.push_back(arena.node(head).head());
           head = arena.node(head).tail();
         }
         result = arena.pair(head, result);
-        for (auto part = spine.rbegin(); part != spine.rend(); ++part) result = arena.pair(*part, result);
+        for (auto part = spine.rbegin(); part != spine.rend(); ++part) {
+          budget.step();
+          result = arena.pair(*part, result);
+        }
       }
       return result;
     }
     ExpressionId operator()(const Expression::Union& choice) const {
       std::vector<ExpressionId> items;
-      for (const ExpressionPtr& item : choice.items) items.push_back(arena.add(*item));
+      for (const ExpressionPtr& item : choice.items) items.push_back(arena.add(*item, budget));
       return arena.unite(items);
     }
     ExpressionId operator()(const Expression::Repetition& repetition) const {
-      const ExpressionId body = arena.add(*repetition.body);
+      const ExpressionId body = arena.add(*repetition.body, budget);
       const ExpressionId result = arena.repeat(body, repetition.minimum, repetition.maximum);
       if (arena.node(result).kind == Kind::Repetition && repetition.position >= 0)
         arena.positions_.try_emplace(arena.node(result).first, repetition.position);
       return result;
     }
   };
-  return std::visit(Visitor{*this}, expression.node());
+  return std::visit(Visitor{*this, budget}, expression.node());
 }
 
 ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& copies) {

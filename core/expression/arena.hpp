@@ -65,7 +65,8 @@ class Arena {
   // length of its longest token in bytes.  Both only steer the flags of the nodes.
   Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit);
 
-  ExpressionId add(const Expression& expression);  // a pattern, into normal form
+  // A pattern, into normal form.
+  ExpressionId add(const Expression& expression, Budget& budget);
   // Copies an expression of another arena into this one.  `copies` remembers what was copied, by
   // the ids of the other arena.
   using Copies = std::unordered_map<std::uint32_t, ExpressionId>;
@@ -132,7 +133,7 @@ class Arena {
   bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
   void grow_table();
 
-  ExpressionId add_literal(const std::string& bytes);
+  ExpressionId add_literal(const std::string& bytes, Budget& budget);
   ExpressionId add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton);
   ExpressionId automaton_state(std::uint32_t automaton, std::uint32_t state);
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;

@@ -9,9 +9,10 @@ constexpr std::uint32_t kNoState = ~std::uint32_t{0};
 }
 
 ByteAutomaton::ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach,
-                             const Limits& limits)
+                             const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : single_bytes_(single_bytes), reach_(reach), limits_(limits), arena_(make_arena()) {
-  const ExpressionId root = arena_.add(pattern);
+  Budget budget(limits_, std::move(cancel), 0, [this] { return arena_.memory_bytes(); });
+  const ExpressionId root = arena_.add(pattern, budget);
   pattern_bytes_ = arena_.pattern_bytes();
   std::uint8_t current = 0;
   for (unsigned byte = 1; byte < 256; ++byte) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,7 +24,8 @@ class ByteAutomaton {
  public:
   static constexpr StateId kDead{0};
 
-  ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach, const Limits& limits);
+  ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach, const Limits& limits,
+                std::shared_ptr<const CancelToken> cancel);
 
   StateId start() const { return start_; }
 

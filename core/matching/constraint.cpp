@@ -9,7 +9,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
                        std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
                        std::shared_ptr<const CancelToken> cancel)
     : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
-      automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), limits) {
+      automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), limits, cancel_) {
   const TokenAutomaton::Place place = automaton_.start();
   if (place.state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {

@@ -113,7 +113,7 @@ struct Forms {
   Arena arena{ByteSet::range(0, 255), 8, 500};
   tokamata::Budget budget{{}, nullptr, 0, [] { return std::size_t{0}; }};
 
-  ExpressionId operator()(const TreePtr& tree) { return arena.add(*engine::expression_of(tree)); }
+  ExpressionId operator()(const TreePtr& tree) { return arena.add(*engine::expression_of(tree), budget); }
   ExpressionId after(ExpressionId expression, const std::string& text) {
     for (const char byte : text) expression = arena.derivative(expression, static_cast<std::uint8_t>(byte), budget);
     return expression;
