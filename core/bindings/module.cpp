@@ -157,9 +157,9 @@ class BoundMatcher {
  public:
   explicit BoundMatcher(nb::object constraint)
       : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)),
-        matcher_(std::make_unique<Matcher>(bound_->constraint)) {}
+        matcher_(work([this] { return std::make_unique<Matcher>(bound_->constraint); })) {}
   BoundMatcher(const BoundMatcher& other)
-      : owner_(other.owner_), bound_(other.bound_), matcher_(other.matcher_->fork()) {}
+      : owner_(other.owner_), bound_(other.bound_), matcher_(work([&other] { return other.matcher_->fork(); })) {}
 
   MaskPtr current_mask() {
     if (MaskPtr known = matcher_->try_mask()) return known;
@@ -182,7 +182,7 @@ class BoundMatcher {
     return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected);
   }
   void rollback(std::int64_t count) {
-    if (count < 0 || !matcher_->rollback(static_cast<std::size_t>(count)))
+    if (count < 0 || !work([&] { return matcher_->rollback(static_cast<std::size_t>(count)); }))
       raise("RollbackError", nb::make_tuple("cannot roll back " + std::to_string(count) + " tokens: " +
                                             std::to_string(matcher_->tokens().size()) + " were advanced"));
   }
