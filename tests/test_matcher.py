@@ -188,6 +188,17 @@ def test_masks_keep_their_bits_whatever_happens_afterwards(byte_vocabulary: tk.V
     assert np.array_equal(view, before)
 
 
+def test_what_one_does_to_a_view_nobody_else_sees(byte_vocabulary: tk.Vocabulary) -> None:
+    compiled = tk.regex("[a-c]*x").compile(byte_vocabulary)
+    kept = compiled.matcher().mask
+    other = compiled.matcher().mask
+    other.shape = (-1, 1)
+    other.dtype = np.uint8  # type: ignore[misc]
+    assert kept.ndim == 1
+    assert kept.dtype == np.int32
+    assert np.array_equal(compiled.matcher().mask, kept)
+
+
 def test_fill_mask_copies_and_refuses_other_rows(byte_vocabulary: tk.Vocabulary) -> None:
     compiled = tk.regex("a|b").compile(byte_vocabulary)
     matcher = compiled.matcher()

@@ -96,7 +96,7 @@ struct BoundConstraint {
   std::map<std::uint64_t, nb::object> views;  // by serial
 
   nb::object view(const MaskPtr& mask) {
-    if (const auto known = views.find(mask->serial); known != views.end()) return known->second;
+    if (const auto known = views.find(mask->serial); known != views.end()) return view_of(known->second);
     const std::uint64_t oldest = constraint->oldest_serial();
     while (!views.empty() && views.begin()->first < oldest) views.erase(views.begin());
     auto owner = std::make_unique<MaskPtr>(mask);
@@ -106,7 +106,16 @@ struct BoundConstraint {
     const nb::object view =
         nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
     views.emplace(mask->serial, view);
-    return view;
+    return view_of(view);
+  }
+
+  // Everyone gets an array of their own: its shape and dtype can be set, though its bits cannot.
+  static nb::object view_of(const nb::object& array) {
+    static PyObject* const name = PyUnicode_InternFromString("view");
+    PyObject* const arguments[1] = {array.ptr()};
+    PyObject* const result = PyObject_VectorcallMethod(name, arguments, 1, nullptr);
+    if (!result) throw nb::python_error();
+    return nb::steal(result);
   }
 };
 
