@@ -28,6 +28,7 @@ ATTACKS = [
     "(" + "|".join(f".{{{k}}}a" for k in range(100)) + ")*",
     r"(\w{1,30} ?){1,1000}\.",
     r"[a-z]{500000,1000000}",
+    "(?:{})(?:{})".format(*("|".join(f"{chr(0x4E00 + i)}{end}" for i in range(3000)) for end in ("?a", "x"))),
 ]
 SECONDS = 2.0
 

@@ -217,6 +217,11 @@ void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>&
 
 ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
   std::vector<ExpressionId> flat;
+  // Before they are flattened: a thousand leaves before one large union are that union once.
+  if (alternatives.size() > 1) {
+    std::ranges::sort(alternatives);
+    alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+  }
   flat.reserve(alternatives.size());
   for (ExpressionId alternative : alternatives) push_alternative(alternative, flat);
   alternatives.clear();
@@ -347,7 +352,8 @@ void Arena::drop_dominated(std::vector<ExpressionId>& alternatives) {
         }
   }
   if (dropped.empty()) return;
-  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::find(dropped, item) != dropped.end(); });
+  std::ranges::sort(dropped);
+  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(dropped, item); });
 }
 
 // True only where every text of `smaller` is one of `larger`, seen from structure and counts
@@ -455,12 +461,16 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
   return result;
 }
 
+// A hint for an error message, so it looks at the beginning of things alone.
 std::int64_t Arena::blame(ExpressionId expression) const {
+  constexpr std::size_t kMostBlamed = 64;
   std::unordered_map<std::int64_t, unsigned> votes;
   std::int64_t worst = -1;
-  for (ExpressionId item : alternatives(expression)) {
-    // The outermost repetition at the front of this alternative that has a place in the pattern.
-    for (ExpressionId rest = item;;) {
+  const auto all = alternatives(expression);
+  for (ExpressionId item : all.first(std::min<std::size_t>(all.size(), kMostBlamed))) {
+    // The outermost repetition near the front of this alternative that has a place in the pattern.
+    ExpressionId rest = item;
+    for (unsigned link = 0; link < kMostBlamed; ++link) {
       const ExpressionNode& n = node(rest);
       const ExpressionNode& head = n.kind == Kind::Concatenation ? node(n.head()) : n;
       const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();

@@ -42,9 +42,9 @@ StateId ByteAutomaton::make_transition(StateId state, std::uint8_t byte, Budget&
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    if (fill_row_from_leaf(state, budget)) return rows_[state.value * stride_ + class_of_[byte]];
+    if (fill_row_from_leaf(state, budget)) return rows_[std::size_t{state.value} * stride_ + class_of_[byte]];
     const StateId target = state_of(arena_.derivative(source, byte, budget), budget.limits());
-    rows_[state.value * stride_ + class_of_[byte]] = target;
+    rows_[std::size_t{state.value} * stride_ + class_of_[byte]] = target;
     return target;
   } catch (LimitExceeded& error) {
     if (error.position < 0) error.position = arena_.blame(source);
@@ -57,7 +57,7 @@ bool ByteAutomaton::fill_row_from_leaf(StateId state, Budget& budget) {
   if (!arena_.leaf_derivatives(expressions_[state.value], targets)) return false;
   std::vector<StateId> states;  // all made first: a state that passes a limit leaves the row as it was
   for (const Arena::LeafTarget& target : targets) states.push_back(state_of(target.expression, budget.limits()));
-  const auto row = rows_.begin() + state.value * stride_;
+  const auto row = rows_.begin() + std::size_t{state.value} * stride_;
   std::fill(row, row + stride_, kDead);
   for (std::size_t i = 0; i < targets.size(); ++i)
     std::fill(row + class_of_[targets[i].low], row + class_of_[targets[i].high] + 1, states[i]);

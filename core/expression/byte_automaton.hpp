@@ -30,12 +30,12 @@ class ByteAutomaton {
   StateId start() const { return start_; }
 
   StateId next(StateId state, std::uint8_t byte, Budget& budget) {
-    const StateId known = rows_[state.value * stride_ + class_of_[byte]];
+    const StateId known = rows_[std::size_t{state.value} * stride_ + class_of_[byte]];
     return known == kUnknown ? make_transition(state, byte, budget) : known;
   }
   // The same, where it is known.
   std::optional<StateId> try_next(StateId state, std::uint8_t byte) const {
-    const StateId known = rows_[state.value * stride_ + class_of_[byte]];
+    const StateId known = rows_[std::size_t{state.value} * stride_ + class_of_[byte]];
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
   bool accepting(StateId state) const { return node(state).nullable; }

@@ -40,13 +40,13 @@ void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId
       case Kind::Stub:
         return;
       case Kind::Bytes:
-        if (byte_set(n).contains(byte)) push_alternative(tail, out);
+        if (byte_set(n).contains(byte)) out.push_back(tail);
         return;
       case Kind::CodePoints: {
         const CodePointAutomaton& code_points = automaton(n);
         for (auto t = code_points.begin(n.second); t != code_points.end(n.second); ++t)
           if (t->low <= byte && byte <= t->high) {
-            push_alternative(concatenate(automaton_state(n.first, t->target), tail), out);
+            out.push_back(concatenate(automaton_state(n.first, t->target), tail));
             return;
           }
         return;

@@ -12,7 +12,7 @@
 // Every node also says what is below it in terms of code points: which bytes can begin one
 // (`below`), and how many stand on one path at most (`height`).  A state that takes all of
 // `below` and lives, at least `height` times, lives after every token there, and the walk need
-// not go down (composition/mask_walk.cpp).  Token edges may cut code points, so that a node is
+// not go down (composition/mask_walk.hpp).  Token edges may cut code points, so that a node is
 // read as being where its path from the root says it is: the bytes of a code point begun on the
 // path belong to it, and stray bytes mark what is above them as irregular.
 //

@@ -34,7 +34,11 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("states", "memory_bytes", "depth"):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            if (
+                not isinstance(value, int)
+                or isinstance(value, bool)
+                or not 1 <= value < 1 << (32 if name == "depth" else 63)
+            ):
                 raise ValueError(f"Limits.{name} must be a whole number of at least 1, not {value!r}")
         if not self.seconds > 0:
             raise ValueError(f"Limits.seconds must be above 0, not {self.seconds!r}")
