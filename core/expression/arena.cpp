@@ -202,16 +202,21 @@ ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
                  body.value, 0, minimum, maximum});
 }
 
+// The form that an alternative has: no concatenation begins with a concatenation.
+ExpressionId Arena::rotated(ExpressionId expression) {
+  const ExpressionNode n = node(expression);
+  const bool nested = n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Concatenation;
+  return nested ? concatenate(n.head(), n.tail()) : expression;
+}
+
 void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
   const ExpressionNode& n = node(expression);
   if (n.kind == Kind::Empty) return;
   if (n.kind == Kind::Union) {
     const auto union_items = items(n);
     out.insert(out.end(), union_items.begin(), union_items.end());
-  } else if (n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Concatenation) {
-    out.push_back(concatenate(n.head(), n.tail()));
   } else {
-    out.push_back(expression);
+    out.push_back(rotated(expression));
   }
 }
 

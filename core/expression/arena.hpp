@@ -139,6 +139,7 @@ class Arena {
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
 
   ExpressionId pair(ExpressionId head, ExpressionId tail);
+  ExpressionId rotated(ExpressionId expression);
   void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
   void derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail, std::vector<ExpressionId>& out,
                    Budget& budget);

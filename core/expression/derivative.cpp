@@ -81,12 +81,7 @@ bool Arena::leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& t
   const bool is_pair = n.kind == Kind::Concatenation;
   const ExpressionNode leaf = is_pair ? node(n.head()) : n;
   const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
-  const auto after = [&](ExpressionId rest) {
-    const ExpressionId result = concatenate(rest, tail);
-    const ExpressionNode made = node(result);
-    const bool rotate = made.kind == Kind::Concatenation && node(made.head()).kind == Kind::Concatenation;
-    return rotate ? concatenate(made.head(), made.tail()) : result;
-  };
+  const auto after = [&](ExpressionId rest) { return rotated(concatenate(rest, tail)); };
   if (leaf.kind == Kind::Bytes) {
     const ByteSet set = byte_set(leaf);
     const ExpressionId target = after(kEpsilon);

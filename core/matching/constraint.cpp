@@ -10,11 +10,10 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
                        std::shared_ptr<const CancelToken> cancel)
     : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
       automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), limits, cancel_) {
-  const TokenAutomaton::Place place = automaton_.start();
-  if (place.state == ByteAutomaton::kDead) throw EmptyConstraint();
+  if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
     budget.check();
-    return automaton_.spellable(place, budget);
+    return automaton_.spellable(automaton_.start(), budget);
   });
   if (!spellable) {
     ByteSet missing;

@@ -24,9 +24,9 @@ import transformers
 import tokamata as tk
 from tokamata.integrations import gemma_gguf, models
 
-gguf = pytest.importorskip("gguf")
+gguf = pytest.importorskip("gguf", reason="gguf is an extra")
 
-pytest.importorskip("accelerate")
+pytest.importorskip("accelerate", reason="accelerate comes with the extra demo")
 
 TENSORS = gguf.get_tensor_name_map(gguf.MODEL_ARCH.GEMMA3, 2)
 PIECES = [

@@ -103,7 +103,7 @@ def _reference(make: Callable[[Path], Reference], path: Path) -> Reference:
 
 def hugging_face(path: Path) -> Reference:
     """The package `tokenizers`, with clean-up of spaces off."""
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is an extra")
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -116,7 +116,7 @@ def hugging_face(path: Path) -> Reference:
 
 
 def _tiktoken_reference(ranks: dict[bytes, int], offset: int = 0) -> Reference:
-    tiktoken = pytest.importorskip("tiktoken")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is an extra")
     pattern = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
     encoding = tiktoken.Encoding("test", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     return Reference(

@@ -34,7 +34,7 @@ LLAMA = [
 def write(
     path: Path, family: str | None = "llama", tokens: list[tuple[str, int]] | None = None, **fields: Any
 ) -> Path:
-    gguf = pytest.importorskip("gguf")
+    gguf = pytest.importorskip("gguf", reason="gguf is an extra")
     tokens = LLAMA if tokens is None else tokens
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_array("general.tags", ["x", "yz"])
@@ -87,7 +87,7 @@ def test_byte_level(tmp_path: Path) -> None:
 
 
 def test_folder_and_other_byte_order(tmp_path: Path) -> None:
-    gguf = pytest.importorskip("gguf")
+    gguf = pytest.importorskip("gguf", reason="gguf is an extra")
     writer = gguf.GGUFWriter(tmp_path / "big.gguf", "llama", endianess=gguf.GGUFEndian.BIG)
     writer.add_tokenizer_model("llama")
     writer.add_token_list([text for text, _ in LLAMA])
@@ -99,7 +99,7 @@ def test_folder_and_other_byte_order(tmp_path: Path) -> None:
 
 
 def test_metadata_agrees_with_the_package_gguf(tmp_path: Path) -> None:
-    gguf = pytest.importorskip("gguf")
+    gguf = pytest.importorskip("gguf", reason="gguf is an extra")
     draw = random.Random(3)
     tokens = [
         ("x" * draw.randrange(40) + chr(draw.randrange(0x20, 0xD800)), draw.randrange(1, 7))
