@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -23,3 +25,19 @@ def byte_vocabulary() -> tk.Vocabulary:
     tokens += [b"ab", b"abc", b"2024", b"-0", b"20", b"24-", "é".encode(), "漢字".encode(), b'"}', b'{"']
     tokens += [b"ab", None, b"", b"\xe6\xbc", b"\xa2a", b"</s>", b"<eos>"]
     return tk.Vocabulary.load(tokens, stop=[len(tokens) - 2, len(tokens) - 1], width=len(tokens) + 11)
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    """The small tokenizer that tests of hosts run with."""
+    from small_models import small_tokenizer  # here, since most tests do without torch
+
+    return small_tokenizer()
+
+
+@pytest.fixture(scope="session")
+def model(tokenizer: Any) -> Any:
+    """Logits wider than the tokenizer, as where they are padded to a round number."""
+    from small_models import small_model
+
+    return small_model(len(tokenizer) + 37)
