@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <map>
 
+#include "expression/shortest_text.hpp"
 #include "matching/matcher.hpp"
 
 namespace nb = nanobind;
@@ -223,17 +225,58 @@ class BoundMatcher {
 };
 
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
-                        std::shared_ptr<Vocabulary> start_vocabulary, const Limits& limits,
+                        std::shared_ptr<Vocabulary> start_vocabulary,
+                        const std::map<std::string, std::uint32_t>& control_tokens, const Limits& limits,
                         std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+  TokenAutomaton::ControlTokens ids;
+  for (const auto& [name, id] : control_tokens) ids.emplace(name, TokenId{id});
   auto constraint = without_interpreter(pattern, [&] {
-    return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), limits,
+    return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
                                         std::move(cancel));
   });
   return {std::move(constraint), std::move(pattern), {}};
 }
 
+// A shortest text of the expression, None where it has none.
+nb::object find_shortest_text(const ExpressionPtr& expression, const Limits& limits, std::shared_ptr<CancelToken> cancel,
+                              nb::object pattern) {
+  const std::optional<std::string> text = without_interpreter(pattern, [&] {
+    const ByteSet every_byte = ByteSet::range(0, 0xFF);
+    ByteAutomaton automaton(*expression, every_byte, 1, limits, cancel);
+    Budget budget(limits, cancel, 0, [&] { return automaton.memory_bytes(); });
+    return shortest_text(automaton, budget);
+  });
+  return text ? nb::object(nb::bytes(text->data(), text->size())) : nb::none();
+}
+
+// Views of the strings, which live as long as the list does and does not change.
+ExpressionPtr make_strings(const nb::list& strings) {
+  std::vector<std::string_view> views;
+  views.reserve(strings.size());
+  for (const nb::handle string : strings) {
+    Py_ssize_t length = 0;
+    const char* const data = PyUnicode_Check(string.ptr()) ? PyUnicode_AsUTF8AndSize(string.ptr(), &length) : nullptr;
+    if (!data) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      throw nb::type_error("strings must be str");
+    }
+    views.emplace_back(data, static_cast<std::size_t>(length));
+  }
+  return Expression::strings(StringAutomaton::of_strings(std::move(views)));
+}
+
+ByteSet byte_set_of(const std::vector<std::pair<std::uint8_t, std::uint8_t>>& ranges) {
+  ByteSet set;
+  for (const auto& [low, high] : ranges)
+    if (low <= high) set |= ByteSet::range(low, high);
+  return set;
+}
+
 void bind_expressions(nb::module_& m) {
-  nb::class_<Expression>(m, "Expression").def_prop_ro("depth", &Expression::depth);
+  nb::class_<Expression>(m, "Expression")
+      .def_prop_ro("depth", &Expression::depth)
+      .def_prop_ro("control_tokens", [](const Expression& e) { return std::vector<std::string>(e.control_tokens().begin(), e.control_tokens().end()); })
+      .def_prop_ro("sees_edges", &Expression::sees_edges);
   m.def("empty", [] { return Expression::empty(); });
   m.def("epsilon", [] { return Expression::literal(""); });
   m.def("literal", [](const nb::bytes& data) { return Expression::literal(std::string(data.c_str(), data.size())); }, "data"_a);
@@ -252,6 +295,30 @@ void bind_expressions(nb::module_& m) {
           return Expression::repetition(std::move(body), minimum, maximum.value_or(kUnbounded), position);
         },
         "body"_a, "minimum"_a, "maximum"_a.none(), "position"_a = -1);
+  m.def("text", &Expression::text);
+  m.def("anything", &Expression::everything);
+  m.def("intersect", [](std::vector<ExpressionPtr> items) { return Expression::intersection(std::move(items)); }, "items"_a);
+  m.def("complement", &Expression::complement, "body"_a);
+  m.def("look_ahead", &Expression::look_ahead, "rest"_a);
+  m.def("look_behind", &Expression::look_behind, "prefix"_a);
+  m.def("scope", &Expression::scope, "body"_a);
+  m.def("strings", &make_strings, "strings"_a);
+  m.def("substrings",
+        [](const nb::str& text) {
+          Py_ssize_t length = 0;
+          const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+          if (!data) throw nb::python_error();
+          const nb::gil_scoped_release release;
+          return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}));
+        },
+        "text"_a);
+  m.def("control_token", &Expression::control_token, "name"_a);
+  m.def("one_token",
+        [](const std::vector<std::pair<std::uint8_t, std::uint8_t>>& ranges) {
+          return Expression::one_token(byte_set_of(ranges));
+        },
+        "ranges"_a);
+  m.def("shortest_text", &find_shortest_text, "expression"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none());
 }
 
 }  // namespace
@@ -279,8 +346,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
 
   nb::class_<BoundConstraint>(m, "Constraint")
-      .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "limits"_a, "cancel"_a.none(),
-           "pattern"_a.none())
+      .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
+           "limits"_a, "cancel"_a.none(), "pattern"_a.none())
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 

@@ -19,4 +19,22 @@ using StateId = Id<struct StateTag>;            // a state of a ByteAutomaton
 using NodeId = Id<struct NodeTag>;              // a node of a TokenTrie
 using TokenId = Id<struct TokenTag>;            // an entry of the vocabulary, a column of the logits
 
+// What an automaton reads: a byte, the edge between two tokens, or a control token that the pattern
+// names, in the order of their first mention.
+struct Symbol {
+  std::uint32_t value = 0;
+
+  static constexpr std::uint32_t kBytes = 256;
+  constexpr Symbol(std::uint8_t byte) : value(byte) {}  // NOLINT: a byte is a symbol
+  static constexpr Symbol edge() { return Symbol(kBytes, 0); }
+  static constexpr Symbol control(std::uint32_t index) { return Symbol(kBytes + 1 + index, 0); }
+
+  constexpr bool is_byte() const { return value < kBytes; }
+  constexpr std::uint8_t byte() const { return static_cast<std::uint8_t>(value); }
+  friend constexpr bool operator==(Symbol, Symbol) = default;
+
+ private:
+  constexpr Symbol(std::uint32_t number, int) : value(number) {}
+};
+
 }  // namespace tokamata

@@ -66,4 +66,43 @@ std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool who
   return loops;
 }
 
+namespace {
+
+// Whether every way to end a code point of which `missing` bytes are still to come leads to `goal`.
+// The first of these lies between `low` and `high`; the others may be any continuation.
+bool all_lead_to(ByteAutomaton& automaton, StateId state, StateId goal, unsigned missing, std::uint8_t low,
+                 std::uint8_t high, Budget& budget) {
+  if (missing == 0) return state == goal;
+  StateId previous = ByteAutomaton::kDead;  // which leads nowhere, and so never to the goal
+  for (unsigned byte = low; byte <= high; ++byte) {
+    const StateId next = automaton.next(state, static_cast<std::uint8_t>(byte), budget);
+    if (next == ByteAutomaton::kDead) return false;
+    if (next != previous && !all_lead_to(automaton, next, goal, missing - 1, 0x80, 0xBF, budget)) return false;
+    previous = next;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool whole_leads, Budget& budget) {
+  ByteSet stable;
+  for (unsigned value = 0; value < 0x80; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    if (automaton.next(state, byte, budget) == state) stable.add(byte);
+  }
+  if (whole_leads) {
+    for (unsigned value = 0xC2; value <= 0xF4; ++value) {
+      const auto lead = static_cast<std::uint8_t>(value);
+      const unsigned missing = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+      const std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+      const std::uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+      const StateId next = automaton.next(state, lead, budget);
+      if (next != ByteAutomaton::kDead && all_lead_to(automaton, next, state, missing, low, high, budget)) stable.add(lead);
+    }
+  }
+  if (stable.empty()) return {};
+  return {{stable, kUnbounded}};
+}
+
 }  // namespace tokamata

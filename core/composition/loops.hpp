@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "expression/arena.hpp"
+#include "expression/byte_automaton.hpp"
 
 namespace tokamata {
 
@@ -26,5 +26,10 @@ struct Loop {
 // `whole_leads` says that every continuation byte is a token of its own; without that, what a
 // token leaves behind when it ends inside a code point may not be spellable, and only ASCII counts.
 std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads);
+
+// The same for states whose expression does not show what lives in them (intersections, complements,
+// lookaround), known to live: the code points that lead back to the very state.  In ~(.*foo.*) all but
+// the f do.
+std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool whole_leads, Budget& budget);
 
 }  // namespace tokamata

@@ -10,7 +10,7 @@ namespace tokamata {
 
 struct Mask {
   std::uint64_t serial;            // counts up in the order of making, within one constraint
-  std::size_t text_tokens;         // set bits that are text; the others are stop tokens
+  std::size_t open_tokens;         // set bits after which the text goes on; the others are stop tokens
   std::size_t set_bits;
   std::vector<std::uint32_t> words;
 };

@@ -5,16 +5,20 @@
 // A mask must not lead there.
 // Example.  Tokens {aa, b}: in `a*b` every state is spellable; in `(aa)*ab` none is.
 // How.  A state that accepts, or accepts a text of bytes that are tokens of their own, is
-// spellable (a flag that the expression carries).  Otherwise its token successors are searched
+// spellable (a flag that the expression carries).  Otherwise its successors are searched
 // breadth first until one is found that is; if none is, everything reached is dead for good.
-// Cost.  Nothing where all bytes of the pattern are tokens, as with every byte-level tokenizer;
-// otherwise a walk of the trie per state searched, each once.
+// Where all bytes of the pattern are tokens, as with every byte-level tokenizer, and no edges of
+// tokens are asked for, successors by bytes tell the same as successors by tokens.
+// Cost.  Nothing for patterns without intersection, complement and lookaround where all bytes are
+// tokens; a row of transitions per state searched where they are; a walk of the trie per state
+// elsewhere; each once.
 // Not taken: deciding it on bytes alone, which is wrong as soon as a byte is missing.
 
 #include <unordered_map>
 
 #include "composition/token_automaton.hpp"
 #include "composition/trie_walk.hpp"
+#include "expression/shortest_text.hpp"
 
 namespace tokamata {
 
@@ -31,13 +35,38 @@ bool TokenAutomaton::spellable(Place place, Budget& budget) {
   if (automaton_.accepting(place.state)) return true;
   for (StateId target : token_targets(place.state, start_vocabulary_->trie(), budget))
     if (spellable(target, budget)) return true;
+  for (std::uint32_t control = 0; control < controls_.size(); ++control)
+    if (spellable(edge(automaton_.next(place.state, Symbol::control(control), budget), budget), budget)) return true;
   return false;
+}
+
+bool TokenAutomaton::lives(StateId state, Budget& budget) {
+  if (state == ByteAutomaton::kDead) return false;
+  return !lives_by_bytes_ || !automaton_.node(state).constrained || spellable(state, budget);
+}
+
+// Control tokens and edges are not text; where a pattern has them, what cannot be spelled may be the
+// fault of the vocabulary.
+bool TokenAutomaton::is_empty(Budget& budget) {
+  return controls_.empty() && !uses_edges_ && !shortest_text(automaton_, budget);
+}
+
+std::vector<StateId> TokenAutomaton::successors(StateId state, Budget& budget) {
+  std::vector<StateId> targets;
+  if (lives_by_bytes_) {
+    for (const std::uint8_t byte : automaton_.byte_classes()) targets.push_back(automaton_.next(state, byte, budget));
+  } else {
+    targets = token_targets(state, vocabulary_->trie(), budget);
+  }
+  for (std::uint32_t control = 0; control < controls_.size(); ++control)
+    targets.push_back(edge(automaton_.next(state, Symbol::control(control), budget), budget));
+  return targets;
 }
 
 std::vector<StateId> TokenAutomaton::token_targets(StateId state, const TokenTrie& trie, Budget& budget) {
   std::vector<StateId> targets;
   walk_trie(trie, TokenTrie::root(), automaton_, state, budget, [&](NodeId id, StateId reached) {
-    if (trie.own_end(id) != trie.node(id).tokens_begin) targets.push_back(reached);
+    if (trie.own_end(id) != trie.node(id).tokens_begin) targets.push_back(edge(reached, budget));
     return true;
   });
   std::ranges::sort(targets);
@@ -52,7 +81,8 @@ bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
   while (!open.empty()) {
     const StateId current = open.front();
     open.pop_front();
-    for (StateId target : token_targets(current, vocabulary_->trie(), budget)) {
+    for (StateId target : successors(current, budget)) {
+      if (target == ByteAutomaton::kDead) continue;
       const ExpressionNode& node = automaton_.node(target);
       const Spelling known = data(target).spelling;
       if (node.nullable || node.spellable_by_bytes || known == Spelling::Yes) {
@@ -71,52 +101,60 @@ bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
 bool TokenAutomaton::lives_below(NodeId node, StateId state, const TokenTrie& trie, Budget& budget) {
   bool lives = false;
   walk_trie(trie, node, automaton_, state, budget, [&](NodeId id, StateId reached) {
-    lives = lives || (trie.own_end(id) != trie.node(id).tokens_begin && spellable(reached, budget));
+    lives = lives || (trie.own_end(id) != trie.node(id).tokens_begin && spellable(edge(reached, budget), budget));
     return !lives;
   });
   return lives;
 }
 
 // The text so far may have been cut into tokens in many ways; each leaves its own node of the trie
-// open.  A byte is possible where some open node has a live token on that way.
+// open, in a state of its own where the pattern sees edges.  A byte is possible where some open node
+// has a live token on that way.
 std::string TokenAutomaton::forced_text(Place place, Budget& budget) {
   std::string text;
-  StateId state = place.state;
   struct Open {
     NodeId node;
     const TokenTrie* trie;
+    StateId state;
+    auto operator<=>(const Open&) const = default;
   };
-  std::vector<Open> open{{TokenTrie::root(), &vocabulary(place.at_start).trie()}};
-  bool at_edge = true;  // the text so far is a sequence of whole tokens
-  while (!(at_edge && automaton_.accepting(state))) {
+  const auto ends = [&](const Open& at) {
+    if (at.node != TokenTrie::root()) return false;
+    if (automaton_.accepting(at.state)) return true;
+    for (std::uint32_t i = 0; i < controls_.size(); ++i)
+      if (spellable(edge(automaton_.next(at.state, Symbol::control(i), budget), budget), budget)) return true;
+    return false;
+  };
+  std::vector<Open> open{{TokenTrie::root(), &vocabulary(place.at_start).trie(), place.state}};
+  while (std::ranges::none_of(open, ends)) {
     std::optional<std::uint8_t> only;
-    std::vector<Open> next_open;
-    StateId next_state{};
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      const StateId target = automaton_.next(state, static_cast<std::uint8_t>(byte), budget);
-      if (target == ByteAutomaton::kDead) continue;
-      std::vector<Open> reached;
-      for (const Open& at : open)
+    std::vector<Open> reached;
+    for (unsigned value = 0; value < 256; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      std::vector<Open> after;
+      for (const Open& at : open) {
+        const StateId target = automaton_.next(at.state, byte, budget);
+        if (target == ByteAutomaton::kDead) continue;
         for (std::uint32_t child = at.trie->children_begin(at.node); child < at.trie->children_end(at.node); ++child)
           if (at.trie->byte(child) == byte && lives_below({child}, target, *at.trie, budget))
-            reached.push_back({{child}, at.trie});
-      if (reached.empty()) continue;
+            after.push_back({{child}, at.trie, target});
+      }
+      if (after.empty()) continue;
       if (only) return text;
-      only = static_cast<std::uint8_t>(byte);
-      next_open = std::move(reached);
-      next_state = target;
+      only = byte;
+      reached = std::move(after);
     }
     if (!only) return text;  // nothing lives: the caller asked at a place that is not spellable
     text.push_back(static_cast<char>(*only));
-    state = next_state;
     open.clear();
-    at_edge = false;
-    for (const Open& at : next_open) {
+    for (const Open& at : reached) {
       if (at.trie->children_begin(at.node) != at.trie->children_end(at.node)) open.push_back(at);
-      at_edge = at_edge || at.trie->own_end(at.node) != at.trie->node(at.node).tokens_begin;
+      if (at.trie->own_end(at.node) == at.trie->node(at.node).tokens_begin) continue;
+      const StateId state = edge(at.state, budget);
+      if (spellable(state, budget)) open.push_back({TokenTrie::root(), &vocabulary_->trie(), state});
     }
-    at_edge = at_edge && spellable(state, budget);
-    if (at_edge) open.push_back({TokenTrie::root(), &vocabulary_->trie()});
+    std::ranges::sort(open);
+    open.erase(std::unique(open.begin(), open.end()), open.end());
   }
   return text;
 }

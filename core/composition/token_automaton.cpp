@@ -13,15 +13,30 @@ constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 }  // namespace
 
 TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                               std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
-                               std::shared_ptr<const CancelToken> cancel)
+                               std::shared_ptr<const Vocabulary> start_vocabulary, const ControlTokens& control_tokens,
+                               const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : vocabulary_(std::move(vocabulary)), start_vocabulary_(std::move(start_vocabulary)),
       automaton_(pattern, vocabulary_->single_bytes(),
                  std::max(vocabulary_->trie().longest(), start_vocabulary_ ? start_vocabulary_->trie().longest() : 0),
                  limits, std::move(cancel)),
+      uses_edges_(automaton_.node(automaton_.start()).edges),
       every_byte_is_token_(automaton_.pattern_bytes().is_subset_of(vocabulary_->single_bytes())),
+      lives_by_bytes_(every_byte_is_token_ && !uses_edges_),
       whole_leads_(kContinuations.is_subset_of(vocabulary_->single_bytes())) {
-  stop_mask_ = make_mask(*vocabulary_, {}, true);
+  for (const std::string& name : automaton_.control_tokens()) {
+    const auto known = control_tokens.find(name);
+    if (known == control_tokens.end() || known->second.value >= vocabulary_->width() ||
+        vocabulary_->is_stop(known->second) || !vocabulary_->bytes(known->second).empty())
+      throw std::invalid_argument("no control token of the vocabulary: " + name);
+    controls_.push_back(known->second);
+  }
+  stop_mask_ = make_mask(*vocabulary_, {}, {}, true);
+}
+
+std::optional<Symbol> TokenAutomaton::control_symbol(TokenId token) const {
+  const auto place = std::ranges::find(controls_, token);
+  if (place == controls_.end()) return std::nullopt;
+  return Symbol::control(static_cast<std::uint32_t>(place - controls_.begin()));
 }
 
 TokenAutomaton::StateData& TokenAutomaton::data(StateId state) {
@@ -71,37 +86,46 @@ std::size_t TokenAutomaton::reclaim(std::size_t limit) {
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
   const auto ranges = live_ranges(place, budget);
-  MaskPtr mask = make_mask(vocabulary(place.at_start), ranges, automaton_.accepting(place.state));
+  std::vector<TokenId> controls;
+  for (const TokenId token : controls_)
+    if (step(place, token, budget)) controls.push_back(token);
+  MaskPtr mask = make_mask(vocabulary(place.at_start), ranges, controls, automaton_.accepting(place.state));
   budget.check();
   return mask;
 }
 
-const std::vector<Loop>& TokenAutomaton::loops(StateId state) {
-  StateData& known = data(state);
-  if (!known.loops_known) {
-    known.loops = loops_of(automaton_.arena(), automaton_.expression(state), whole_leads_);
+const std::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget) {
+  if (!data(state).loops_known) {
+    std::vector<Loop> found;
+    if (!automaton_.node(state).constrained)
+      found = loops_of(automaton_.arena(), automaton_.expression(state), whole_leads_);
+    else if (spellable(edge(state, budget), budget))
+      found = stable_loops(automaton_, state, whole_leads_ && !uses_edges_, budget);
+    StateData& known = data(state);  // making the others' may have moved it
+    known.loops = std::move(found);
     known.loops_known = true;
     loops_bytes_ += known.loops.capacity() * sizeof(Loop);
   }
-  return known.loops;
+  return data(state).loops;
 }
 
 std::vector<TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget) {
   const auto describe = [&](StateId state) {
-    const bool can_finish = spellable(state, budget);
-    return WalkState{loops(state), can_finish};
+    const bool can_finish = spellable(edge(state, budget), budget);
+    return WalkState{loops(state, budget), can_finish};
   };
   return MaskWalk(vocabulary(place.at_start).trie(), automaton_, budget, describe).run(place.state);
 }
 
 // Sets the bits of the tokens in the ranges, or clears those of all others, whichever are fewer.
-MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<TokenRange>& ranges, bool accepting) {
+MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<TokenRange>& ranges,
+                                  const std::vector<TokenId>& controls, bool accepting) {
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   const std::span<const std::uint32_t> order = source.trie().order();
   std::size_t live = 0;
   for (const TokenRange& range : ranges) live += range.end - range.begin;
-  mask->text_tokens = live;
+  mask->open_tokens = live + controls.size();
   std::vector<std::uint32_t>& words = mask->words;
   if (2 * live <= order.size()) {
     words.assign(source.words(), 0);
@@ -119,7 +143,8 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
     }
     clear(previous_end, static_cast<std::uint32_t>(order.size()));
   }
-  mask->set_bits = live;
+  for (const TokenId control : controls) words[control.value / 32] |= 1u << (control.value % 32);
+  mask->set_bits = mask->open_tokens;
   if (accepting) {
     for (std::uint32_t stop : source.stop()) words[stop / 32] |= 1u << (stop % 32);
     mask->set_bits += source.stop().size();
@@ -132,22 +157,41 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
 TokenAutomaton::Reading TokenAutomaton::read(StateId state, std::string_view text, Budget& budget) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const StateId next = automaton_.next(state, static_cast<std::uint8_t>(text[i]), budget);
-    if (next == ByteAutomaton::kDead) return {i, state};
+    if (!lives(next, budget)) return {i, state};
     state = next;
   }
   return {text.size(), state};
 }
 
+ByteSet TokenAutomaton::live_bytes(StateId state, Budget& budget) {
+  ByteSet live;
+  for (unsigned value = 0; value < 256; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    if (lives(automaton_.next(state, byte, budget), budget)) live.add(byte);
+  }
+  return live;
+}
+
 std::optional<StateId> TokenAutomaton::step(Place place, TokenId token, Budget& budget) {
   const std::string_view text = vocabulary(place.at_start).bytes(token);
-  if (text.empty()) return std::nullopt;
-  const Reading reading = read(place.state, text, budget);
-  if (reading.length < text.size() || !spellable(reading.state, budget)) return std::nullopt;
-  return reading.state;
+  StateId target;
+  if (!text.empty()) {
+    const Reading reading = read(place.state, text, budget);
+    if (reading.length < text.size()) return std::nullopt;
+    target = reading.state;
+  } else {
+    const std::optional<Symbol> control = control_symbol(token);
+    if (!control) return std::nullopt;
+    target = automaton_.next(place.state, *control, budget);
+  }
+  target = edge(target, budget);
+  if (!spellable(target, budget)) return std::nullopt;
+  return target;
 }
 
 std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, TokenId token) const {
   const std::string_view text = vocabulary(place.at_start).bytes(token);
+  if (text.empty() || uses_edges_) return std::nullopt;
   StateId state = place.state;
   for (const char byte : text) {
     const std::optional<StateId> next = automaton_.try_next(state, static_cast<std::uint8_t>(byte));
@@ -155,10 +199,14 @@ std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, Toke
     if (*next == ByteAutomaton::kDead) return std::optional<StateId>();
     state = *next;
   }
-  if (text.empty()) return std::optional<StateId>();
   const ExpressionNode& node = automaton_.node(state);
-  if (!node.nullable && !node.spellable_by_bytes) return std::nullopt;
-  return state;
+  if (node.nullable || node.spellable_by_bytes) return state;
+  if (state.value >= data_.size()) return std::nullopt;
+  switch (data_[state.value].spelling) {
+    case Spelling::Yes: return state;
+    case Spelling::No: return std::optional<StateId>();
+    default: return std::nullopt;
+  }
 }
 
 // ---- memory -----------------------------------------------------------------------------------

@@ -13,8 +13,10 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/ids.hpp"
@@ -29,11 +31,15 @@ namespace tokamata {
 
 class TokenAutomaton {
  public:
+  // The ids of the control tokens that a pattern names.
+  using ControlTokens = std::map<std::string, TokenId>;
+
   // `start_vocabulary`, where it is not null, says which bytes the tokens have as the first of a
-  // text (Llama 2 drops a space there).
+  // text (Llama 2 drops a space there).  Throws std::invalid_argument where the pattern names a
+  // control token that is not among `control_tokens`, or one that is text or a stop token.
   TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                 std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
-                 std::shared_ptr<const CancelToken> cancel);
+                 std::shared_ptr<const Vocabulary> start_vocabulary, const ControlTokens& control_tokens,
+                 const Limits& limits, std::shared_ptr<const CancelToken> cancel);
 
   // Where a text stands: a state of the byte automaton, and whether it is still empty.
   struct Place {
@@ -48,7 +54,7 @@ class TokenAutomaton {
   // The stop tokens alone.
   const MaskPtr& stop_mask() const { return stop_mask_; }
 
-  // Where a text token leads, if it is allowed.
+  // Where a token that is no stop token leads, if it is allowed.
   std::optional<StateId> step(Place place, TokenId token, Budget& budget);
 
   // The same from what is known alone; nothing where that does not suffice.
@@ -56,6 +62,8 @@ class TokenAutomaton {
 
   // Whether some accepted text can be reached in tokens.
   bool spellable(Place place, Budget& budget);
+  // Whether the pattern surely accepts no text at all, whatever the vocabulary can spell.
+  bool is_empty(Budget& budget);
 
   // The longest text that every accepted continuation begins with.
   std::string forced_text(Place place, Budget& budget);
@@ -66,6 +74,8 @@ class TokenAutomaton {
     StateId state;
   };
   Reading read(StateId state, std::string_view text, Budget& budget);
+  // Bytes after which something lives.
+  ByteSet live_bytes(StateId state, Budget& budget);
 
   const Vocabulary& vocabulary(bool at_start) const { return at_start ? *start_vocabulary_ : *vocabulary_; }
   ByteAutomaton& automaton() { return automaton_; }
@@ -88,23 +98,32 @@ class TokenAutomaton {
     Spelling spelling = Spelling::Unknown;
   };
   StateData& data(StateId state);
-  const std::vector<Loop>& loops(StateId state);
+  const std::vector<Loop>& loops(StateId state, Budget& budget);
+  // What a state becomes where a token ends and another may begin.
+  StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
+  std::optional<Symbol> control_symbol(TokenId token) const;
 
   MaskPtr build_mask(Place place, Budget& budget);
   std::vector<TokenRange> live_ranges(Place place, Budget& budget);
-  MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges, bool accepting);
+  MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges,
+                    const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
   std::size_t mask_bytes() const { return vocabulary_->words() * sizeof(std::uint32_t) + sizeof(Mask); }
 
   bool spellable(StateId state, Budget& budget);
   bool search_spelling(StateId state, Budget& budget);
+  std::vector<StateId> successors(StateId state, Budget& budget);
+  bool lives(StateId state, Budget& budget);
   std::vector<StateId> token_targets(StateId state, const TokenTrie& trie, Budget& budget);
   bool lives_below(NodeId node, StateId state, const TokenTrie& trie, Budget& budget);
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<const Vocabulary> start_vocabulary_;
   ByteAutomaton automaton_;
+  std::vector<TokenId> controls_;  // in the order of Symbol::control
+  bool uses_edges_;
   bool every_byte_is_token_;  // of the bytes that the pattern uses
+  bool lives_by_bytes_;       // what lives over bytes can be spelled: one byte, one token
   bool whole_leads_;          // all continuation bytes are tokens of their own
   std::vector<StateData> data_;
   std::size_t loops_bytes_ = 0;

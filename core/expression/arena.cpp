@@ -1,7 +1,6 @@
 #include "expression/arena.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace tokamata {
 
@@ -21,9 +20,10 @@ constexpr Count kLargestProduct = Count{1} << 60;
 
 Arena::Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
     : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit), table_(256, 0) {
-  intern({Kind::Empty, false, false, false, 0, 0, 0, 0});
-  intern({Kind::Epsilon, true, true, false, 0, 0, 0, 0});
-  intern({Kind::Stub, false, true, false, 0, 0, 0, 0});
+  intern({.kind = Kind::Empty, .text = true});
+  intern({.kind = Kind::Epsilon, .nullable = true, .spellable_by_bytes = true, .text = true});
+  intern({.kind = Kind::Stub, .spellable_by_bytes = true, .text = true});
+  intern({.kind = Kind::Everything, .nullable = true, .spellable_by_bytes = true});
 }
 
 // ---- hash-consing -----------------------------------------------------------------------------
@@ -31,7 +31,7 @@ Arena::Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
 std::uint64_t Arena::hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(node.kind) + 1, node.minimum);
   hash = mix(hash, node.maximum);
-  if (node.kind == Kind::Union) {
+  if (node.has_items()) {
     for (ExpressionId item : items) hash = mix(hash, item.value);
     return hash;
   }
@@ -40,7 +40,7 @@ std::uint64_t Arena::hash_of(const ExpressionNode& node, std::span<const Express
 
 bool Arena::same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const {
   if (a.kind != b.kind || a.minimum != b.minimum || a.maximum != b.maximum) return false;
-  if (a.kind != Kind::Union) return a.first == b.first && a.second == b.second;
+  if (!a.has_items()) return a.first == b.first && a.second == b.second;
   return std::ranges::equal(a_items, items(b));
 }
 
@@ -54,7 +54,7 @@ ExpressionId Arena::intern(ExpressionNode node, std::span<const ExpressionId> it
     slot = (slot + 1) & (table_.size() - 1);
   }
   const ExpressionId id{static_cast<std::uint32_t>(nodes_.size())};
-  if (node.kind == Kind::Union) {
+  if (node.has_items()) {
     node.first = static_cast<std::uint32_t>(items_.size());
     node.second = static_cast<std::uint32_t>(items.size());
     items_.insert(items_.end(), items.begin(), items.end());
@@ -70,7 +70,7 @@ void Arena::grow_table() {
   std::vector<std::uint32_t> larger(table_.size() * 2, 0);
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     const ExpressionNode& node = nodes_[i];
-    const auto node_items = node.kind == Kind::Union ? items(node) : std::span<const ExpressionId>();
+    const auto node_items = node.has_items() ? items(node) : std::span<const ExpressionId>();
     std::size_t slot = hash_of(node, node_items) & (larger.size() - 1);
     while (larger[slot]) slot = (slot + 1) & (larger.size() - 1);
     larger[slot] = i + 1;
@@ -82,16 +82,30 @@ std::size_t Arena::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
   return nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
-         (clipped_.size() + positions_.size()) * kMapEntry;
+         (clipped_.size() + advanced_.size() + positions_.size()) * kMapEntry;
 }
 
 // ---- leaves -----------------------------------------------------------------------------------
 
-ExpressionId Arena::bytes(const ByteSet& set) {
-  if (set.empty()) return kEmpty;
+std::uint32_t Arena::index_of(const ByteSet& set) {
   auto [place, is_new] = set_index_.try_emplace(set, static_cast<std::uint32_t>(sets_.size()));
   if (is_new) sets_.push_back(set);
-  return intern({Kind::Bytes, false, set.intersects(single_bytes_), false, 0, 0, place->second, 0});
+  return place->second;
+}
+
+ExpressionId Arena::bytes(const ByteSet& set) {
+  if (set.empty()) return kEmpty;
+  return intern({.kind = Kind::Bytes, .spellable_by_bytes = set.intersects(single_bytes_), .text = true,
+                 .first = index_of(set)});
+}
+
+void Arena::note_bytes(const ByteSet& set) {
+  pattern_bytes_ |= set;
+  for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
+    end = set.next_non_member(low);
+    class_borders_.add(static_cast<std::uint8_t>(low));
+    if (end < 256) class_borders_.add(static_cast<std::uint8_t>(end));
+  }
 }
 
 ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
@@ -99,12 +113,53 @@ ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
   for (auto place = text.rbegin(); place != text.rend(); ++place) {
     budget.step();
     const auto byte = static_cast<std::uint8_t>(*place);
-    pattern_bytes_.add(byte);
-    class_borders_.add(byte);
-    if (byte < 0xFF) class_borders_.add(byte + 1);
-    result = pair(bytes(ByteSet::range(byte, byte)), result);
+    const ByteSet set = ByteSet::range(byte, byte);
+    note_bytes(set);
+    result = pair(bytes(set), result);
   }
   return result;
+}
+
+std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
+  for (std::uint32_t known = 0; known < strings_.size(); ++known)
+    if (strings_[known].automaton == automaton) return known;
+  ByteSet used;
+  std::vector<bool> spellable(automaton->state_count(), false);
+  for (std::uint32_t state = automaton->state_count(); state-- > 0;) {  // targets before sources
+    spellable[state] = automaton->accepting(state);
+    for (const auto [byte, target] : automaton->transitions(state)) {
+      used.add(byte);
+      if (spellable[target] && single_bytes_.contains(byte)) spellable[state] = true;
+    }
+  }
+  note_bytes(used);
+  // Any byte may lead elsewhere than its neighbours do.
+  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
+    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  strings_.push_back({automaton, std::move(spellable)});
+  return static_cast<std::uint32_t>(strings_.size() - 1);
+}
+
+// The last state of a string says no more than epsilon.
+ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
+  const KnownStrings& known = strings_[index];
+  const bool accepting = known.automaton->accepting(state);
+  if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
+  return intern({.kind = Kind::Strings, .nullable = accepting, .spellable_by_bytes = known.spellable[state],
+                 .text = true, .first = index, .second = state});
+}
+
+ExpressionId Arena::add_control_token(const std::string& name) {
+  const auto place = std::ranges::find(control_tokens_, name);
+  const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
+  if (place == control_tokens_.end()) control_tokens_.push_back(name);
+  return intern({.kind = Kind::ControlToken, .spellable_by_bytes = true, .first = index});
+}
+
+// Alive or not depends on the edges to come, and is never taken for granted.
+ExpressionId Arena::one_token(std::uint32_t set, Phase phase) {
+  return intern({.kind = Kind::OneToken, .constrained = true, .edges = true, .first = set,
+                 .second = static_cast<std::uint32_t>(phase)});
 }
 
 std::optional<std::uint32_t> Arena::find_automaton(const CodePointAutomaton& automaton) const {
@@ -127,9 +182,7 @@ ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton
   for (std::uint32_t state = 1; state < automaton->state_count(); ++state) {
     for (auto t = automaton->begin(state); t != automaton->end(state); ++t) {
       const ByteSet range = ByteSet::range(t->low, t->high);
-      pattern_bytes_ |= range;
-      class_borders_.add(t->low);
-      if (t->high < 0xFF) class_borders_.add(static_cast<std::uint8_t>(t->high + 1));
+      note_bytes(range);
       if (known.spellable[t->target] && range.intersects(single_bytes_)) known.spellable[state] = true;
     }
   }
@@ -152,7 +205,8 @@ ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state
       for (auto t = begin; t != end; ++t) set |= ByteSet::range(t->low, t->high);
       result = pair(bytes(set), automaton_state(automaton, begin->target));
     } else {
-      result = intern({Kind::CodePoints, false, automata_[automaton].spellable[state], false, 0, 0, automaton, state});
+      result = intern({.kind = Kind::CodePoints, .spellable_by_bytes = automata_[automaton].spellable[state], .text = true,
+                       .first = automaton, .second = state});
     }
   }
   automata_[automaton].states[state] = result;
@@ -167,10 +221,20 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
   if (tail == kEpsilon || head == kStub) return head;
   const ExpressionNode& h = node(head);
   const ExpressionNode& t = node(tail);
-  const auto shape = static_cast<std::uint32_t>(mix(h.shape, t.shape)) | 1;
-  return intern({Kind::Concatenation, h.nullable && t.nullable, h.spellable_by_bytes && t.spellable_by_bytes,
-                 h.counts_past_reach || t.counts_past_reach, std::max(h.depth + 1, t.depth), shape, head.value,
-                 tail.value});
+  const bool constrained = h.constrained || t.constrained;
+  return intern({.kind = Kind::Concatenation,
+                 .nullable = h.nullable && t.nullable,
+                 .spellable_by_bytes = h.spellable_by_bytes && t.spellable_by_bytes,
+                 .counts_past_reach = !constrained && (h.counts_past_reach || t.counts_past_reach),
+                 .open = h.open || t.open,
+                 .behind = h.behind || t.behind,
+                 .constrained = constrained,
+                 .edges = h.edges || t.edges,
+                 .text = h.text && t.text,
+                 .depth = std::max(h.depth + 1, t.depth),
+                 .shape = static_cast<std::uint32_t>(mix(h.shape, t.shape)) | 1,
+                 .first = head.value,
+                 .second = tail.value});
 }
 
 // Rotates the head until it is no concatenation: (a·b)·t becomes a·(b·t).  Only the spine of the
@@ -186,7 +250,7 @@ ExpressionId Arena::concatenate(ExpressionId head, ExpressionId tail) {
 ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
   if (body == kEmpty) return minimum == 0 ? kEpsilon : kEmpty;
   if (body == kEpsilon || maximum == 0) return kEpsilon;
-  if (node(body).nullable) minimum = 0;
+  if (is_skippable(node(body))) minimum = 0;
   if (minimum == 1 && maximum == 1) return body;
   if (const ExpressionNode inner = node(body); inner.kind == Kind::Repetition && inner.minimum <= 1) {
     // (x{1,n}){c,d} is x{c,nd}: with k rounds every count from k to nk can be had.
@@ -195,11 +259,21 @@ ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
       return repeat(inner.body(), minimum, unbounded ? kUnbounded : inner.maximum * maximum);
   }
   const ExpressionNode& b = node(body);
-  const bool past_reach =
-      b.counts_past_reach || minimum > reach_ || (maximum != kUnbounded && maximum > reach_);
-  const auto shape = static_cast<std::uint32_t>(mix(0x5265u, body.value)) | 1;
-  return intern({Kind::Repetition, minimum == 0, minimum == 0 || b.spellable_by_bytes, past_reach, b.depth + 1, shape,
-                 body.value, 0, minimum, maximum});
+  const bool past_reach = b.counts_past_reach || minimum > reach_ || (maximum != kUnbounded && maximum > reach_);
+  return intern({.kind = Kind::Repetition,
+                 .nullable = minimum == 0,
+                 .spellable_by_bytes = minimum == 0 || b.spellable_by_bytes,
+                 .counts_past_reach = past_reach && !b.constrained,
+                 .open = b.open,
+                 .behind = b.behind,
+                 .constrained = b.constrained,
+                 .edges = b.edges,
+                 .text = b.text,
+                 .depth = b.depth + 1,
+                 .shape = static_cast<std::uint32_t>(mix(0x5265u, body.value)) | 1,
+                 .first = body.value,
+                 .minimum = minimum,
+                 .maximum = maximum});
 }
 
 // The form that an alternative has: no concatenation begins with a concatenation.
@@ -207,174 +281,6 @@ ExpressionId Arena::rotated(ExpressionId expression) {
   const ExpressionNode n = node(expression);
   const bool nested = n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Concatenation;
   return nested ? concatenate(n.head(), n.tail()) : expression;
-}
-
-void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
-  const ExpressionNode& n = node(expression);
-  if (n.kind == Kind::Empty) return;
-  if (n.kind == Kind::Union) {
-    const auto union_items = items(n);
-    out.insert(out.end(), union_items.begin(), union_items.end());
-  } else {
-    out.push_back(rotated(expression));
-  }
-}
-
-ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
-  std::vector<ExpressionId> flat;
-  // Before they are flattened: a thousand leaves before one large union are that union once.
-  if (alternatives.size() > 1) {
-    std::ranges::sort(alternatives);
-    alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
-  }
-  flat.reserve(alternatives.size());
-  for (ExpressionId alternative : alternatives) push_alternative(alternative, flat);
-  alternatives.clear();
-  if (flat.size() > 1) {
-    std::ranges::sort(flat);
-    flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
-  }
-  if (flat.size() > 1) {
-    merge_byte_sets(flat);
-    merge_counts(flat);
-    drop_dominated(flat);
-    drop_skipped(flat);
-    absorb_epsilon(flat);
-  }
-  if (flat.empty()) return kEmpty;
-  if (flat.size() == 1) return flat[0];
-  ExpressionNode result{Kind::Union, false, false, false, 0, 0, 0, 0};
-  for (ExpressionId item : flat) {
-    const ExpressionNode& n = node(item);
-    result.nullable |= n.nullable;
-    result.spellable_by_bytes |= n.spellable_by_bytes;
-    result.counts_past_reach |= n.counts_past_reach;
-    result.depth = std::max(result.depth, n.depth + 1);
-  }
-  return intern(result, flat);
-}
-
-void Arena::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
-  ByteSet all;
-  unsigned count = 0;
-  for (ExpressionId item : alternatives)
-    if (node(item).kind == Kind::Bytes) all |= byte_set(node(item)), ++count;
-  if (count < 2) return;
-  std::erase_if(alternatives, [&](ExpressionId item) { return node(item).kind == Kind::Bytes; });
-  alternatives.push_back(bytes(all));
-  std::ranges::sort(alternatives);
-}
-
-// x{a,b}·t beside x{c,d}·t, where no count lies between the two ranges, is x{min,max}·t.
-void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
-  std::vector<Counted> counted;
-  for (ExpressionId item : alternatives) {
-    const ExpressionNode& n = node(item);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode& head = is_pair ? node(n.head()) : n;
-    if (head.kind == Kind::Repetition)
-      counted.push_back({head.body(), is_pair ? n.tail() : kEpsilon, head.minimum, head.maximum});
-  }
-  if (counted.size() < 2) return;
-  std::ranges::sort(counted, [](const Counted& a, const Counted& b) {
-    return std::tie(a.body, a.tail, a.minimum) < std::tie(b.body, b.tail, b.minimum);
-  });
-  std::size_t kept = 0;
-  for (std::size_t i = 1; i < counted.size(); ++i) {
-    Counted& last = counted[kept];
-    const Counted& next = counted[i];
-    const bool joins = last.body == next.body && last.tail == next.tail &&
-                       (last.maximum == kUnbounded || next.minimum <= last.maximum + 1);
-    if (joins)
-      last.maximum = std::max(last.maximum, next.maximum);
-    else
-      counted[++kept] = next;
-  }
-  if (kept + 1 == counted.size()) return;
-  counted.resize(kept + 1);
-  std::erase_if(alternatives, [&](ExpressionId item) {
-    const ExpressionNode& n = node(item);
-    return n.kind == Kind::Repetition ||
-           (n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Repetition);
-  });
-  for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
-  std::ranges::sort(alternatives);
-  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
-}
-
-// t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
-// near by alone, since dropping is a saving and not needed for exactness.
-void Arena::drop_skipped(std::vector<ExpressionId>& alternatives) {
-  constexpr unsigned kMostSkipped = 64;
-  std::vector<ExpressionId> dropped;
-  for (ExpressionId item : alternatives) {
-    ExpressionId rest = item;
-    for (unsigned i = 0; i < kMostSkipped; ++i) {
-      if (node(rest).kind != Kind::Concatenation || !node(node(rest).head()).nullable) break;
-      rest = node(rest).tail();
-      if (std::ranges::binary_search(alternatives, rest)) {
-        dropped.push_back(rest);
-        break;  // what may be skipped after that is found from there
-      }
-    }
-  }
-  if (dropped.empty()) return;
-  std::ranges::sort(dropped);
-  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(dropped, item); });
-}
-
-// Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}.
-void Arena::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
-  if (alternatives.front() != kEpsilon) return;  // sorted, and epsilon has the least id that can occur
-  for (std::size_t i = 1; i < alternatives.size(); ++i) {
-    const ExpressionNode n = node(alternatives[i]);
-    const bool optional = n.kind == Kind::Repetition && n.minimum == 1;
-    if (!n.nullable && !optional) continue;
-    if (optional) alternatives[i] = repeat(n.body(), 0, n.maximum);
-    alternatives.erase(alternatives.begin());
-    std::ranges::sort(alternatives);
-    return;
-  }
-}
-
-// Pairs are compared only where they differ in nothing but counts; long groups are left alone,
-// since dropping is a saving and not needed for exactness.
-void Arena::drop_dominated(std::vector<ExpressionId>& alternatives) {
-  constexpr std::size_t kLongestGroup = 64;
-  if (alternatives.size() == 2 && node(alternatives[0]).shape != node(alternatives[1]).shape) return;
-  std::vector<ExpressionId> by_shape = alternatives;
-  std::ranges::sort(by_shape, {}, [&](ExpressionId item) { return node(item).shape; });
-  std::vector<ExpressionId> dropped;
-  for (std::size_t begin = 0, end; begin < by_shape.size(); begin = end) {
-    end = begin + 1;
-    while (end < by_shape.size() && node(by_shape[end]).shape == node(by_shape[begin]).shape) ++end;
-    if (end - begin > kLongestGroup) continue;
-    for (std::size_t small = begin; small < end; ++small)
-      for (std::size_t large = begin; large < end; ++large)
-        if (large != small && dominates(by_shape[large], by_shape[small])) {
-          dropped.push_back(by_shape[small]);
-          break;
-        }
-  }
-  if (dropped.empty()) return;
-  std::ranges::sort(dropped);
-  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(dropped, item); });
-}
-
-// True only where every text of `smaller` is one of `larger`, seen from structure and counts
-// alone.  Distinct expressions never dominate each other both ways, since their counts differ.
-bool Arena::dominates(ExpressionId larger, ExpressionId smaller) const {
-  while (larger != smaller) {
-    const ExpressionNode& l = node(larger);
-    const ExpressionNode& s = node(smaller);
-    if (l.kind == Kind::Repetition && s.kind == Kind::Repetition)
-      return l.first == s.first && l.minimum <= s.minimum && l.maximum >= s.maximum;
-    if (l.kind != Kind::Concatenation || s.kind != Kind::Concatenation) return false;
-    if (!dominates(l.head(), s.head())) return false;
-    larger = l.tail();
-    smaller = s.tail();
-  }
-  return true;
 }
 
 // ---- patterns ---------------------------------------------------------------------------------
@@ -386,49 +292,93 @@ ExpressionId Arena::add(const Expression& expression, Budget& budget) {
     Arena& arena;
     Budget& budget;
     ExpressionId operator()(const Expression::Empty&) const { return kEmpty; }
+    ExpressionId operator()(const Expression::Everything&) const { return kEverything; }
     ExpressionId operator()(const Expression::Literal& literal) const { return arena.add_literal(literal.bytes, budget); }
     ExpressionId operator()(const Expression::CodePoints& set) const { return arena.add_automaton(set.automaton); }
-    ExpressionId operator()(const Expression::Concatenation& sequence) const {
-      ExpressionId result = kEpsilon;
-      for (auto item = sequence.items.rbegin(); item != sequence.items.rend(); ++item) {
-        // Flat all the way: (ab)c and a(bc) are one expression.
-        std::vector<ExpressionId> spine;
-        ExpressionId head = arena.add(**item, budget);
-        while (arena.node(head).kind == Kind::Concatenation) {
-          budget.step();
-          spine.push_back(arena.node(head).head());
-          head = arena.node(head).tail();
-        }
-        result = arena.pair(head, result);
-        for (auto part = spine.rbegin(); part != spine.rend(); ++part) {
-          budget.step();
-          result = arena.pair(*part, result);
-        }
-      }
-      return result;
+    ExpressionId operator()(const Expression::Strings& strings) const {
+      return arena.strings_state(arena.add_strings(strings.automaton), StringAutomaton::start());
     }
-    ExpressionId operator()(const Expression::Union& choice) const {
-      std::vector<ExpressionId> items;
-      for (const ExpressionPtr& item : choice.items) items.push_back(arena.add(*item, budget));
-      return arena.unite(items);
+    ExpressionId operator()(const Expression::ControlToken& token) const { return arena.add_control_token(token.name); }
+    ExpressionId operator()(const Expression::OneToken& token) const {
+      arena.note_bytes(token.bytes);
+      return token.bytes.empty() ? kEmpty : arena.one_token(arena.index_of(token.bytes), Phase::BeforeEdge);
+    }
+    ExpressionId operator()(const Expression::Concatenation& sequence) const {
+      return arena.add_concatenation(sequence, budget);
     }
     ExpressionId operator()(const Expression::Repetition& repetition) const {
-      const ExpressionId body = arena.add(*repetition.body, budget);
-      const ExpressionId result = arena.repeat(body, repetition.minimum, repetition.maximum);
-      if (arena.node(result).kind == Kind::Repetition && repetition.position >= 0)
-        arena.positions_.try_emplace(arena.node(result).first, repetition.position);
-      return result;
+      return arena.add_repetition(repetition, budget);
     }
+    ExpressionId operator()(const Expression::Union& choice) const {
+      std::vector<ExpressionId> items = arena.add_all(choice.items, budget);
+      return arena.unite(items);
+    }
+    ExpressionId operator()(const Expression::Intersection& both) const {
+      std::vector<ExpressionId> items = arena.add_all(both.items, budget);
+      return arena.intersect(items);
+    }
+    ExpressionId operator()(const Expression::Complement& n) const { return arena.complement(arena.add(*n.body, budget)); }
+    ExpressionId operator()(const Expression::LookAhead& n) const { return arena.look_ahead(arena.add(*n.rest, budget)); }
+    ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, budget)); }
+    ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, budget)); }
   };
   return std::visit(Visitor{*this, budget}, expression.node());
 }
 
+std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expressions, Budget& budget) {
+  std::vector<ExpressionId> added;
+  added.reserve(expressions.size());
+  for (const ExpressionPtr& expression : expressions) added.push_back(add(*expression, budget));
+  return added;
+}
+
+ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Budget& budget) {
+  ExpressionId result = kEpsilon;
+  for (auto item = sequence.items.rbegin(); item != sequence.items.rend(); ++item) {
+    // Flat all the way: (ab)c and a(bc) are one expression.
+    std::vector<ExpressionId> spine;
+    ExpressionId head = add(**item, budget);
+    while (node(head).kind == Kind::Concatenation) {
+      budget.step();
+      spine.push_back(node(head).head());
+      head = node(head).tail();
+    }
+    result = pair(head, result);
+    for (auto part = spine.rbegin(); part != spine.rend(); ++part) {
+      budget.step();
+      result = pair(*part, result);
+    }
+  }
+  return result;
+}
+
+ExpressionId Arena::add_repetition(const Expression::Repetition& repetition, Budget& budget) {
+  const ExpressionId body = add(*repetition.body, budget);
+  const ExpressionId when_empty = node(body).open ? empty_part(body) : kEmpty;
+  const ExpressionId result = when_empty == kEmpty
+                                  ? repeat(body, repetition.minimum, repetition.maximum)
+                                  : repeat_conditional(body, when_empty, repetition.minimum, repetition.maximum, budget);
+  if (node(result).kind == Kind::Repetition && repetition.position >= 0)
+    positions_.try_emplace(node(result).first, repetition.position);
+  return result;
+}
+
 ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& copies) {
-  const ExpressionNode& n = other.node(expression);
-  if (expression.value <= kStub.value) return expression;
+  if (expression.value <= kEverything.value) return expression;
   if (const auto known = copies.find(expression.value); known != copies.end()) return known->second;
+  const ExpressionNode& n = other.node(expression);
+  const auto copy_items = [&] {
+    std::vector<ExpressionId> copied;
+    for (ExpressionId item : other.items(n)) copied.push_back(copy(other, item, copies));
+    return copied;
+  };
   ExpressionId result = kEmpty;
   switch (n.kind) {
+    case Kind::Empty:
+    case Kind::Epsilon:
+    case Kind::Stub:
+    case Kind::Everything:
+      return expression;
     case Kind::Bytes:
       result = bytes(other.byte_set(n));
       break;
@@ -437,18 +387,43 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
       result = automaton_state(*find_automaton(*other.automata_[n.first].automaton), n.second);
       break;
     }
+    case Kind::Strings:
+      result = strings_state(add_strings(other.strings_[n.first].automaton), n.second);
+      break;
+    case Kind::ControlToken:
+      if (control_tokens_.empty()) control_tokens_ = other.control_tokens_;  // with the numbers they have
+      result = intern({.kind = Kind::ControlToken, .spellable_by_bytes = true, .first = n.first});
+      break;
+    case Kind::OneToken:
+      result = one_token(index_of(other.byte_set(n)), static_cast<Phase>(n.second));
+      break;
     case Kind::Repetition:
       result = repeat(copy(other, n.body(), copies), n.minimum, n.maximum);
       if (const auto place = other.positions_.find(n.first); place != other.positions_.end())
         positions_.try_emplace(node(result).first, place->second);
       break;
     case Kind::Union: {
-      std::vector<ExpressionId> alternatives;
-      for (ExpressionId item : other.items(n)) alternatives.push_back(copy(other, item, copies));
+      std::vector<ExpressionId> alternatives = copy_items();
       result = unite(alternatives);
       break;
     }
-    default: {  // a concatenation: down its tails by a loop, since they can be long
+    case Kind::Intersection: {
+      std::vector<ExpressionId> all = copy_items();
+      result = intersect(all);
+      break;
+    }
+    case Kind::Complement:
+    case Kind::LookAhead:
+    case Kind::LookBehind:
+    case Kind::Scope:
+      result = wrap(n.kind, copy(other, n.body(), copies));
+      break;
+    case Kind::Guarded: {
+      const ExpressionId core = copy(other, n.core(), copies);
+      result = guarded(core, copy(other, n.guard(), copies));
+      break;
+    }
+    case Kind::Concatenation: {  // down its tails by a loop, since they can be long
       std::vector<ExpressionId> heads;
       ExpressionId rest = expression;
       while (other.node(rest).kind == Kind::Concatenation && !copies.contains(rest.value)) {

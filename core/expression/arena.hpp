@@ -14,11 +14,19 @@
 //                   dominated items: x{0,3}·t beside x{0,5}·t is dropped, and x{0,3}·t beside
 //                   x{4,5}·t becomes x{0,5}·t.  (a{0,1000}b?){0,1000} keeps at most two items.
 //   stub            lives and accepts nothing: stands for a continuation that no token reaches.
+//   intersection    sorted, flat, no duplicates; complement: never of a complement.
+//   guarded         what continues here, if it is also in the guard (boolean.cpp): what becomes of a
+//                   lookahead once something was read.  An alternative beside it with the same core
+//                   and fewer guards makes it superfluous.
+//   lookbehind      holds the derivative of its prefix by all that was read so far, and so every
+//                   derivative is taken of the lookbehinds in the continuation too.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
-// Source: derivatives with similarity, Brzozowski 1964, Owens, Reppy and Turon 2009; unions as
+// Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
+// holds for intersection and complement too), Owens, Reppy and Turon 2009; unions as
 // sets of continuations, Antimirov 1996; symbolic counts as in "counting-set automata",
-// Turonova et al. 2020.  Not taken: unrolled counts (states in proportion to the bound), full
+// Turonova et al. 2020; guards as the universal branches of an alternating automaton, Chandra,
+// Kozen and Stockmeyer 1981.  Not taken: unrolled counts (states in proportion to the bound), full
 // distribution of concatenation over union (exponential).
 #pragma once
 
@@ -36,23 +44,38 @@
 
 namespace tokamata {
 
-enum class Kind : std::uint8_t { Empty, Epsilon, Stub, Bytes, CodePoints, Concatenation, Union, Repetition };
+enum class Kind : std::uint8_t {
+  Empty, Epsilon, Stub, Everything,
+  Bytes, CodePoints, Strings, ControlToken, OneToken,
+  Concatenation, Union, Repetition, Intersection, Complement,
+  LookAhead, LookBehind, Scope, Guarded,
+};
 
 struct ExpressionNode {
   Kind kind;
-  bool nullable;            // accepts the empty text
-  bool spellable_by_bytes;  // accepts a text all of whose bytes are tokens of their own
-  bool counts_past_reach;   // somewhere counts to more than a token is long
-  std::uint32_t depth;      // nesting, tails not counted
-  std::uint32_t shape;      // hash of the structure without the counts
-  std::uint32_t first;      // Bytes: set; CodePoints: automaton; Concatenation: head; Union: offset; Repetition: body
-  std::uint32_t second;     // CodePoints: state; Concatenation: tail; Union: length
+  bool nullable : 1 = false;            // accepts the empty text, where what is open is decided here and now
+  bool spellable_by_bytes : 1 = false;  // accepts a text all of whose bytes are tokens of their own
+  bool counts_past_reach : 1 = false;   // somewhere counts to more than a token is long
+  bool open : 1 = false;                // has a lookaround that sees beyond it
+  bool behind : 1 = false;              // has a lookbehind, to be kept up to date while it waits
+  bool constrained : 1 = false;         // may be empty without being the empty expression
+  bool edges : 1 = false;               // sees the edges of tokens
+  bool text : 1 = false;                // all it accepts is valid UTF-8, and no control token
+  std::uint32_t depth = 0;   // nesting, tails not counted
+  std::uint32_t shape = 0;   // hash of the structure without the counts
+  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings: automaton; ControlToken: number; OneToken: set;
+                             // Concatenation: head; Union, Intersection: offset; Guarded: core; others: body
+  std::uint32_t second = 0;  // CodePoints, Strings: state; OneToken: phase; Concatenation: tail;
+                             // Union, Intersection: length; Guarded: guard
   Count minimum = 0;
   Count maximum = 0;
 
   ExpressionId head() const { return {first}; }
   ExpressionId tail() const { return {second}; }
   ExpressionId body() const { return {first}; }
+  ExpressionId core() const { return {first}; }
+  ExpressionId guard() const { return {second}; }
+  bool has_items() const { return kind == Kind::Union || kind == Kind::Intersection; }
 };
 
 class Arena {
@@ -60,6 +83,7 @@ class Arena {
   static constexpr ExpressionId kEmpty{0};
   static constexpr ExpressionId kEpsilon{1};
   static constexpr ExpressionId kStub{2};
+  static constexpr ExpressionId kEverything{3};
 
   // `single_bytes` are the bytes that the vocabulary has as tokens of their own; `reach` is the
   // length of its longest token in bytes.  Both only steer the flags of the nodes.
@@ -77,9 +101,14 @@ class Arena {
   ExpressionId repeat(ExpressionId body, Count minimum, Count maximum);
   // Sorts and empties `items`.
   ExpressionId unite(std::vector<ExpressionId>& items);
+  ExpressionId intersect(std::vector<ExpressionId>& items);
+  ExpressionId complement(ExpressionId body);
+  ExpressionId look_ahead(ExpressionId rest);
+  ExpressionId look_behind(ExpressionId prefix);
+  ExpressionId scope(ExpressionId body);
 
-  // What may follow after `byte` was read.  Reports each unit of work to `budget`.
-  ExpressionId derivative(ExpressionId expression, std::uint8_t byte, Budget& budget);
+  // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
+  ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
 
   // All derivatives at once, where the expression begins with a leaf: `targets` gets the ranges of
   // bytes after which something lives, and what.  False, and nothing done, elsewhere.
@@ -110,6 +139,8 @@ class Arena {
   const ByteSet& class_borders() const { return class_borders_; }
   // All bytes that occur in the patterns added.
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
+  // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
+  const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 
   // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
   std::int64_t blame(ExpressionId expression) const;
@@ -118,14 +149,32 @@ class Arena {
   std::size_t memory_bytes() const;
 
  private:
+  enum class Phase : std::uint32_t { BeforeEdge, AtEdge, Inside };  // of a OneToken
+
   struct KnownAutomaton {
     std::shared_ptr<const CodePointAutomaton> automaton;
     std::vector<ExpressionId> states;  // the expression of each state, or kUnmade
     std::vector<bool> spellable;
   };
+  struct KnownStrings {
+    std::shared_ptr<const StringAutomaton> automaton;
+    std::vector<bool> spellable;
+  };
   struct Counted {  // an alternative body{minimum,maximum}·tail
     ExpressionId body, tail;
     Count minimum, maximum;
+  };
+  // One derivative under way.
+  struct Derivation {
+    Symbol symbol;
+    Budget& budget;
+    bool remember;                             // there are many alternatives
+    std::unordered_set<std::uint64_t> derived = {};  // expression and tail
+
+    // Whether it has not met the two together before.
+    bool is_first(ExpressionId expression, ExpressionId tail) {
+      return !remember || derived.insert((std::uint64_t{expression.value} << 32) | tail.value).second;
+    }
   };
 
   ExpressionId intern(ExpressionNode node, std::span<const ExpressionId> items = {});
@@ -133,24 +182,60 @@ class Arena {
   bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
   void grow_table();
 
+  // Leaves.
+  void note_bytes(const ByteSet& set);
   ExpressionId add_literal(const std::string& bytes, Budget& budget);
   ExpressionId add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton);
   ExpressionId automaton_state(std::uint32_t automaton, std::uint32_t state);
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
+  std::uint32_t add_strings(const std::shared_ptr<const StringAutomaton>& automaton);
+  ExpressionId strings_state(std::uint32_t automaton, std::uint32_t state);
+  ExpressionId add_control_token(const std::string& name);
+  ExpressionId one_token(std::uint32_t set, Phase phase);
+  std::uint32_t index_of(const ByteSet& set);
 
+  // Compounds.
+  ExpressionId add_concatenation(const Expression::Concatenation& sequence, Budget& budget);
+  ExpressionId add_repetition(const Expression::Repetition& repetition, Budget& budget);
+  std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Budget& budget);
   ExpressionId pair(ExpressionId head, ExpressionId tail);
   ExpressionId rotated(ExpressionId expression);
+
+  // Unions: unite.cpp.
   void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
-  void derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail, std::vector<ExpressionId>& out,
-                   Budget& budget);
-  // Whether this derivative has not met the two together before.
-  bool first_derived(ExpressionId expression, ExpressionId tail);
   void merge_byte_sets(std::vector<ExpressionId>& items);
   void merge_counts(std::vector<ExpressionId>& items);
   void drop_skipped(std::vector<ExpressionId>& items);
+  void drop_guarded(std::vector<ExpressionId>& items);
   void absorb_epsilon(std::vector<ExpressionId>& items);
   void drop_dominated(std::vector<ExpressionId>& items);
   bool dominates(ExpressionId larger, ExpressionId smaller) const;
+
+  // Intersection, complement, lookaround: boolean.cpp.
+  ExpressionId wrap(Kind kind, ExpressionId body);
+  ExpressionId guarded(ExpressionId expression, ExpressionId guard);
+  std::span<const ExpressionId> conjuncts(const ExpressionId& id) const;
+  bool is_skippable(const ExpressionNode& n) const { return n.nullable && !n.open; }
+  bool is_all_text(ExpressionId expression) const;
+  ExpressionId condition(ExpressionId expression);
+  ExpressionId empty_part(ExpressionId expression);
+  ExpressionId repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum, Budget& budget);
+
+  // Derivatives: derivative.cpp.
+  void derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out);
+  void derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
+                      std::vector<ExpressionId>& out);
+  ExpressionId derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol);
+  ExpressionId derive_closed(const ExpressionNode& n, const Derivation& run);
+  ExpressionId advanced(ExpressionId waiting, Symbol symbol, Budget& budget);
+  ExpressionId advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget);
+  static bool is_closed(Kind kind) {
+    return kind == Kind::Intersection || kind == Kind::Complement || kind == Kind::Scope || kind == Kind::Guarded;
+  }
+  ExpressionId at_edge(ExpressionId expression, Budget& budget);
+  void begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out);
+  ExpressionId closed_at_edge(const ExpressionNode& n, Budget& budget);
+
   ExpressionId clip_repetition(const ExpressionNode& node);
 
   ByteSet single_bytes_;
@@ -163,9 +248,10 @@ class Arena {
   std::unordered_map<ByteSet, std::uint32_t, ByteSetHash> set_index_;
   std::vector<KnownAutomaton> automata_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
+  std::vector<KnownStrings> strings_;
+  std::vector<std::string> control_tokens_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;
-  std::unordered_set<std::uint64_t> derived_;  // expression and tail, of the derivative under way
-  bool remember_derived_ = false;
+  std::unordered_map<std::uint64_t, ExpressionId> advanced_;  // by expression and symbol
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   ByteSet class_borders_;
   ByteSet pattern_bytes_;

@@ -14,15 +14,16 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, const ByteSet& single_by
   Budget budget(limits_, std::move(cancel), 0, [this] { return arena_.memory_bytes(); });
   const ExpressionId root = arena_.add(pattern, budget);
   pattern_bytes_ = arena_.pattern_bytes();
-  std::uint8_t current = 0;
-  for (unsigned byte = 1; byte < 256; ++byte) {
-    if (arena_.class_borders().contains(static_cast<std::uint8_t>(byte))) ++current;
-    class_of_[byte] = current;
+  control_tokens_ = arena_.control_tokens();
+  for (unsigned value = 0; value < 256; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    if (byte == 0 || arena_.class_borders().contains(byte)) byte_classes_.push_back(byte);
+    class_of_[byte] = static_cast<std::uint8_t>(byte_classes_.size() - 1);
   }
-  stride_ = current + 1u;
+  stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
   state_of(Arena::kEmpty, limits_);  // kDead, whose row is never unknown
   std::fill(rows_.begin(), rows_.end(), kDead);
-  start_ = state_of(root, limits_);
+  start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
 }
 
 StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
@@ -38,13 +39,14 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   return state;
 }
 
-StateId ByteAutomaton::make_transition(StateId state, std::uint8_t byte, Budget& budget) {
+StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& budget) {
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    if (fill_row_from_leaf(state, budget)) return rows_[std::size_t{state.value} * stride_ + class_of_[byte]];
-    const StateId target = state_of(arena_.derivative(source, byte, budget), budget.limits());
-    rows_[std::size_t{state.value} * stride_ + class_of_[byte]] = target;
+    const std::size_t place = std::size_t{state.value} * stride_ + column(symbol);
+    if (symbol.is_byte() && fill_row_from_leaf(state, budget)) return rows_[place];
+    const StateId target = state_of(arena_.derivative(source, symbol, budget), budget.limits());
+    rows_[place] = target;
     return target;
   } catch (LimitExceeded& error) {
     if (error.position < 0) error.position = arena_.blame(source);
@@ -58,7 +60,7 @@ bool ByteAutomaton::fill_row_from_leaf(StateId state, Budget& budget) {
   std::vector<StateId> states;  // all made first: a state that passes a limit leaves the row as it was
   for (const Arena::LeafTarget& target : targets) states.push_back(state_of(target.expression, budget.limits()));
   const auto row = rows_.begin() + std::size_t{state.value} * stride_;
-  std::fill(row, row + stride_, kDead);
+  std::fill(row, row + static_cast<std::ptrdiff_t>(byte_classes_.size()), kDead);
   for (std::size_t i = 0; i < targets.size(); ++i)
     std::fill(row + class_of_[targets[i].low], row + class_of_[targets[i].high] + 1, states[i]);
   return true;
@@ -67,13 +69,6 @@ bool ByteAutomaton::fill_row_from_leaf(StateId state, Budget& budget) {
 StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
   if (!node(state).counts_past_reach) return state;
   return state_of(arena_.clip(expressions_[state.value]), budget.limits());
-}
-
-ByteSet ByteAutomaton::live_bytes(StateId state, Budget& budget) {
-  ByteSet live;
-  for (unsigned byte = 0; byte < 256; ++byte)
-    if (next(state, static_cast<std::uint8_t>(byte), budget) != kDead) live.add(static_cast<std::uint8_t>(byte));
-  return live;
 }
 
 std::size_t ByteAutomaton::memory_bytes() const {

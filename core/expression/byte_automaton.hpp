@@ -2,7 +2,8 @@
 //
 // A state is an expression in normal form; its transition row is filled one byte class at a time.
 // Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has
-// one entry per class (4 for `[a-z]*`, some 70 for `\w*`).
+// one entry per class (4 for `[a-z]*`, some 70 for `\w*`), one for the edge between two tokens, and one
+// for each control token that the pattern names.
 //
 // Cost: a lookup per byte where the row is filled; a derivative where it is not.
 // Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
@@ -29,19 +30,21 @@ class ByteAutomaton {
 
   StateId start() const { return start_; }
 
-  StateId next(StateId state, std::uint8_t byte, Budget& budget) {
-    const StateId known = rows_[std::size_t{state.value} * stride_ + class_of_[byte]];
-    return known == kUnknown ? make_transition(state, byte, budget) : known;
+  StateId next(StateId state, Symbol symbol, Budget& budget) {
+    const StateId known = rows_[std::size_t{state.value} * stride_ + column(symbol)];
+    return known == kUnknown ? make_transition(state, symbol, budget) : known;
   }
   // The same, where it is known.
-  std::optional<StateId> try_next(StateId state, std::uint8_t byte) const {
-    const StateId known = rows_[std::size_t{state.value} * stride_ + class_of_[byte]];
+  std::optional<StateId> try_next(StateId state, Symbol symbol) const {
+    const StateId known = rows_[std::size_t{state.value} * stride_ + column(symbol)];
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
   bool accepting(StateId state) const { return node(state).nullable; }
 
-  // Bytes after which something lives.
-  ByteSet live_bytes(StateId state, Budget& budget);
+  // The least byte of each class.  Bytes of one class behave alike in every state.
+  const std::vector<std::uint8_t>& byte_classes() const { return byte_classes_; }
+  // In the order of Symbol::control.
+  const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 
   ExpressionId expression(StateId state) const { return expressions_[state.value]; }
   const ExpressionNode& node(StateId state) const { return arena_.node(expressions_[state.value]); }
@@ -62,7 +65,11 @@ class ByteAutomaton {
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
   StateId state_of(ExpressionId expression, const Limits& limits);
-  StateId make_transition(StateId state, std::uint8_t byte, Budget& budget);
+  std::uint32_t column(Symbol symbol) const {
+    return symbol.is_byte() ? class_of_[symbol.byte()]
+                            : static_cast<std::uint32_t>(byte_classes_.size()) + symbol.value - Symbol::kBytes;
+  }
+  StateId make_transition(StateId state, Symbol symbol, Budget& budget);
   bool fill_row_from_leaf(StateId state, Budget& budget);
 
   Arena make_arena() const { return Arena(single_bytes_, reach_, limits_.depth); }
@@ -73,6 +80,8 @@ class ByteAutomaton {
   Arena arena_;
   ByteSet pattern_bytes_;
   std::array<std::uint8_t, 256> class_of_{};
+  std::vector<std::uint8_t> byte_classes_;
+  std::vector<std::string> control_tokens_;
   std::uint32_t stride_ = 0;
   std::vector<StateId> rows_;
   std::vector<ExpressionId> expressions_;       // by state

@@ -1,10 +1,10 @@
-// Derivatives: what an expression becomes when a byte has been read.
+// Derivatives: what an expression becomes when a symbol has been read.
 //
 // Problem.  From the normal form of a state, the normal form of the next one.
 // Example.  d_a( (ab|ac){2,3} ) = b·(ab|ac){1,2} | c·(ab|ac){1,2}.
 // Source.  Brzozowski 1964; the result is collected as a set of alternatives with their
 // continuation carried along (Antimirov 1996), so that unions are distributed over what follows
-// and equal continuations meet.
+// and equal continuations meet.  Lookaround: boolean.cpp.
 // Cost.  The nodes at the front of the expression, and a sort of the alternatives found.  Where the
 // expression has many alternatives, one is often what follows a part of another that may be
 // skipped; what was derived once with the same continuation is not derived again, so that the
@@ -16,41 +16,43 @@
 
 namespace tokamata {
 
-ExpressionId Arena::derivative(ExpressionId expression, std::uint8_t byte, Budget& budget) {
+ExpressionId Arena::derivative(ExpressionId expression, Symbol symbol, Budget& budget) {
   constexpr std::size_t kMany = 8;
-  remember_derived_ = alternatives(expression).size() > kMany;
-  if (!derived_.empty()) derived_ = {};  // clear() would keep the buckets of the largest, and visit them all
+  if (symbol == Symbol::edge()) return at_edge(expression, budget);
+  Derivation run{symbol, budget, alternatives(expression).size() > kMany};
   std::vector<ExpressionId> out;
-  derive_into(expression, byte, kEpsilon, out, budget);
+  derive_into(expression, kEpsilon, run, out);
   return unite(out);
 }
 
-bool Arena::first_derived(ExpressionId expression, ExpressionId tail) {
-  return !remember_derived_ || derived_.insert((std::uint64_t{expression.value} << 32) | tail.value).second;
-}
-
-void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId tail,
-                        std::vector<ExpressionId>& out, Budget& budget) {
+// Pushes what `expression · tail` becomes where `expression` is what reads the symbol.
+void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out) {
   while (true) {
-    budget.step();
+    run.budget.step();
     const ExpressionNode n = node(expression);  // a copy: nodes move when the arena grows
     switch (n.kind) {
       case Kind::Empty:
       case Kind::Epsilon:
       case Kind::Stub:
+      case Kind::LookAhead:
+      case Kind::LookBehind:
         return;
+      case Kind::Everything:
       case Kind::Bytes:
-        if (byte_set(n).contains(byte)) out.push_back(tail);
+      case Kind::CodePoints:
+      case Kind::Strings:
+      case Kind::ControlToken:
+      case Kind::OneToken:
+        if (const ExpressionId rest = derive_leaf(n, expression, run.symbol); rest != kEmpty)
+          out.push_back(concatenate(rest, advanced(tail, run.symbol, run.budget)));
         return;
-      case Kind::CodePoints: {
-        const CodePointAutomaton& code_points = automaton(n);
-        for (auto t = code_points.begin(n.second); t != code_points.end(n.second); ++t)
-          if (t->low <= byte && byte <= t->high) {
-            out.push_back(concatenate(automaton_state(n.first, t->target), tail));
-            return;
-          }
+      case Kind::Intersection:
+      case Kind::Complement:
+      case Kind::Scope:
+      case Kind::Guarded:
+        if (const ExpressionId rest = derive_closed(n, run); rest != kEmpty)
+          out.push_back(concatenate(rest, advanced(tail, run.symbol, run.budget)));
         return;
-      }
       case Kind::Repetition: {
         const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
         const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
@@ -61,18 +63,213 @@ void Arena::derive_into(ExpressionId expression, std::uint8_t byte, ExpressionId
       case Kind::Union: {
         // By index: the items may move while they are being derived.
         for (std::uint32_t i = 0; i < n.second; ++i)
-          if (first_derived(items_[n.first + i], tail)) derive_into(items_[n.first + i], byte, tail, out, budget);
+          if (run.is_first(items_[n.first + i], tail)) derive_into(items_[n.first + i], tail, run, out);
         return;
       }
       case Kind::Concatenation: {
-        derive_into(n.head(), byte, pair(n.tail(), tail), out, budget);
-        if (!node(n.head()).nullable || !first_derived(n.tail(), tail)) return;
+        derive_into(n.head(), pair(n.tail(), tail), run, out);
+        const ExpressionId guard = condition(n.head());
+        if (guard == kEmpty) return;
+        if (guard != kEverything) return derive_guarded(n.tail(), tail, guard, run, out);
+        if (!run.is_first(n.tail(), tail)) return;
         expression = n.tail();
         continue;
       }
     }
   }
 }
+
+// The same under a guard; what was met without one, or under another, is met again.
+void Arena::derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
+                           std::vector<ExpressionId>& out) {
+  const ExpressionId rest_of_guard = derivative(guard, run.symbol, run.budget);
+  if (rest_of_guard == kEmpty) return;
+  Derivation own{run.symbol, run.budget, run.remember};
+  std::vector<ExpressionId> alternatives;
+  derive_into(expression, tail, own, alternatives);
+  for (ExpressionId alternative : alternatives) out.push_back(guarded(alternative, rest_of_guard));
+}
+
+ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol) {
+  if (leaf.kind == Kind::Everything) return expression;
+  if (leaf.kind == Kind::ControlToken) return symbol == Symbol::control(leaf.first) ? kEpsilon : kEmpty;
+  if (!symbol.is_byte()) return kEmpty;
+  const std::uint8_t byte = symbol.byte();
+  switch (leaf.kind) {
+    case Kind::Bytes:
+      return byte_set(leaf).contains(byte) ? kEpsilon : kEmpty;
+    case Kind::CodePoints: {
+      const CodePointAutomaton& code_points = automaton(leaf);
+      for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
+        if (t->low <= byte && byte <= t->high) return automaton_state(leaf.first, t->target);
+      return kEmpty;
+    }
+    case Kind::Strings:
+      for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
+        if (t.byte == byte) return strings_state(leaf.first, t.target);
+      return kEmpty;
+    default: {  // OneToken
+      const bool reads = leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && byte_set(leaf).contains(byte);
+      return reads ? one_token(leaf.first, Phase::Inside) : kEmpty;
+    }
+  }
+}
+
+// Of what sees its own text alone, or stands where nothing follows.
+ExpressionId Arena::derive_closed(const ExpressionNode& n, const Derivation& run) {
+  switch (n.kind) {
+    case Kind::Intersection: {
+      std::vector<ExpressionId> parts;
+      for (std::uint32_t i = 0; i < n.second; ++i) {
+        parts.push_back(derivative(items_[n.first + i], run.symbol, run.budget));
+        if (parts.back() == kEmpty) return kEmpty;
+      }
+      return intersect(parts);
+    }
+    case Kind::Complement:
+      return complement(derivative(n.body(), run.symbol, run.budget));
+    case Kind::Scope:
+      return scope(derivative(n.body(), run.symbol, run.budget));
+    default: {  // Guarded
+      const ExpressionId guard = derivative(n.guard(), run.symbol, run.budget);
+      return guard == kEmpty ? kEmpty : guarded(derivative(n.core(), run.symbol, run.budget), guard);
+    }
+  }
+}
+
+// What waits in the continuation, after one more symbol was read before it: its lookbehinds have
+// moved on.  A scope that has not begun has seen nothing.
+ExpressionId Arena::advanced(ExpressionId waiting, Symbol symbol, Budget& budget) {
+  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
+  const auto key = [&](ExpressionId expression) { return (std::uint64_t{expression.value} << 32) | symbol.value; };
+  ExpressionId result;
+  while (true) {
+    const ExpressionNode n = node(waiting);
+    if (!n.behind) {
+      result = waiting;
+      break;
+    }
+    if (const auto known = advanced_.find(key(waiting)); known != advanced_.end()) {
+      result = known->second;
+      break;
+    }
+    budget.step();
+    if (n.kind == Kind::Concatenation) {
+      spine.push_back(waiting);
+      waiting = n.tail();
+      continue;
+    }
+    result = advanced_node(n, symbol, budget);
+    advanced_.emplace(key(waiting), result);
+    break;
+  }
+  for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
+    result = concatenate(advanced(node(*place).head(), symbol, budget), result);
+    advanced_.emplace(key(*place), result);
+  }
+  return result;
+}
+
+ExpressionId Arena::advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget) {
+  switch (n.kind) {
+    case Kind::LookBehind: return look_behind(derivative(n.body(), symbol, budget));
+    case Kind::LookAhead: return look_ahead(advanced(n.body(), symbol, budget));
+    case Kind::Complement: return complement(advanced(n.body(), symbol, budget));
+    case Kind::Repetition: {
+      const ExpressionId body = advanced(n.body(), symbol, budget);
+      if (const auto place = positions_.find(n.first); place != positions_.end())
+        positions_.try_emplace(body.value, place->second);
+      return repeat(body, n.minimum, n.maximum);
+    }
+    case Kind::Guarded: return guarded(advanced(n.core(), symbol, budget), advanced(n.guard(), symbol, budget));
+    default: {  // Union, Intersection
+      std::vector<ExpressionId> parts;
+      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(advanced(items_[n.first + i], symbol, budget));
+      return n.kind == Kind::Union ? unite(parts) : intersect(parts);
+    }
+  }
+}
+
+// ---- the edges of tokens ----------------------------------------------------------------------
+
+// What an expression becomes at the edge between two tokens, at the beginning and at the end of a
+// text.  Most take no notice.  A OneToken waits for an edge, then reads bytes, then ends at the next:
+// one edge may end one and begin another.
+ExpressionId Arena::at_edge(ExpressionId expression, Budget& budget) {
+  if (!node(expression).edges) return expression;
+  std::vector<ExpressionId> out;
+  const auto given = alternatives(expression);
+  for (ExpressionId alternative : std::vector<ExpressionId>(given.begin(), given.end())) {
+    budget.step();
+    const ExpressionNode n = node(alternative);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    if (head.kind == Kind::OneToken) {
+      if (head.second == static_cast<std::uint32_t>(Phase::Inside))
+        out.push_back(at_edge(tail, budget));
+      else
+        out.push_back(concatenate(one_token(head.first, Phase::AtEdge), tail));
+    } else if (head.edges && is_closed(head.kind)) {
+      const ExpressionId reached = closed_at_edge(head, budget);
+      out.push_back(concatenate(reached, tail));
+      if (is_skippable(node(reached))) begin_tokens(tail, kEpsilon, budget, out);
+    } else {
+      out.push_back(alternative);
+      begin_tokens(alternative, kEpsilon, budget, out);
+    }
+  }
+  return unite(out);
+}
+
+// Pushes the alternatives of `expression · tail` in which a token begins here.
+void Arena::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out) {
+  budget.step();
+  const ExpressionNode n = node(expression);
+  if (!n.edges) return;
+  switch (n.kind) {
+    case Kind::OneToken:
+      out.push_back(concatenate(one_token(n.first, Phase::AtEdge), tail));
+      return;
+    case Kind::Union:
+      for (std::uint32_t i = 0; i < n.second; ++i) begin_tokens(items_[n.first + i], tail, budget, out);
+      return;
+    case Kind::Repetition: {
+      const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
+      const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
+      return begin_tokens(n.body(), pair(repeat(n.body(), minimum, maximum), tail), budget, out);
+    }
+    case Kind::Concatenation: {
+      begin_tokens(n.head(), pair(n.tail(), tail), budget, out);
+      const ExpressionId guard = condition(n.head());
+      if (guard == kEmpty) return;
+      std::vector<ExpressionId> after;
+      begin_tokens(n.tail(), tail, budget, after);
+      for (ExpressionId alternative : after) out.push_back(guarded(alternative, guard));
+      return;
+    }
+    default:
+      if (is_closed(n.kind)) out.push_back(concatenate(closed_at_edge(n, budget), tail));
+  }
+}
+
+ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
+  switch (n.kind) {
+    case Kind::Intersection: {
+      std::vector<ExpressionId> parts;
+      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(at_edge(items_[n.first + i], budget));
+      return intersect(parts);
+    }
+    case Kind::Complement: return complement(at_edge(n.body(), budget));
+    case Kind::Scope: return scope(at_edge(n.body(), budget));
+    default: {  // Guarded
+      const ExpressionId guard = at_edge(n.guard(), budget);
+      return guarded(at_edge(n.core(), budget), guard);
+    }
+  }
+}
+
+// ---- whole rows -------------------------------------------------------------------------------
 
 // The classes of Unicode begin with dozens of lead bytes, each with a rest of its own; asking for
 // them one byte at a time, and for the many bytes that lead nowhere, costs ten times as much.
@@ -81,21 +278,31 @@ bool Arena::leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& t
   const bool is_pair = n.kind == Kind::Concatenation;
   const ExpressionNode leaf = is_pair ? node(n.head()) : n;
   const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+  if (node(tail).behind) return false;  // its lookbehinds move on with each byte in a way of their own
   const auto after = [&](ExpressionId rest) { return rotated(concatenate(rest, tail)); };
-  if (leaf.kind == Kind::Bytes) {
-    const ByteSet set = byte_set(leaf);
-    const ExpressionId target = after(kEpsilon);
-    for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
-      end = set.next_non_member(low);
-      targets.push_back({static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(end - 1), target});
+  switch (leaf.kind) {
+    case Kind::Bytes: {
+      const ByteSet set = byte_set(leaf);
+      const ExpressionId target = after(kEpsilon);
+      for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
+        end = set.next_non_member(low);
+        targets.push_back({static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(end - 1), target});
+      }
+      return true;
     }
-    return true;
+    case Kind::CodePoints: {
+      const CodePointAutomaton& code_points = automaton(leaf);
+      for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
+        targets.push_back({t->low, t->high, after(automaton_state(leaf.first, t->target))});
+      return true;
+    }
+    case Kind::Strings:
+      for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
+        targets.push_back({t.byte, t.byte, after(strings_state(leaf.first, t.target))});
+      return true;
+    default:
+      return false;
   }
-  if (leaf.kind != Kind::CodePoints) return false;
-  const CodePointAutomaton& code_points = automaton(leaf);
-  for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
-    targets.push_back({t->low, t->high, after(automaton_state(leaf.first, t->target))});
-  return true;
 }
 
 }  // namespace tokamata

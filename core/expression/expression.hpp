@@ -1,18 +1,26 @@
 // A pattern as the front ends hand it over: an immutable tree, shared freely between threads.
 //
-// The tree denotes a set of valid UTF-8 texts.  It knows no vocabulary and no limits; an Arena
-// takes it in, brings it into normal form and works with that.
+// The tree denotes a set of valid UTF-8 texts, in which control tokens may stand.  It knows no
+// vocabulary and no limits; an Arena takes it in, brings it into normal form and works with that.
+//
+// Lookaround is said by two nodes.  LookAhead holds where what follows is in a language, LookBehind
+// where what was read is in one: from the place where the scope began, to its end.  A scope is the
+// whole expression, or a Scope node.  So (?=A) is LookAhead(A·everything), (?!A) the complement of
+// that, (?<=B) is LookBehind(everything·B), and ^ is LookBehind(epsilon).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "common/byte_set.hpp"
+#include "expression/string_automaton.hpp"
 #include "expression/utf8.hpp"
 
 namespace tokamata {
@@ -45,7 +53,33 @@ class Expression {
     Count maximum;
     std::int64_t position;  // offset into the pattern of what is repeated, or -1
   };
-  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition>;
+  struct Strings {  // the strings of an automaton of its own
+    std::shared_ptr<const StringAutomaton> automaton;
+  };
+  struct Everything {};  // every sequence of bytes and control tokens
+  struct Intersection {
+    std::vector<ExpressionPtr> items;
+  };
+  struct Complement {  // of Everything
+    ExpressionPtr body;
+  };
+  struct LookAhead {
+    ExpressionPtr rest;
+  };
+  struct LookBehind {
+    ExpressionPtr prefix;
+  };
+  struct Scope {
+    ExpressionPtr body;
+  };
+  struct ControlToken {  // the token itself, whatever text it looks like
+    std::string name;
+  };
+  struct OneToken {  // one text token from edge to edge, all of whose bytes are in the set
+    ByteSet bytes;
+  };
+  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Everything,
+                            Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken>;
 
   // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.
   static constexpr std::uint32_t kMaximumDepth = 2000;
@@ -69,15 +103,60 @@ class Expression {
     return make(Repetition{std::move(body), minimum, maximum, position}, depth);
   }
 
+  static ExpressionPtr strings(std::shared_ptr<const StringAutomaton> automaton) {
+    return make(Strings{std::move(automaton)}, 0);
+  }
+  static ExpressionPtr everything() { return make(Everything{}, 0); }
+  // Every valid UTF-8 text.
+  static ExpressionPtr text() { return repetition(code_points({{0, 0x10FFFF}}), 0, kUnbounded, -1); }
+  static ExpressionPtr intersection(std::vector<ExpressionPtr> items) {
+    const std::uint32_t depth = depth_of(items);
+    return make(Intersection{std::move(items)}, depth);
+  }
+  static ExpressionPtr complement(ExpressionPtr body) { return wrap<Complement>(std::move(body)); }
+  static ExpressionPtr look_ahead(ExpressionPtr rest) { return wrap<LookAhead>(std::move(rest)); }
+  static ExpressionPtr look_behind(ExpressionPtr prefix) { return wrap<LookBehind>(std::move(prefix)); }
+  static ExpressionPtr scope(ExpressionPtr body) { return wrap<Scope>(std::move(body)); }
+  static ExpressionPtr control_token(std::string name) { return make(ControlToken{std::move(name)}, 0); }
+  static ExpressionPtr one_token(const ByteSet& bytes) { return make(OneToken{bytes}, 0); }
+
   const Node& node() const { return node_; }
   std::uint32_t depth() const { return depth_; }
+  // The names of all control tokens in it.
+  const std::set<std::string>& control_tokens() const { return control_tokens_; }
+  // Whether it holds a OneToken.
+  bool sees_edges() const { return sees_edges_; }
 
-  Expression(Node node, std::uint32_t depth) : node_(std::move(node)), depth_(depth) {}
+  Expression(Node node, std::uint32_t depth) : node_(std::move(node)), depth_(depth) {
+    if (const auto* token = std::get_if<ControlToken>(&node_)) control_tokens_.insert(token->name);
+    sees_edges_ = std::holds_alternative<OneToken>(node_);
+    const auto gather = [this](const ExpressionPtr& part) {
+      control_tokens_.insert(part->control_tokens_.begin(), part->control_tokens_.end());
+      sees_edges_ = sees_edges_ || part->sees_edges_;
+    };
+    std::visit(
+        [&](const auto& n) {
+          if constexpr (requires { n.items; })
+            for (const ExpressionPtr& item : n.items) gather(item);
+          else if constexpr (requires { n.body; })
+            gather(n.body);
+          else if constexpr (requires { n.rest; })
+            gather(n.rest);
+          else if constexpr (requires { n.prefix; })
+            gather(n.prefix);
+        },
+        node_);
+  }
 
  private:
   static ExpressionPtr make(Node node, std::uint32_t depth) {
     if (depth > kMaximumDepth) throw std::invalid_argument("expression: nested more than 2000 deep");
     return std::make_shared<const Expression>(std::move(node), depth);
+  }
+  template <class Wrapper>
+  static ExpressionPtr wrap(ExpressionPtr body) {
+    const std::uint32_t depth = body->depth() + 1;
+    return make(Wrapper{std::move(body)}, depth);
   }
   static std::uint32_t depth_of(const std::vector<ExpressionPtr>& items) {
     std::uint32_t depth = 0;
@@ -87,6 +166,8 @@ class Expression {
 
   Node node_;
   std::uint32_t depth_;
+  std::set<std::string> control_tokens_;
+  bool sees_edges_ = false;
 };
 
 }  // namespace tokamata

@@ -6,16 +6,19 @@
 namespace tokamata {
 
 Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                       std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
+                       std::shared_ptr<const Vocabulary> start_vocabulary,
+                       const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
                        std::shared_ptr<const CancelToken> cancel)
     : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
-      automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), limits, cancel_) {
+      automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), control_tokens, limits, cancel_) {
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
     budget.check();
     return automaton_.spellable(automaton_.start(), budget);
   });
   if (!spellable) {
+    const auto is_empty = [&](Budget& budget) { return automaton_.is_empty(budget); };
+    if (work(compile_seconds_, is_empty)) throw EmptyConstraint();
     ByteSet missing;
     for (unsigned byte = 0; byte < 256; ++byte)
       if (automaton_.automaton().pattern_bytes().contains(static_cast<std::uint8_t>(byte)) &&

@@ -31,8 +31,8 @@ class Matcher;
 class Constraint {
  public:
   Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-             std::shared_ptr<const Vocabulary> start_vocabulary, const Limits& limits,
-             std::shared_ptr<const CancelToken> cancel);
+             std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
+             const Limits& limits, std::shared_ptr<const CancelToken> cancel);
   Constraint(const Constraint&) = delete;
   Constraint& operator=(const Constraint&) = delete;
 

@@ -86,7 +86,7 @@ bool Matcher::is_accepting() {
 bool Matcher::is_finished() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     if (stopped()) return true;
-    return automaton().automaton().accepting(state()) && current_mask(budget)->text_tokens == 0;
+    return automaton().automaton().accepting(state()) && current_mask(budget)->open_tokens == 0;
   });
 }
 
@@ -137,10 +137,10 @@ Explanation Matcher::explain(TokenId token) {
       return {stopped() || automaton().automaton().accepting(state()) ? Allowed : StopTooSoon, 0, {}};
     if (token.value >= constraint_->vocabulary().token_count()) return {Padding, 0, {}};
     const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
-    if (text.empty()) return {NotText, 0, {}};
+    if (text.empty()) return {automaton().step(place(), token, budget) && !stopped() ? Allowed : NotText, 0, {}};
     if (stopped()) return {AfterStop, 0, {}};
     const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
-    const ByteSet expected = automaton().automaton().live_bytes(reading.state, budget);
+    const ByteSet expected = automaton().live_bytes(reading.state, budget);
     if (reading.length < text.size()) return {Byte, reading.length, expected};
     const bool lives = automaton().step(place(), token, budget).has_value();
     return {lives ? Allowed : Unspellable, reading.length, expected};

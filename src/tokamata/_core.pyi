@@ -13,6 +13,14 @@ class Expression:
     def depth(self) -> int:
         """How deep the tree nests."""
 
+    @property
+    def control_tokens(self) -> list[str]:
+        """The names of the control tokens in it."""
+
+    @property
+    def sees_edges(self) -> bool:
+        """Whether it holds a :func:`one_token`."""
+
 def empty() -> Expression:
     """No text at all."""
 
@@ -36,6 +44,44 @@ def repeat(body: Expression, minimum: int, maximum: int | None, position: int = 
 
     ``position`` is its offset in the pattern, for errors, or -1.
     """
+
+def text() -> Expression:
+    """Every valid UTF-8 text."""
+
+def anything() -> Expression:
+    """Every sequence of bytes and control tokens, for what lookarounds do not care about."""
+
+def intersect(items: Sequence[Expression]) -> Expression:
+    """What is in all of them."""
+
+def complement(body: Expression) -> Expression:
+    """Everything, as in :func:`anything`, that is not in ``body``."""
+
+def look_ahead(rest: Expression) -> Expression:
+    """Matches nothing, where all that follows to the end of the scope is in ``rest``."""
+
+def look_behind(prefix: Expression) -> Expression:
+    """Matches nothing, where all that was read since the beginning of the scope is in ``prefix``."""
+
+def scope(body: Expression) -> Expression:
+    """``body``, whose lookarounds see no further than itself."""
+
+def strings(strings: list[str]) -> Expression:
+    """One of these strings."""
+
+def substrings(text: str) -> Expression:
+    """Any substring of ``text``, the empty one too."""
+
+def control_token(name: str) -> Expression:
+    """The control token of that name."""
+
+def one_token(ranges: Sequence[tuple[int, int]]) -> Expression:
+    """One text token, from edge to edge, whose bytes are all in the inclusive ranges."""
+
+def shortest_text(
+    expression: Expression, limits: Limits, cancel: CancelToken | None, pattern: str | None
+) -> bytes | None:
+    """A shortest text of the expression; ``None`` where it has none."""
 
 class CancelToken:
     """Stops work under way, from any thread."""
@@ -66,6 +112,7 @@ class Constraint:
         expression: Expression,
         vocabulary: Vocabulary,
         start_vocabulary: Vocabulary | None,
+        control_tokens: dict[str, int],
         limits: Limits,
         cancel: CancelToken | None,
         pattern: str | None,

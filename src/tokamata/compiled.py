@@ -46,6 +46,7 @@ class CompiledConstraint:
             expression,
             vocabulary.core,
             vocabulary.start_core if start_of_text else None,
+            {},
             _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth),
             cancel,
             pattern,

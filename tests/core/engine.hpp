@@ -68,8 +68,8 @@ inline oracle::Tokens with_all_bytes(std::vector<std::string> more) {
 inline std::shared_ptr<Constraint> compile(const oracle::TreePtr& tree, const oracle::Tokens& tokens,
                                            const Limits& limits = {},
                                            std::shared_ptr<const CancelToken> cancel = nullptr) {
-  return std::make_shared<Constraint>(*expression_of(tree), vocabulary_of(tokens), start_vocabulary_of(tokens), limits,
-                                      std::move(cancel));
+  return std::make_shared<Constraint>(*expression_of(tree), vocabulary_of(tokens), start_vocabulary_of(tokens),
+                                      TokenAutomaton::ControlTokens(), limits, std::move(cancel));
 }
 
 inline std::vector<bool> bits_of(const Mask& mask, std::uint32_t width) {
@@ -118,7 +118,7 @@ inline void check_mask(Matcher& matcher, const oracle::TokenGraph& graph, const 
   for (std::uint32_t id = 0; id < tokens.width; ++id) stops += expected[id] && tokens.is_stop(id);
   const auto all = static_cast<std::size_t>(std::count(expected.begin(), expected.end(), true));
   CHECK_EQUAL(mask->set_bits, all);
-  CHECK_EQUAL(mask->text_tokens, all - stops);
+  CHECK_EQUAL(mask->open_tokens, all - stops);
   CHECK_EQUAL(matcher.is_accepting(), at.stopped || graph.accepts(at.node));
   CHECK_EQUAL(matcher.is_finished(), at.stopped || (graph.accepts(at.node) && !graph.has_text_tokens(at.node)));
   if (const MaskPtr known = matcher.try_mask()) CHECK(known->words == mask->words);
@@ -185,8 +185,8 @@ inline std::shared_ptr<Constraint> compile_like(const oracle::TokenGraph& graph,
   const bool empty = graph.is_empty();
   const bool unspellable = !empty && !graph.lives(0);
   try {
-    auto constraint = std::make_shared<Constraint>(pattern, std::move(vocabulary), std::move(start_vocabulary), limits,
-                                                   nullptr);
+    auto constraint = std::make_shared<Constraint>(pattern, std::move(vocabulary), std::move(start_vocabulary),
+                                                   TokenAutomaton::ControlTokens(), limits, nullptr);
     CHECK(!empty);
     CHECK(!unspellable);
     return constraint;

@@ -161,7 +161,7 @@ Outcome run(const Attack& attack, const Tokens& tokens, const Limits& limits) {
   std::shared_ptr<tokamata::Constraint> constraint;
   Choices choices(3);
   try {
-    constraint = std::make_shared<tokamata::Constraint>(*pattern, vocabulary, nullptr, limits, nullptr);
+    constraint = std::make_shared<tokamata::Constraint>(*pattern, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(), limits, nullptr);
     Matcher matcher(constraint);
     (void)matcher.mask();
     for (; outcome.steps < 100; ++outcome.steps) {
@@ -169,7 +169,7 @@ Outcome run(const Attack& attack, const Tokens& tokens, const Limits& limits) {
       for (const auto token : matcher.tokens()) before.push_back(token.value);
       try {
         const auto mask = matcher.mask();
-        if (mask->text_tokens == 0) break;
+        if (mask->open_tokens == 0) break;
         std::uint32_t id = choices.one_in(4) ? 'a' : choices.one_in(3) ? 'b' : choices.below(tokens.width);
         while (!((mask->words[id / 32] >> (id % 32)) & 1) || tokens.is_stop(id)) id = (id + 1) % tokens.width;
         CHECK(matcher.advance({id}));
@@ -275,7 +275,7 @@ TEST(nesting_past_the_limit_is_refused) {
   CHECK_EQUAL(error.bound, 100.0);
   limits.depth = 1900;
   Matcher matcher(engine::compile(deep, tokens, limits));
-  CHECK(matcher.mask()->text_tokens > 0);
+  CHECK(matcher.mask()->open_tokens > 0);
 
   auto bottom = engine::expression_of(text("a"));
   for (unsigned i = 0; i < 2000; ++i) bottom = tokamata::Expression::repetition(bottom, 2, 3, -1);
@@ -451,7 +451,7 @@ void walk_in_threads(const Limits& limits) {
           (void)common.mask();
           (void)shared->memory_bytes();
           (void)own->is_finished();
-          if (mask->text_tokens == 0 || step % 50 == 49) {
+          if (mask->open_tokens == 0 || step % 50 == 49) {
             const std::size_t back = own->tokens().size() / 2;
             CHECK(own->rollback(back));
             CHECK(reference.rollback(back));

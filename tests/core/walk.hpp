@@ -167,7 +167,7 @@ class Walk {
     const auto allowed = [&] { return (mask->words[id / 32] >> (id % 32)) & 1; };
     while (!allowed()) id = (id + 1) % tokens_.width;
     // Stop tokens end a walk; take a text token instead nine times in ten.
-    if (mask->text_tokens > 0 && tokens_.is_stop(id) && !choices_.one_in(10))
+    if (mask->open_tokens > 0 && tokens_.is_stop(id) && !choices_.one_in(10))
       do id = (id + 1) % tokens_.width;
       while (!allowed() || tokens_.is_stop(id));
     step(run, id, true);

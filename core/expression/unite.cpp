@@ -1,0 +1,212 @@
+// Unions in normal form: flat, sorted, and without alternatives that others cover.
+//
+// Problem.  The derivative of a state is a set of alternatives; two states are one if and only if
+// their sets are equal, and every alternative too many multiplies the states to come.
+// Example.  a{0,3}·t | a{0,5}·t | a{6,9}·t  becomes  a{0,9}·t;   a?·b | b  becomes  a?·b.
+// Cost.  n log n in the alternatives; what compares pairs looks at few of them.  Dropping is a saving
+// and not needed for exactness, save for flatness and order, which make equal sets equal.
+
+#include <algorithm>
+#include <tuple>
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
+  const ExpressionNode& n = node(expression);
+  if (n.kind == Kind::Empty) return;
+  if (n.kind == Kind::Union) {
+    const auto union_items = items(n);
+    out.insert(out.end(), union_items.begin(), union_items.end());
+  } else {
+    out.push_back(rotated(expression));
+  }
+}
+
+ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
+  std::vector<ExpressionId> flat;
+  // Before they are flattened: a thousand leaves before one large union are that union once.
+  if (alternatives.size() > 1) {
+    std::ranges::sort(alternatives);
+    alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+  }
+  flat.reserve(alternatives.size());
+  for (ExpressionId alternative : alternatives) push_alternative(alternative, flat);
+  alternatives.clear();
+  if (flat.size() > 1) {
+    std::ranges::sort(flat);
+    flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  }
+  if (flat.size() > 1) {
+    merge_byte_sets(flat);
+    merge_counts(flat);
+    drop_dominated(flat);
+    drop_skipped(flat);
+    drop_guarded(flat);
+    absorb_epsilon(flat);
+  }
+  if (std::ranges::binary_search(flat, kEverything)) return kEverything;
+  if (flat.empty()) return kEmpty;
+  if (flat.size() == 1) return flat[0];
+  ExpressionNode result{.kind = Kind::Union};
+  result.text = true;
+  for (ExpressionId item : flat) {
+    const ExpressionNode& n = node(item);
+    result.nullable |= n.nullable;
+    result.spellable_by_bytes |= n.spellable_by_bytes;
+    result.counts_past_reach |= n.counts_past_reach;
+    result.open |= n.open;
+    result.behind |= n.behind;
+    result.constrained |= n.constrained;
+    result.edges |= n.edges;
+    result.text &= n.text;
+    result.depth = std::max(result.depth, n.depth + 1);
+  }
+  result.counts_past_reach &= !result.constrained;
+  return intern(result, flat);
+}
+
+void Arena::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
+  ByteSet all;
+  unsigned count = 0;
+  for (ExpressionId item : alternatives)
+    if (node(item).kind == Kind::Bytes) all |= byte_set(node(item)), ++count;
+  if (count < 2) return;
+  std::erase_if(alternatives, [&](ExpressionId item) { return node(item).kind == Kind::Bytes; });
+  alternatives.push_back(bytes(all));
+  std::ranges::sort(alternatives);
+}
+
+// x{a,b}·t beside x{c,d}·t, where no count lies between the two ranges, is x{min,max}·t.
+void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
+  std::vector<Counted> counted;
+  for (ExpressionId item : alternatives) {
+    const ExpressionNode& n = node(item);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode& head = is_pair ? node(n.head()) : n;
+    if (head.kind == Kind::Repetition)
+      counted.push_back({head.body(), is_pair ? n.tail() : kEpsilon, head.minimum, head.maximum});
+  }
+  if (counted.size() < 2) return;
+  std::ranges::sort(counted, [](const Counted& a, const Counted& b) {
+    return std::tie(a.body, a.tail, a.minimum) < std::tie(b.body, b.tail, b.minimum);
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < counted.size(); ++i) {
+    Counted& last = counted[kept];
+    const Counted& next = counted[i];
+    const bool joins = last.body == next.body && last.tail == next.tail &&
+                       (last.maximum == kUnbounded || next.minimum <= last.maximum + 1);
+    if (joins)
+      last.maximum = std::max(last.maximum, next.maximum);
+    else
+      counted[++kept] = next;
+  }
+  if (kept + 1 == counted.size()) return;
+  counted.resize(kept + 1);
+  std::erase_if(alternatives, [&](ExpressionId item) {
+    const ExpressionNode& n = node(item);
+    return n.kind == Kind::Repetition ||
+           (n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Repetition);
+  });
+  for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
+  std::ranges::sort(alternatives);
+  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+}
+
+// t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
+// near by alone, since dropping is a saving and not needed for exactness.
+void Arena::drop_skipped(std::vector<ExpressionId>& alternatives) {
+  constexpr unsigned kMostSkipped = 64;
+  std::vector<ExpressionId> dropped;
+  for (ExpressionId item : alternatives) {
+    ExpressionId rest = item;
+    for (unsigned i = 0; i < kMostSkipped; ++i) {
+      if (node(rest).kind != Kind::Concatenation || !is_skippable(node(node(rest).head()))) break;
+      rest = node(rest).tail();
+      if (std::ranges::binary_search(alternatives, rest)) {
+        dropped.push_back(rest);
+        break;  // what may be skipped after that is found from there
+      }
+    }
+  }
+  if (dropped.empty()) return;
+  std::ranges::sort(dropped);
+  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(dropped, item); });
+}
+
+// What continues under a guard says nothing beside the same without it, or under fewer guards.
+void Arena::drop_guarded(std::vector<ExpressionId>& alternatives) {
+  const auto first = std::ranges::find(alternatives, Kind::Guarded, [&](ExpressionId item) { return node(item).kind; });
+  if (first == alternatives.end()) return;
+  std::unordered_multimap<std::uint32_t, ExpressionId> guards;  // by core
+  for (ExpressionId item : alternatives)
+    if (node(item).kind == Kind::Guarded) guards.emplace(node(item).first, node(item).guard());
+  std::erase_if(alternatives, [&](ExpressionId item) {
+    const ExpressionNode& n = node(item);
+    if (n.kind != Kind::Guarded) return false;
+    if (std::ranges::find(alternatives, n.core()) != alternatives.end()) return true;
+    const ExpressionId own = n.guard();
+    const auto [begin, end] = guards.equal_range(n.first);
+    return std::any_of(begin, end, [&](const auto& entry) {
+      return entry.second != own && std::ranges::includes(conjuncts(own), conjuncts(entry.second));
+    });
+  });
+}
+
+// Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}.
+void Arena::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
+  if (alternatives.front() != kEpsilon) return;  // sorted, and epsilon has the least id that can occur
+  for (std::size_t i = 1; i < alternatives.size(); ++i) {
+    const ExpressionNode n = node(alternatives[i]);
+    const bool optional = n.kind == Kind::Repetition && n.minimum == 1;
+    if (!is_skippable(n) && !optional) continue;
+    if (optional) alternatives[i] = repeat(n.body(), 0, n.maximum);
+    alternatives.erase(alternatives.begin());
+    std::ranges::sort(alternatives);
+    return;
+  }
+}
+
+// Pairs are compared only where they differ in nothing but counts; long groups are left alone,
+// since dropping is a saving and not needed for exactness.
+void Arena::drop_dominated(std::vector<ExpressionId>& alternatives) {
+  constexpr std::size_t kLongestGroup = 64;
+  if (alternatives.size() == 2 && node(alternatives[0]).shape != node(alternatives[1]).shape) return;
+  std::vector<ExpressionId> by_shape = alternatives;
+  std::ranges::sort(by_shape, {}, [&](ExpressionId item) { return node(item).shape; });
+  std::vector<ExpressionId> dropped;
+  for (std::size_t begin = 0, end; begin < by_shape.size(); begin = end) {
+    end = begin + 1;
+    while (end < by_shape.size() && node(by_shape[end]).shape == node(by_shape[begin]).shape) ++end;
+    if (end - begin > kLongestGroup) continue;
+    for (std::size_t small = begin; small < end; ++small)
+      for (std::size_t large = begin; large < end; ++large)
+        if (large != small && dominates(by_shape[large], by_shape[small])) {
+          dropped.push_back(by_shape[small]);
+          break;
+        }
+  }
+  if (dropped.empty()) return;
+  std::ranges::sort(dropped);
+  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(dropped, item); });
+}
+
+// True only where every text of `smaller` is one of `larger`, seen from structure and counts
+// alone.  Distinct expressions never dominate each other both ways, since their counts differ.
+bool Arena::dominates(ExpressionId larger, ExpressionId smaller) const {
+  while (larger != smaller) {
+    const ExpressionNode& l = node(larger);
+    const ExpressionNode& s = node(smaller);
+    if (l.kind == Kind::Repetition && s.kind == Kind::Repetition)
+      return l.first == s.first && l.minimum <= s.minimum && l.maximum >= s.maximum;
+    if (l.kind != Kind::Concatenation || s.kind != Kind::Concatenation) return false;
+    if (!dominates(l.head(), s.head())) return false;
+    larger = l.tail();
+    smaller = s.tail();
+  }
+  return true;
+}
+
+}  // namespace tokamata
