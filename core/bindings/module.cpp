@@ -33,13 +33,21 @@ namespace {
   throw nb::python_error();
 }
 
+// What errors show: a pattern, or a description of a constraint that was not made from one.
+struct Shown {
+  nb::object text;
+  bool is_pattern;  // places are offsets into it
+};
+
 // Runs a task of the engine; its errors become those of tokamata.errors.
 template <class Task>
-auto guarded(const nb::object& pattern, Task&& task) {
+auto guarded(const Shown& shown, Task&& task) {
+  const nb::object& pattern = shown.text;
   try {
     return task();
   } catch (const LimitExceeded& error) {
-    const nb::object position = error.position < 0 ? nb::none() : nb::object(nb::int_(error.position));
+    const bool known = shown.is_pattern && error.position >= 0;
+    const nb::object position = known ? nb::object(nb::int_(error.position)) : nb::none();
     raise("LimitExceeded", nb::make_tuple(error.limit, error.bound, pattern, position));
   } catch (const Cancelled&) {
     raise("Cancelled", nb::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
@@ -62,8 +70,8 @@ auto guarded(const nb::object& pattern, Task&& task) {
 }
 
 template <class Task>
-auto without_interpreter(const nb::object& pattern, Task&& task) {
-  return guarded(pattern, [&] {
+auto without_interpreter(const Shown& shown, Task&& task) {
+  return guarded(shown, [&] {
     const nb::gil_scoped_release release;
     return task();
   });
@@ -90,11 +98,11 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
 
 // ---- masks ------------------------------------------------------------------------------------
 
-// A constraint, the pattern that it came from (for errors), and the views of its masks that were
+// A constraint, what it came from, and the views of its masks that were
 // handed out and can be handed out again.
 struct BoundConstraint {
   std::shared_ptr<Constraint> constraint;
-  nb::object pattern;
+  Shown shown;
   std::map<std::uint64_t, nb::object> views;  // by serial
 
   nb::object view(const MaskPtr& mask) {
@@ -162,7 +170,7 @@ void copy_into(const nb::handle row, const Mask& mask) {
 class BoundMatcher {
   template <class Task>
   auto work(Task&& task) {
-    return without_interpreter(bound_->pattern, task);
+    return without_interpreter(bound_->shown, task);
   }
 
  public:
@@ -227,20 +235,21 @@ class BoundMatcher {
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
                         std::shared_ptr<Vocabulary> start_vocabulary,
                         const std::map<std::string, std::uint32_t>& control_tokens, const Limits& limits,
-                        std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+                        std::shared_ptr<CancelToken> cancel, nb::object pattern, bool is_pattern) {
+  Shown shown{std::move(pattern), is_pattern};
   TokenAutomaton::ControlTokens ids;
   for (const auto& [name, id] : control_tokens) ids.emplace(name, TokenId{id});
-  auto constraint = without_interpreter(pattern, [&] {
+  auto constraint = without_interpreter(shown, [&] {
     return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
                                         std::move(cancel));
   });
-  return {std::move(constraint), std::move(pattern), {}};
+  return {std::move(constraint), std::move(shown), {}};
 }
 
 // A shortest text of the expression, None where it has none.
 nb::object find_shortest_text(const ExpressionPtr& expression, const Limits& limits, std::shared_ptr<CancelToken> cancel,
-                              nb::object pattern) {
-  const std::optional<std::string> text = without_interpreter(pattern, [&] {
+                              nb::object pattern, bool is_pattern) {
+  const std::optional<std::string> text = without_interpreter({std::move(pattern), is_pattern}, [&] {
     const ByteSet every_byte = ByteSet::range(0, 0xFF);
     ByteAutomaton automaton(*expression, every_byte, 1, limits, cancel);
     Budget budget(limits, cancel, 0, [&] { return automaton.memory_bytes(); });
@@ -318,7 +327,8 @@ void bind_expressions(nb::module_& m) {
           return Expression::one_token(byte_set_of(ranges));
         },
         "ranges"_a);
-  m.def("shortest_text", &find_shortest_text, "expression"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none());
+  m.def("shortest_text", &find_shortest_text, "expression"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
+        "is_pattern"_a);
 }
 
 }  // namespace
@@ -347,7 +357,8 @@ NB_MODULE(_core, m) {
 
   nb::class_<BoundConstraint>(m, "Constraint")
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
-           "limits"_a, "cancel"_a.none(), "pattern"_a.none())
+           "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
+           "is_pattern"_a)
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 

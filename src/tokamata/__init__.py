@@ -15,9 +15,11 @@ are imported by the functions that need them.
 from __future__ import annotations
 
 from tokamata.compiled import CompiledConstraint
-from tokamata.constraint import Constraint, regex
+from tokamata.constraint import Answer, Constraint, choice, literal, regex
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
+    AlgebraError,
+    BudgetError,
     Cancelled,
     EmptyConstraintError,
     GenerationError,
@@ -31,9 +33,22 @@ from tokamata.errors import (
     RollbackError,
     TokamataError,
     TokenIdError,
+    UnknownTokenError,
     UnspellableError,
     UnsupportedPatternError,
     VocabularyError,
+)
+from tokamata.extensions import (
+    control_token,
+    delimited_list,
+    delimited_subsequence_of,
+    image,
+    paragraph_token,
+    quoted_text,
+    substring_of,
+    text_token,
+    text_until,
+    unquoted_text,
 )
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
@@ -43,6 +58,9 @@ from tokamata.vocabulary import Vocabulary
 __version__ = "0.1.0"
 
 __all__ = [
+    "AlgebraError",
+    "Answer",
+    "BudgetError",
     "CancelToken",
     "Cancelled",
     "CompiledConstraint",
@@ -67,13 +85,25 @@ __all__ = [
     "Timing",
     "TokamataError",
     "TokenIdError",
+    "UnknownTokenError",
     "UnspellableError",
     "UnsupportedPatternError",
     "Vocabulary",
     "VocabularyError",
     "apply_mask",
+    "choice",
+    "control_token",
+    "delimited_list",
+    "delimited_subsequence_of",
     "generate",
+    "image",
+    "literal",
+    "paragraph_token",
+    "quoted_text",
     "regex",
     "stream",
+    "substring_of",
+    "text_token",
+    "text_until",
+    "unquoted_text",
 ]
-

@@ -79,7 +79,7 @@ def one_token(ranges: Sequence[tuple[int, int]]) -> Expression:
     """One text token, from edge to edge, whose bytes are all in the inclusive ranges."""
 
 def shortest_text(
-    expression: Expression, limits: Limits, cancel: CancelToken | None, pattern: str | None
+    expression: Expression, limits: Limits, cancel: CancelToken | None, pattern: str | None, is_pattern: bool
 ) -> bytes | None:
     """A shortest text of the expression; ``None`` where it has none."""
 
@@ -116,6 +116,7 @@ class Constraint:
         limits: Limits,
         cancel: CancelToken | None,
         pattern: str | None,
+        is_pattern: bool,
     ) -> None: ...
     @property
     def states(self) -> int: ...

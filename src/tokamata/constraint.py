@@ -1,33 +1,211 @@
-"""Constraints: sets of texts, before any vocabulary."""
+"""Constraints: sets of texts, before any vocabulary, and their algebra.
+
+Every constraint denotes a set of valid UTF-8 texts (in which a control token may stand, where a
+pattern names one) and sees only its own text: in ``regex(r"foo\\b") + regex("bar")`` the ``\\b`` sees an
+end of text, so that ``foobar`` is accepted.
+"""
 
 from __future__ import annotations
 
+import operator
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from tokamata import _core
 from tokamata.compiled import CompiledConstraint
+from tokamata.errors import AlgebraError, EmptyConstraintError
 from tokamata.limits import CancelToken, Limits
+from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
+_LONGEST_DESCRIPTION = 400
+_MOST_BLAMED = 16  # operands of an empty intersection that are looked at in pairs
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question about two constraints; true where it is yes.
+
+    Attributes:
+        witness: a shortest text that shows why not; ``None`` where the answer is yes.
+    """
+
+    witness: str | None
+
+    def __bool__(self) -> bool:
+        return self.witness is None
+
 
 class Constraint:
     """A set of valid UTF-8 texts, independent of any vocabulary; immutable.
 
-    Made by :func:`tokamata.regex`; turned into masks by :meth:`compile`.
+    Made by :func:`tokamata.regex`, :func:`tokamata.literal`, :func:`tokamata.choice` and the
+    functions of :mod:`tokamata.patterns.extensions`; combined by
+
+    ======================  ==========================================================
+    ``a + b``               a text of ``a`` and then one of ``b``
+    ``a | b``               texts of either
+    ``a & b``               texts of both
+    ``a - b``               texts of ``a`` that are not of ``b``
+    ``~a``                  all other valid texts
+    ``a.repeat(2, 5)``      two to five texts of ``a``, one after another
+    ``a.optional()``        a text of ``a``, or the empty text
+    ``a.separated_by(b)``   texts of ``a`` with one of ``b`` between each two
+    ======================  ==========================================================
+
+    Turned into masks by :meth:`compile`.
 
     Attributes:
-        pattern: the text that the constraint was made from.
+        pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ("_expression", "pattern")
+    __slots__ = ("_expression", "_is_pattern", "_operands", "_operator", "pattern")
 
-    def __init__(self, expression: _core.Expression, pattern: str) -> None:
+    def __init__(
+        self,
+        expression: _core.Expression,
+        pattern: str,
+        *,
+        is_pattern: bool = False,
+        joined_by: str = "",
+        operands: tuple[Constraint, ...] = (),
+    ) -> None:
+        """``is_pattern``: places in the expression are offsets into ``pattern``.
+
+        ``joined_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
+        operator stays flat.
+        """
         self._expression = expression
         self.pattern = pattern
+        self._is_pattern = is_pattern
+        self._operator = joined_by
+        self._operands = operands
+
+    # ---- algebra ------------------------------------------------------------------------------
+
+    def __add__(self, other: Constraint) -> Constraint:
+        """A text of this constraint, and then one of the other."""
+        return self._join("+", other)
+
+    def __or__(self, other: Constraint) -> Constraint:
+        """The texts of either."""
+        return self._join("|", other)
+
+    def __and__(self, other: Constraint) -> Constraint:
+        """The texts of both."""
+        return self._join("&", other)
+
+    def __sub__(self, other: Constraint) -> Constraint:
+        """The texts of this constraint that are not texts of the other.
+
+        Raises:
+            AlgebraError: whether a text is of ``other`` depends on how it is cut into tokens.
+        """
+        if not isinstance(other, Constraint):
+            return NotImplemented
+        expression = _core.intersect([self._expression, other._complement()])
+        return Constraint(expression, _described(" - ", (self, other)))
+
+    def __invert__(self) -> Constraint:
+        """All valid texts that are not texts of this constraint.
+
+        Raises:
+            AlgebraError: whether a text is of this constraint depends on how it is cut into tokens.
+        """
+        return Constraint(_core.intersect([_core.text(), self._complement()]), f"~{self._as_operand()}")
+
+    def repeat(self, minimum: int = 0, maximum: int | None = None) -> Constraint:
+        """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` is without bound.
+
+        Raises:
+            ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
+        """
+        low, high = checked_bounds(minimum, maximum)
+        bounds = f"{low}" if high is None else f"{low}, {high}"
+        expression = _core.repeat(_core.scope(self._expression), low, high)
+        return Constraint(expression, f"{self._as_operand()}.repeat({bounds})")
+
+    def optional(self) -> Constraint:
+        """A text of this constraint, or the empty text."""
+        return Constraint(
+            _core.union([_core.epsilon(), self._expression]), f"{self._as_operand()}.optional()"
+        )
+
+    def separated_by(
+        self, separator: Constraint, minimum: int = 1, maximum: int | None = None
+    ) -> Constraint:
+        """``minimum`` to ``maximum`` texts of this constraint, with one of ``separator`` between each two.
+
+        Raises:
+            ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
+        """
+        if not isinstance(separator, Constraint):
+            raise TypeError(f"a separator must be a Constraint, not {type(separator).__name__}")
+        low, high = checked_bounds(minimum, maximum)
+        name = f"{self._as_operand()}.separated_by({clipped(repr(separator))}, {low}, {high})"
+        if high == 0:
+            return Constraint(_core.epsilon(), name)
+        item = _core.scope(self._expression)
+        more = _core.concat([_core.scope(separator._expression), item])
+        rest = _core.repeat(more, max(low - 1, 0), None if high is None else high - 1)
+        expression = _core.concat([item, rest])
+        return Constraint(_core.union([_core.epsilon(), expression]) if low == 0 else expression, name)
+
+    # ---- questions ----------------------------------------------------------------------------
+
+    def shortest_text(
+        self, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> str | None:
+        """A shortest text of this constraint, in bytes; ``None`` where no text is accepted.
+
+        Method: breadth first over the states of the byte automaton, each once.
+
+        Args:
+            limits: what the search may cost; ``Limits()`` by default.
+            cancel: stops the search, from another thread.
+
+        Raises:
+            AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        self._refuse_tokens("shortest_text")
+        found = _core.shortest_text(
+            self._expression, _core_limits(limits or Limits()), cancel, *self._error_pattern()
+        )
+        return None if found is None else found.decode()
+
+    def is_empty(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> bool:
+        """Whether no text is accepted; raises as :meth:`shortest_text` does."""
+        return self.shortest_text(limits=limits, cancel=cancel) is None
+
+    def is_subset_of(
+        self, other: Constraint, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> Answer:
+        """Whether every text of this constraint is one of ``other``; the witness is one that is not.
+
+        Raises as :meth:`shortest_text` does.
+        """
+        self._refuse_tokens("is_subset_of")
+        other._refuse_tokens("is_subset_of")
+        return Answer((self - other).shortest_text(limits=limits, cancel=cancel))
+
+    def is_equivalent_to(
+        self, other: Constraint, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> Answer:
+        """Whether both accept the same texts; the witness is one that only one of them does.
+
+        Raises as :meth:`shortest_text` does.
+        """
+        self._refuse_tokens("is_equivalent_to")
+        other._refuse_tokens("is_equivalent_to")
+        return Answer(((self - other) | (other - self)).shortest_text(limits=limits, cancel=cancel))
+
+    # ---- compiling ----------------------------------------------------------------------------
 
     def compile(
         self,
@@ -51,30 +229,203 @@ class Constraint:
         Raises:
             EmptyConstraintError: no text matches.
             UnspellableError: no text that matches can be spelled by the vocabulary.
+            UnknownTokenError: the vocabulary lacks a control token that the constraint names.
             LimitExceeded, Cancelled: compiling was stopped.
         """
-        return CompiledConstraint(
-            self._expression, self.pattern, vocabulary, limits or Limits(), cancel, start_of_text
-        )
+        limits = limits or Limits()
+        try:
+            return CompiledConstraint(
+                self._expression, *self._error_pattern(), vocabulary, limits, cancel, start_of_text
+            )
+        except EmptyConstraintError as error:
+            blamed = self._blame(limits, cancel)
+            raise EmptyConstraintError(f"{error}\n{blamed}") if blamed else error from None
 
     def __repr__(self) -> str:
-        return f"tokamata.regex({self.pattern!r})"
+        return f"tokamata.regex({self.pattern!r})" if self._is_pattern else self.pattern
+
+    # ---- inner --------------------------------------------------------------------------------
+
+    def _join(self, joined_by: str, other: Constraint) -> Constraint:
+        """Joins two constraints by an operator; chains of one operator stay flat."""
+        if not isinstance(other, Constraint):
+            return NotImplemented
+        left = self._operands if self._operator == joined_by else (self,)
+        right = other._operands if other._operator == joined_by else (other,)
+        operands = left + right
+        if joined_by == "+":
+            expression = _core.concat([_core.scope(operand._expression) for operand in operands])
+        else:
+            join = _core.union if joined_by == "|" else _core.intersect
+            expression = join([operand._expression for operand in operands])
+        name = _described(f" {joined_by} ", operands)
+        return Constraint(expression, name, joined_by=joined_by, operands=operands)
+
+    def _complement(self) -> _core.Expression:
+        if self._expression.sees_edges:
+            raise AlgebraError(
+                f"{clipped(repr(self))} cannot be complemented: whether a text is one of its texts depends on "
+                "how it is cut into tokens; complement the parts around TEXT_TOKEN and PARAGRAPH_TOKEN instead"
+            )
+        return _core.complement(_core.scope(self._expression))
+
+    def _refuse_tokens(self, question: str) -> None:
+        names = self._expression.control_tokens
+        if names or self._expression.sees_edges:
+            reason = f"the control token {names[0]}" if names else "TEXT_TOKEN or PARAGRAPH_TOKEN"
+            raise AlgebraError(
+                f"{question} is about texts, and {clipped(repr(self))} has {reason} in it; compile it and ask "
+                "the matcher"
+            )
+
+    def _error_pattern(self) -> tuple[str, bool]:
+        return self.pattern, self._is_pattern
+
+    def _as_operand(self) -> str:
+        return f"({clipped(repr(self))})" if self._operator or " - " in self.pattern else clipped(repr(self))
+
+    def _blame(self, limits: Limits, cancel: CancelToken | None) -> str:
+        """Which operands of an empty intersection exclude each other."""
+        if self._operator != "&" or not 2 <= len(self._operands) <= _MOST_BLAMED:
+            return ""
+        operands = [
+            operand
+            for operand in self._operands
+            if not operand._expression.control_tokens and not operand._expression.sees_edges
+        ]
+        alone = [operand for operand in operands if operand.is_empty(limits=limits, cancel=cancel)]
+        if alone:
+            return "of its operands these match no text by themselves: " + _listed(alone)
+        pairs = [
+            (a, b)
+            for i, a in enumerate(operands)
+            for b in operands[i + 1 :]
+            if (a & b).is_empty(limits=limits, cancel=cancel)
+        ]
+        if not pairs:
+            return "every two of its operands have texts in common, but all of them together have none"
+        return "these operands exclude each other: " + "; ".join(
+            f"{clipped(repr(a))} and {clipped(repr(b))}" for a, b in pairs
+        )
 
 
-def regex(pattern: str, flags: re.RegexFlag | int = 0) -> Constraint:
-    r"""The texts that a regular expression matches as a whole.
+def regex(
+    pattern: str, flags: re.RegexFlag | int = 0, *, dialect: Literal["python", "ecma"] = "python"
+) -> Constraint:
+    r"""The texts that a regular expression matches.
 
-    The syntax is that of Python's ``re``, with ``\p{…}`` for Unicode properties besides; the
-    language is that of ``re.fullmatch``.  Unicode classes and case come from one version of the
+    ``dialect="python"``: the syntax of Python's ``re``, with ``\p{…}`` for Unicode properties and
+    lookbehinds of any length besides; the language is that of ``re.fullmatch``.
+
+    ``dialect="ecma"``: the syntax of ECMA-262 with the ``u`` flag; as in JSON Schema the pattern may
+    match anywhere in the text, unless it is anchored.
+
+    In both, the extensions of :mod:`tokamata.patterns.extensions` are written as groups,
+    ``(?P<QUOTED_TEXT>)``.  Unicode classes and case come from one version of the
     tables, ``tokamata.patterns.unicode.UNICODE_VERSION``, whatever Python runs it.
 
     Args:
         pattern: the regular expression.
-        flags: ``re.IGNORECASE``, ``re.DOTALL``, ``re.VERBOSE``, ``re.ASCII``, or 0.
+        flags: ``re.IGNORECASE``, ``re.MULTILINE``, ``re.DOTALL``, ``re.VERBOSE``, ``re.ASCII``, or 0.
+        dialect: whose syntax it is.
 
     Raises:
         PatternSyntaxError: it does not parse.
         NotRegularError: it uses what no regular language can say (backreferences, conditionals).
-        UnsupportedPatternError: it uses what tokamata cannot express yet (lookaround, ``\b``).
+        UnsupportedPatternError: it uses what tokamata cannot express.
+        LimitExceeded: it nests too deep, or names too many code points.
     """
-    return Constraint(to_expression(pattern, flags), pattern)
+    return Constraint(
+        to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS), pattern, is_pattern=True
+    )
+
+
+def literal(text: str) -> Constraint:
+    """Exactly this text.
+
+    Raises:
+        TypeError: it is not a ``str``.
+        ValueError: it holds a surrogate, which no valid text does.
+    """
+    return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})")
+
+
+def choice(options: Iterable[str | Constraint]) -> Constraint:
+    """Any one of the options: texts that stand for themselves, or constraints.
+
+    Hundreds of thousands of texts are fine; they become one automaton.
+
+    Raises:
+        TypeError: an option is neither a ``str`` nor a :class:`Constraint`, or ``options`` is one text.
+        ValueError: there is no option, or one holds a surrogate.
+    """
+    if isinstance(options, str):
+        raise TypeError(f"choice takes a list of texts, not one text; use literal({options!r:.40})")
+    texts: list[str] = []
+    others: list[_core.Expression] = []
+    for option in options:
+        if isinstance(option, str):
+            texts.append(option)
+        elif isinstance(option, Constraint):
+            others.append(option._expression)
+        else:
+            raise TypeError(f"an option must be a str or a Constraint, not {type(option).__name__}")
+    if not texts and not others:
+        raise ValueError("choice needs at least one option")
+    if texts:
+        try:
+            others.append(_core.strings(texts))
+        except UnicodeEncodeError:
+            checked_text(next(text for text in texts if not _is_valid(text)))
+            raise
+    shown = ", ".join(repr(text)[:40] for text in texts[:4])
+    count = len(texts) + len(others) - bool(texts)
+    name = f"choice([{shown}])" if count == len(texts) <= 4 else f"choice of {count:,} ({shown}, …)"
+    return Constraint(_core.union(others) if len(others) > 1 else others[0], clipped(name))
+
+
+def checked_text(text: str) -> bytes:
+    """The UTF-8 of a text that a caller gave; raises ``TypeError`` and ``ValueError`` where it has none."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text must be a str, not {type(text).__name__}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text has a surrogate, U+{ord(text[error.start]):04X}, at position {error.start}; no valid "
+            "text has one, remove it"
+        ) from None
+
+
+def _is_valid(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def checked_bounds(minimum: int, maximum: int | None) -> tuple[int, int | None]:
+    """Bounds of a repetition that a caller gave; raises ``ValueError`` where they are none."""
+    try:
+        low = operator.index(minimum)
+        high = None if maximum is None else operator.index(maximum)
+    except TypeError:
+        raise ValueError(f"bounds must be whole numbers, not {minimum!r} and {maximum!r}") from None
+    if not 0 <= low < 1 << 62 or (high is not None and not low <= high < 1 << 62):
+        raise ValueError(f"bounds must be 0 <= minimum <= maximum, not {low} and {high}")
+    return low, high
+
+
+def _core_limits(limits: Limits) -> _core.Limits:
+    return _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth)
+
+
+def clipped(text: str, longest: int = _LONGEST_DESCRIPTION) -> str:
+    """A description, shortened where it is long."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _described(joint: str, operands: tuple[Constraint, ...]) -> str:
+    shown = joint.join(operand._as_operand() for operand in operands[:8])
+    return clipped(shown + (joint + "…" if len(operands) > 8 else ""))
+
+
+def _listed(constraints: list[Constraint]) -> str:
+    return "; ".join(clipped(repr(constraint), 120) for constraint in constraints)

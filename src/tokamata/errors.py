@@ -54,6 +54,10 @@ class UnspellableError(TokamataError, ValueError):
     """A constraint that some text matches, but none that the vocabulary can spell."""
 
 
+class AlgebraError(TokamataError, ValueError):
+    """Constraints that cannot be combined in this way, or a question that cannot be asked of them."""
+
+
 class VocabularyError(TokamataError, ValueError):
     """A tokenizer, or a file of one, that cannot be read as a vocabulary."""
 
@@ -88,6 +92,26 @@ class MissingExtraError(TokamataError, ImportError):
         )
         self.package = package
         self.extra = extra
+
+
+class BudgetError(TokamataError, ValueError):
+    """A budget of tokens in which no accepted text can be finished.
+
+    Attributes:
+        budget: the tokens that were left.
+        needed: the least number of tokens that suffice, or ``None`` where the budget is no budget at all (0 or
+            less) and nothing was searched.
+    """
+
+    def __init__(self, budget: int, needed: int | None = None) -> None:
+        super().__init__(budget, needed)
+        self.budget = budget
+        self.needed = needed
+
+    def __str__(self) -> str:
+        if self.needed is None:
+            return f"a budget is a whole number of tokens, at least 1, not {self.budget}"
+        return f"no accepted text can be finished in {self.budget} tokens; pass a budget of at least {self.needed}"
 
 
 class LimitExceeded(TokamataError, RuntimeError):
@@ -129,6 +153,49 @@ class Cancelled(TokamataError, RuntimeError):
 
     What the call was made on is unchanged and usable.
     """
+
+
+class UnknownTokenError(VocabularyError, KeyError):
+    """A control token that the vocabulary does not have.
+
+    Attributes:
+        name: what was asked for.
+        close: names of control tokens that look like it.
+    """
+
+    def __init__(self, name: str, reason: str, close: tuple[str, ...] = ()) -> None:
+        super().__init__(name, reason, close)
+        self.name = name
+        self.reason = reason
+        self.close = close
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {', '.join(self.close)}?" if self.close else ""
+        return f"no control token {self.name!r:.100}: {self.reason}{hint}"
+
+
+class MachineError(TokamataError, ValueError):
+    """An explicit machine that cannot be: a state, a symbol or a table that contradicts the rest."""
+
+
+class MachineFileError(MachineError):
+    """Text in OpenFst's form that cannot be read.
+
+    Attributes:
+        line: the number of the line, from 1.
+        found: what stands there, shortened.
+        expected: what should.
+    """
+
+    def __init__(self, line: int, found: str, expected: str) -> None:
+        found = found if len(found) <= 60 else found[:59] + "…"
+        super().__init__(line, found, expected)
+        self.line = line
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        return f"line {self.line} of the OpenFst text is {self.found!r}; expected {self.expected}"
 
 
 def caret(text: str, position: int, width: int = 72) -> str:

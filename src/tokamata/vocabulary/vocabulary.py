@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tokamata.errors import TokenIdError, VocabularyError
+from tokamata.errors import TokenIdError, UnknownTokenError, VocabularyError
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, shown_int
@@ -145,6 +145,21 @@ class Vocabulary:
         index = operator.index(token)
         kind = "unused" if index < len(self._tokens) else "padding"
         return self._names.get(index, f"<{kind} {index}>")
+
+    def control_token(self, name: str) -> int:
+        """The id of a control token, by its name.
+
+        Raises:
+            UnknownTokenError: there is none of that name below ``self.width``; it lists some that are close.
+        """
+        for token, known in self._names.items():
+            if known == name and self[token] is None:
+                return token
+        from difflib import get_close_matches
+
+        known_names = [self._names[token] for token in sorted(self._names)][:10_000]
+        close = tuple(get_close_matches(name[:100], known_names, n=3, cutoff=0.5))
+        raise UnknownTokenError(name, f"the vocabulary has {len(self._names):,} other names", close)
 
     def start_tokens(self) -> list[bytes | None] | None:
         """The bytes of every id below ``len(self)`` as the first token of a text.

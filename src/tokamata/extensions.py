@@ -1,0 +1,118 @@
+"""The extensions of paper 002 as functions that make constraints.
+
+What each denotes, and how it is written as a group of a regular expression, stands in
+:mod:`tokamata.patterns.extensions`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from tokamata import _core
+from tokamata.constraint import Constraint, checked_bounds, checked_text, clipped
+from tokamata.patterns import extensions as expressions
+
+__all__ = [
+    "control_token",
+    "delimited_list",
+    "delimited_subsequence_of",
+    "image",
+    "paragraph_token",
+    "quoted_text",
+    "substring_of",
+    "text_token",
+    "text_until",
+    "unquoted_text",
+]
+
+
+def quoted_text() -> Constraint:
+    """A string in double quotes on one line; a backslash escapes any one character but a line break."""
+    return Constraint(expressions.quoted_text(), "quoted_text()")
+
+
+def unquoted_text() -> Constraint:
+    """A plain scalar as YAML has it in a block: no quotes needed, on one line, no spaces at either end."""
+    return Constraint(expressions.unquoted_text(), "unquoted_text()")
+
+
+def control_token(token: str | int) -> Constraint:
+    """A control token itself, never text that looks like it.
+
+    Args:
+        token: its name, or its id.  Whether the vocabulary has it is seen when compiling.
+
+    Raises:
+        TypeError: it is neither a name nor an id.
+    """
+    key = token if isinstance(token, str) else operator.index(token)
+    return Constraint(expressions.control_token(key), f"control_token({key!r:.80})")
+
+
+def image() -> Constraint:
+    """An image: the control token that begins one, those that make it up, and the one that ends it.
+
+    Which tokens these are is decided for each vocabulary; for one whose images are not known, say it
+    with :func:`control_token`.
+    """
+    return Constraint(expressions.image(), "image()")
+
+
+def text_token() -> Constraint:
+    """One text token, whatever its bytes; what is around it must leave the whole valid UTF-8."""
+    return Constraint(expressions.text_token(), "text_token()")
+
+
+def paragraph_token() -> Constraint:
+    """One text token without a line feed or a carriage return."""
+    return Constraint(expressions.paragraph_token(), "paragraph_token()")
+
+
+def text_until(phrase: str) -> Constraint:
+    """Text that ends with ``phrase``, which appears nowhere in it before.
+
+    Raises:
+        ValueError: the phrase is empty, or holds a surrogate.
+    """
+    if not checked_text(phrase):
+        raise ValueError("text_until needs a phrase of at least one character")
+    return Constraint(expressions.text_until(phrase), clipped(f"text_until({phrase!r})"))
+
+
+def substring_of(text: str) -> Constraint:
+    """Any substring of ``text``, the empty one too.
+
+    Linear: a text of a million bytes takes a second or two, and some 100 MB while it is made.
+
+    Raises:
+        ValueError: the text holds a surrogate, or has more than 2^28 bytes.
+    """
+    if len(checked_text(text)) > 1 << 28:
+        raise ValueError(f"substring_of takes a text of 2^28 bytes at most, not of {len(text.encode()):,}")
+    return Constraint(expressions.substring_of(text), clipped(f"substring_of({text[:400]!r})"))
+
+
+def delimited_list(
+    item: Constraint, delimiter: Constraint, minimum: int = 1, maximum: int | None = None
+) -> Constraint:
+    """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two.
+
+    Raises:
+        ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
+    """
+    return item.separated_by(delimiter, minimum, maximum)
+
+
+def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint) -> Constraint:
+    """One or more of the items, in their order, each at most once, with a delimiter between each two.
+
+    Raises:
+        ValueError: there is no item, or more than ``expressions.MOST_ITEMS`` of them.
+    """
+    if not 1 <= len(items) <= expressions.MOST_ITEMS:
+        raise ValueError(f"delimited_subsequence_of takes 1 to {expressions.MOST_ITEMS:,} items, not {len(items):,}")
+    expression = expressions.delimited_subsequence_of(
+        [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
+    )
+    return Constraint(expression, clipped(f"delimited_subsequence_of of {len(items)} items"))

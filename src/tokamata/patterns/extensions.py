@@ -1,0 +1,269 @@
+"""The extensions of *Automata-based constraints for language model decoding* (2024), section 2.5, table 1.
+
+Each is an expression, and a specially named group of regular expressions:
+
+==========================================  ==========================================================
+``(?P<QUOTED_TEXT>)``                       a string in double quotes, with backslash escapes, on one line
+``(?P<UNQUOTED_TEXT>)``                     a plain scalar as YAML has it: no quotes needed, on one line
+``(?P<IMAGE>)``                             an image: the control tokens that begin it, make it up and end it
+``(?P<CONTROL_TOKEN>name)``                 a control token, by its name or its id in digits
+``(?P<TEXT_TOKEN>)``                        one text token; ``(?P<TEXT_TOKEN>+)``, ``*``, ``{2,5}``: so many
+``(?P<PARAGRAPH_TOKEN>)``                   one text token without a newline; quantifiers as above
+``(?P<TEXT_UNTIL>phrase)``                  text that ends where the phrase appears first, phrase included
+``(?P<SUBSTRING_OF>text)``                  any substring of the text, the empty one too
+``(?P<DELIMITED_LIST>d|item)``              one or more items with ``d`` between them
+``(?P<DELIMITED_SUBSEQUENCE_OF>d|a|b|c)``   one or more of the items, in their order, with ``d`` between them
+==========================================  ==========================================================
+
+The paper lets a state have edges for tokens and edges for whole masks, and where a token is on both it
+follows the token's own edge by a heuristic, which may lose accepted texts.  Here both ways are
+followed, so that a mask is exact.
+
+Delimiters and items are patterns; a ``|`` in a delimiter needs parentheses.  Phrases and texts stand
+for themselves, escapes aside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tokamata import _core
+from tokamata.patterns.regex import to_expression
+
+if TYPE_CHECKING:
+    from tokamata.patterns.regex import ExtensionCall
+
+__all__ = [
+    "EXTENSIONS",
+    "IMAGE_FAMILIES",
+    "control_token",
+    "delimited_list",
+    "delimited_subsequence_of",
+    "image",
+    "paragraph_token",
+    "quoted_text",
+    "substring_of",
+    "text_token",
+    "text_until",
+    "unquoted_text",
+]
+
+MOST_ITEMS = 1000  # of a delimited subsequence, whose expression grows with their square
+
+_QUOTED = r'"(?:[^"\\\n\r]|\\[^\n\r])*"'
+
+# YAML 1.2, rule 126 and those below it, in one line: what stands first is no indicator, or one of - ? :
+# with something right after it; a colon has something right after it; a # has something right before it.
+_VISIBLE = r"\s\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff"
+_PLAIN_REST = rf"(?: *(?::*[^{_VISIBLE}:#]|:+#)|#)*"
+_PLAIN = (
+    rf"(?:[^{_VISIBLE}\-?:,\[\]{{}}#&*!|>'\"%@`]|:+[^{_VISIBLE}:]|[\-?](?::*[^{_VISIBLE}:#]|:*#))" + _PLAIN_REST
+)
+
+# The control tokens that begin an image, make it up, and end it, as families of models name them.
+IMAGE_FAMILIES = (
+    ("<start_of_image>", "<image_soft_token>", "<end_of_image>"),  # Gemma 3
+    ("<|vision_start|>", "<|image_pad|>", "<|vision_end|>"),  # Qwen
+    ("<|image_start|>", "<|patch|>", "<|image_end|>"),  # Llama 4
+)
+
+_QUANTIFIER = re.compile(r"(?P<sign>[+*?]?)|\{(?P<low>\d{1,7})(?P<range>,(?P<high>\d{0,7}))?\}")
+_SIGNS = {"": (1, 1), "+": (1, None), "*": (0, None), "?": (0, 1)}
+
+
+# ---- expressions ------------------------------------------------------------------------------
+
+
+@cache
+def quoted_text() -> _core.Expression:
+    """A string in double quotes on one line; a backslash escapes any one character but a line break."""
+    return to_expression(_QUOTED)
+
+
+@cache
+def unquoted_text() -> _core.Expression:
+    """A plain scalar as YAML has it in a block, on one line, without spaces at either end."""
+    return to_expression(_PLAIN)
+
+
+def control_token(token: str | int) -> _core.Expression:
+    """A control token itself, never text that looks like it; by name, or by id."""
+    return _core.control_token(f"id:{token}" if isinstance(token, int) else f"name:{token}")
+
+
+def image() -> _core.Expression:
+    """An image: the token that begins one, those that make it up, the token that ends it.
+
+    Which tokens these are is decided for each vocabulary, among ``IMAGE_FAMILIES``.
+    """
+    content = _core.repeat(_core.control_token("image:1"), 1, None)
+    return _core.concat([_core.control_token("image:0"), content, _core.control_token("image:2")])
+
+
+def text_token() -> _core.Expression:
+    """One text token, whatever its bytes."""
+    return _core.one_token([(0, 255)])
+
+
+def paragraph_token() -> _core.Expression:
+    """One text token without a line feed or a carriage return."""
+    return _core.one_token([(0, 9), (11, 12), (14, 255)])
+
+
+def text_until(phrase: str) -> _core.Expression:
+    """Text that ends with ``phrase``, which appears nowhere in it before."""
+    end = _core.literal(phrase.encode())
+    any_code_point = _core.code_points([(0, 0x10FFFF)])
+    ends = _core.concat([_core.text(), end])
+    goes_on = _core.concat([_core.text(), end, any_code_point, _core.anything()])
+    return _core.intersect([ends, _core.complement(goes_on)])
+
+
+def substring_of(text: str) -> _core.Expression:
+    """Any substring of ``text``, the empty one too; linear in its length."""
+    return _core.substrings(text)
+
+
+def delimited_list(
+    item: _core.Expression, delimiter: _core.Expression, minimum: int, maximum: int | None
+) -> _core.Expression:
+    """``minimum`` to ``maximum`` items, one at least, with the delimiter between each two."""
+    more = _core.concat([delimiter, item])
+    return _core.concat([item, _core.repeat(more, minimum - 1, None if maximum is None else maximum - 1)])
+
+
+def delimited_subsequence_of(
+    items: Sequence[_core.Expression], delimiter: _core.Expression
+) -> _core.Expression:
+    """One or more of the items, in their order, each at most once, with the delimiter between each two."""
+    more = [
+        _core.union([_core.epsilon(), _core.concat([delimiter, item])]) for item in items
+    ]  # shared by all of the ways below
+    return _core.union([_core.concat([item, *more[i + 1 :]]) for i, item in enumerate(items)])
+
+
+# ---- groups -----------------------------------------------------------------------------------
+
+
+def _without_argument(call: ExtensionCall) -> None:
+    if call.argument:
+        raise call.error(f"{call.name} takes no argument", f"write (?P<{call.name}>)")
+
+
+def _argument(call: ExtensionCall, example: str) -> str:
+    if not call.argument:
+        raise call.error(f"{call.name} needs an argument", f"write, for example, (?P<{call.name}>{example})")
+    return call.argument
+
+
+def _quoted(call: ExtensionCall) -> _core.Expression:
+    _without_argument(call)
+    return quoted_text()
+
+
+def _unquoted(call: ExtensionCall) -> _core.Expression:
+    _without_argument(call)
+    return unquoted_text()
+
+
+def _image(call: ExtensionCall) -> _core.Expression:
+    _without_argument(call)
+    return image()
+
+
+def _control(call: ExtensionCall) -> _core.Expression:
+    name = call.unescape(_argument(call, "<end_of_turn>"), 0)
+    return control_token(int(name) if name.isascii() and name.isdigit() and len(name) < 10 else name)
+
+
+def _tokens(call: ExtensionCall) -> _core.Expression:
+    match = _QUANTIFIER.fullmatch(call.argument)
+    if not match:
+        raise call.error(f"{call.name} takes a quantifier alone", f"write (?P<{call.name}>), (?P<{call.name}>+) or {{2,5}}")
+    low: int
+    high: int | None
+    if match["low"] is None:
+        low, high = _SIGNS[match["sign"]]
+    else:
+        low = int(match["low"])
+        high = low if match["range"] is None else int(match["high"]) if match["high"] else None
+    if high is not None and low > high:
+        raise call.error(f"{call.name} has a minimum above its maximum", "swap the two")
+    token = text_token() if call.name == "TEXT_TOKEN" else paragraph_token()
+    return token if (low, high) == (1, 1) else _core.repeat(token, low, high, call.position)
+
+
+def _until(call: ExtensionCall) -> _core.Expression:
+    return text_until(call.unescape(_argument(call, "END"), 0))
+
+
+def _substring(call: ExtensionCall) -> _core.Expression:
+    return substring_of(call.unescape(_argument(call, "some text"), 0))
+
+
+def split_at_bars(argument: str) -> list[str]:
+    """The parts of an argument between its bars, those in groups, classes and escapes aside.
+
+    >>> split_at_bars("[|]|(a|b)")
+    ['[|]', '(a|b)']
+    """
+    parts, begin, depth, class_begin, place = [], 0, 0, -1, 0
+    while place < len(argument):
+        character = argument[place]
+        if character == "\\":
+            place += 1
+        elif class_begin >= 0:
+            # A bracket right after the opening one, or after [^, stands for itself.
+            if character == "]" and argument[class_begin:place] not in ("[", "[^"):
+                class_begin = -1
+        elif character == "[":
+            class_begin = place
+        elif character in "()":
+            depth += 1 if character == "(" else -1
+        elif character == "|" and depth == 0:
+            parts.append(argument[begin:place])
+            begin = place + 1
+        place += 1
+    return [*parts, argument[begin:]]
+
+
+def _parts(call: ExtensionCall, example: str) -> list[_core.Expression]:
+    """The delimiter and the items, which bars at the top level part."""
+    texts = split_at_bars(_argument(call, example))
+    if len(texts) < 2:
+        raise call.error(f"{call.name} needs a delimiter and an item", f"write (?P<{call.name}>{example})")
+    parts = []
+    offset = 0
+    for text in texts:
+        parts.append(call.compile(text, offset))
+        offset += len(text) + 1
+    return parts
+
+
+def _list(call: ExtensionCall) -> _core.Expression:
+    delimiter, *items = _parts(call, ", |[a-z]+")
+    return delimited_list(_core.union(items), delimiter, 1, None)
+
+
+def _subsequence(call: ExtensionCall) -> _core.Expression:
+    delimiter, *items = _parts(call, ", |red|green|blue")
+    if len(items) > MOST_ITEMS:
+        raise call.error(f"{call.name} has {len(items):,} items", f"give it {MOST_ITEMS:,} at most")
+    return delimited_subsequence_of(items, delimiter)
+
+
+EXTENSIONS = {
+    "QUOTED_TEXT": _quoted,
+    "UNQUOTED_TEXT": _unquoted,
+    "IMAGE": _image,
+    "CONTROL_TOKEN": _control,
+    "TEXT_TOKEN": _tokens,
+    "PARAGRAPH_TOKEN": _tokens,
+    "TEXT_UNTIL": _until,
+    "SUBSTRING_OF": _substring,
+    "DELIMITED_LIST": _list,
+    "DELIMITED_SUBSEQUENCE_OF": _subsequence,
+}
