@@ -37,6 +37,7 @@ namespace {
 struct Shown {
   nb::object text;
   bool is_pattern;  // places are offsets into it
+  TokenCount budget = 0;  // of the call, where it has one
 };
 
 // Runs a task of the engine; its errors become those of tokamata.errors.
@@ -49,6 +50,8 @@ auto guarded(const Shown& shown, Task&& task) {
     const bool known = shown.is_pattern && error.position >= 0;
     const nb::object position = known ? nb::object(nb::int_(error.position)) : nb::none();
     raise("LimitExceeded", nb::make_tuple(error.limit, error.bound, pattern, position));
+  } catch (const BudgetTooSmall& error) {
+    raise("BudgetError", nb::make_tuple(shown.budget, error.needed));
   } catch (const Cancelled&) {
     raise("Cancelled", nb::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
   } catch (const EmptyConstraint&) {
@@ -184,7 +187,16 @@ class BoundMatcher {
     if (MaskPtr known = matcher_->try_mask()) return known;
     return work([&] { return matcher_->mask(); });
   }
-  void fill_mask(const nb::handle row) { copy_into(row, *current_mask()); }
+  void fill_mask(const nb::handle row, const nb::object& tokens, bool count_stop) {
+    copy_into(row, tokens.is_none() ? *current_mask() : *mask_within(tokens, count_stop));
+  }
+  MaskPtr mask_within(const nb::object& tokens, bool count_stop) {
+    const TokenCount left = checked_budget(tokens);
+    if (MaskPtr known = matcher_->try_mask_within(left, count_stop); known && known->set_bits) return known;
+    return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left},
+                               [&] { return matcher_->mask_within(left, count_stop); });
+  }
+  nb::list shortest_completion() { return to_list(work([&] { return matcher_->shortest_completion(); })); }
   nb::object mask() { return bound_->view(current_mask()); }
 
   bool advance(std::int64_t token) {
@@ -219,6 +231,15 @@ class BoundMatcher {
       raise("TokenIdError", nb::make_tuple("token id " + std::to_string(token) + " is outside the vocabulary, whose width is " +
                                            std::to_string(width)));
     return {static_cast<std::uint32_t>(token)};
+  }
+  // More tokens than anyone writes are as good as any number; there is no budget of none.
+  static TokenCount checked_budget(const nb::object& tokens) {
+    int overflow = 0;
+    const nb::object number = nb::steal(PyNumber_Index(tokens.ptr()));
+    if (!number.is_valid()) throw nb::python_error();
+    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow < 0 || (overflow == 0 && value < 1)) raise("BudgetError", nb::make_tuple(number));
+    return overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(value);
   }
   static nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
   static nb::list to_list(const std::vector<TokenId>& tokens) {
@@ -366,7 +387,8 @@ NB_MODULE(_core, m) {
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
       .def("__init__", [](BoundMatcher* self, nb::handle_t<BoundConstraint> c) { new (self) BoundMatcher(nb::borrow(c)); },
            "constraint"_a)
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none())
+      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a = false)
+      .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)
       .def("rollback", &BoundMatcher::rollback, "count"_a)

@@ -57,9 +57,9 @@ std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool who
   std::vector<Loop> loops;
   for (ExpressionId alternative : arena.alternatives(expression)) {
     const ExpressionNode& n = arena.node(alternative);
-    if (!n.spellable_by_bytes) continue;
+    if (!n.spellable_by_bytes()) continue;
     const ExpressionNode& head = n.kind == Kind::Concatenation ? arena.node(n.head()) : n;
-    if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes) continue;
+    if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);
     if (!bytes.empty()) add_loop({bytes, head.maximum}, loops);
   }

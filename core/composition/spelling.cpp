@@ -24,7 +24,7 @@ namespace tokamata {
 
 bool TokenAutomaton::spellable(StateId state, Budget& budget) {
   const ExpressionNode& node = automaton_.node(state);
-  if (node.nullable || node.spellable_by_bytes) return true;
+  if (node.nullable || node.spellable_by_bytes()) return true;
   const Spelling known = data(state).spelling;
   if (known != Spelling::Unknown) return known == Spelling::Yes;
   return search_spelling(state, budget);
@@ -85,9 +85,12 @@ bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
       if (target == ByteAutomaton::kDead) continue;
       const ExpressionNode& node = automaton_.node(target);
       const Spelling known = data(target).spelling;
-      if (node.nullable || node.spellable_by_bytes || known == Spelling::Yes) {
+      if (node.nullable || node.spellable_by_bytes() || known == Spelling::Yes) {
+        std::uint64_t needed = room(target).at_most;
         for (StateId back = current;; back = found_from.at(back.value)) {
+          if (needed != kEndless) ++needed;
           data(back).spelling = Spelling::Yes;
+          data(back).at_most = std::min(data(back).at_most, needed);
           if (back == state) return true;
         }
       }

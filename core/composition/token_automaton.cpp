@@ -87,8 +87,12 @@ std::size_t TokenAutomaton::reclaim(std::size_t limit) {
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
   const auto ranges = live_ranges(place, budget);
   std::vector<TokenId> controls;
-  for (const TokenId token : controls_)
-    if (step(place, token, budget)) controls.push_back(token);
+  for (const TokenId token : controls_) {
+    const std::optional<StateId> target = step(place, token, budget);
+    if (!target) continue;
+    controls.push_back(token);
+    if (!place.at_start) data(place.state).most_after = std::max(data(place.state).most_after, most_from(*target));
+  }
   MaskPtr mask = make_mask(vocabulary(place.at_start), ranges, controls, automaton_.accepting(place.state));
   budget.check();
   return mask;
@@ -110,11 +114,57 @@ const std::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget) {
 }
 
 std::vector<TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget) {
+  std::uint64_t most = 0;
   const auto describe = [&](StateId state) {
-    const bool can_finish = spellable(edge(state, budget), budget);
+    const StateId behind = edge(state, budget);
+    const bool can_finish = spellable(behind, budget);
+    if (can_finish) most = std::max(most, most_from(behind));
     return WalkState{loops(state, budget), can_finish};
   };
-  return MaskWalk(vocabulary(place.at_start).trie(), automaton_, budget, describe).run(place.state);
+  auto ranges = MaskWalk(vocabulary(place.at_start).trie(), automaton_, budget, describe).run(place.state);
+  if (!place.at_start) data(place.state).most_after = most;
+  return ranges;
+}
+
+// ---- room -------------------------------------------------------------------------------------
+
+TokenAutomaton::Room TokenAutomaton::room(StateId state) const {
+  const ExpressionNode& node = automaton_.node(state);
+  if (node.nullable) return {0, 0};
+  const std::uint64_t longest = std::max<std::uint64_t>(vocabulary_->trie().longest(), 1);
+  const std::uint64_t at_least = std::max<std::uint64_t>((node.shortest + longest - 1) / longest, 1);
+  std::uint64_t at_most = state.value < data_.size() ? data_[state.value].at_most : kEndless;
+  if (node.spellable_by_bytes()) at_most = std::min<std::uint64_t>(at_most, std::max(node.spelled, 1u));
+  return {at_least, at_most};
+}
+
+// What a state needs, and whatever its loops lead to: back to itself where it is constrained.
+std::uint64_t TokenAutomaton::most_from(StateId state) const {
+  const ExpressionNode& node = automaton_.node(state);
+  if (node.constrained) return room(state).at_most;
+  return lives_by_bytes_ ? node.worst : kEndless;
+}
+
+// Where lookaround and the like are in play, the mask has met every state that a token leads to.
+std::uint64_t TokenAutomaton::most_after(Place place) const {
+  const ExpressionNode& node = automaton_.node(place.state);
+  if (lives_by_bytes_ && !node.constrained) return node.worst;
+  if (place.at_start || !node.constrained || place.state.value >= data_.size()) return kEndless;
+  return data_[place.state.value].most_after;
+}
+
+MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> tokens) {
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  const Vocabulary& source = vocabulary(place.at_start);
+  mask->words.assign(source.words(), 0);
+  for (const std::uint32_t token : tokens) mask->words[token / 32] |= 1u << (token % 32);
+  mask->set_bits = mask->open_tokens = tokens.size();
+  if (automaton_.accepting(place.state)) {
+    for (const std::uint32_t stop : source.stop()) mask->words[stop / 32] |= 1u << (stop % 32);
+    mask->set_bits += source.stop().size();
+  }
+  return mask;
 }
 
 // Sets the bits of the tokens in the ranges, or clears those of all others, whichever are fewer.
@@ -200,7 +250,7 @@ std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, Toke
     state = *next;
   }
   const ExpressionNode& node = automaton_.node(state);
-  if (node.nullable || node.spellable_by_bytes) return state;
+  if (node.nullable || node.spellable_by_bytes()) return state;
   if (state.value >= data_.size()) return std::nullopt;
   switch (data_[state.value].spelling) {
     case Spelling::Yes: return state;

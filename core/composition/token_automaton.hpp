@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,25 @@ class TokenAutomaton {
   Reading read(StateId state, std::string_view text, Budget& budget);
   // Bytes after which something lives.
   ByteSet live_bytes(StateId state, Budget& budget);
+  // What a state becomes where a token ends and another may begin.
+  StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
+  // Whether some accepted text can be reached in tokens from a state behind an edge.
+  bool spellable(StateId state, Budget& budget);
+
+  // How many tokens lead to an accepted text, as far as that is known without a search.
+  static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
+  struct Room {
+    std::uint64_t at_least, at_most;
+  };
+  Room room(StateId state) const;
+  // No state after any allowed token needs more than so many tokens; kEndless where that is not known.
+  std::uint64_t most_after(Place place) const;
+  // A mask of the tokens given, and of the stop tokens where the text is accepted.
+  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens);
+
+  // The control tokens that the pattern names.
+  const std::vector<TokenId>& controls() const { return controls_; }
+  std::size_t mask_bytes() const { return vocabulary_->words() * sizeof(std::uint32_t) + sizeof(Mask); }
 
   const Vocabulary& vocabulary(bool at_start) const { return at_start ? *start_vocabulary_ : *vocabulary_; }
   ByteAutomaton& automaton() { return automaton_; }
@@ -96,11 +116,12 @@ class TokenAutomaton {
     std::vector<Loop> loops;
     bool loops_known = false;
     Spelling spelling = Spelling::Unknown;
+    std::uint64_t at_most = kEndless;     // tokens to an accepted text, where a search has met this state
+    std::uint64_t most_after = kEndless;  // the most that any state met by its mask needs
   };
   StateData& data(StateId state);
   const std::vector<Loop>& loops(StateId state, Budget& budget);
-  // What a state becomes where a token ends and another may begin.
-  StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
+  std::uint64_t most_from(StateId state) const;
   std::optional<Symbol> control_symbol(TokenId token) const;
 
   MaskPtr build_mask(Place place, Budget& budget);
@@ -108,9 +129,7 @@ class TokenAutomaton {
   MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges,
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
-  std::size_t mask_bytes() const { return vocabulary_->words() * sizeof(std::uint32_t) + sizeof(Mask); }
 
-  bool spellable(StateId state, Budget& budget);
   bool search_spelling(StateId state, Budget& budget);
   std::vector<StateId> successors(StateId state, Budget& budget);
   bool lives(StateId state, Budget& budget);

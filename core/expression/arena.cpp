@@ -13,6 +13,11 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
+// Lengths of shortest texts stay below this and are never summed past it.
+constexpr std::uint64_t kLongest = ExpressionNode::kUnspelled;
+
+std::uint32_t capped(std::uint64_t length) { return static_cast<std::uint32_t>(std::min(length, kLongest)); }
+
 // Products of nested bounds are kept while they are far from overflow.
 constexpr Count kLargestProduct = Count{1} << 60;
 
@@ -21,9 +26,9 @@ constexpr Count kLargestProduct = Count{1} << 60;
 Arena::Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
     : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit), table_(256, 0) {
   intern({.kind = Kind::Empty, .text = true});
-  intern({.kind = Kind::Epsilon, .nullable = true, .spellable_by_bytes = true, .text = true});
-  intern({.kind = Kind::Stub, .spellable_by_bytes = true, .text = true});
-  intern({.kind = Kind::Everything, .nullable = true, .spellable_by_bytes = true});
+  intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
+  intern({.kind = Kind::Stub, .text = true, .spelled = 0});
+  intern({.kind = Kind::Everything, .nullable = true, .spelled = 0});
 }
 
 // ---- hash-consing -----------------------------------------------------------------------------
@@ -95,8 +100,8 @@ std::uint32_t Arena::index_of(const ByteSet& set) {
 
 ExpressionId Arena::bytes(const ByteSet& set) {
   if (set.empty()) return kEmpty;
-  return intern({.kind = Kind::Bytes, .spellable_by_bytes = set.intersects(single_bytes_), .text = true,
-                 .first = index_of(set)});
+  return intern({.kind = Kind::Bytes, .text = true,
+                 .spelled = set.intersects(single_bytes_) ? 1 : ExpressionNode::kUnspelled, .shortest = 1, .worst = 1, .first = index_of(set)});
 }
 
 void Arena::note_bytes(const ByteSet& set) {
@@ -124,19 +129,26 @@ std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& a
   for (std::uint32_t known = 0; known < strings_.size(); ++known)
     if (strings_[known].automaton == automaton) return known;
   ByteSet used;
-  std::vector<bool> spellable(automaton->state_count(), false);
+  std::vector<std::uint32_t> spelled(automaton->state_count(), 0);
+  std::vector<std::uint32_t> shortest(automaton->state_count(), 0);
+  std::uint32_t worst = 0;
   for (std::uint32_t state = automaton->state_count(); state-- > 0;) {  // targets before sources
-    spellable[state] = automaton->accepting(state);
+    std::uint64_t least = automaton->accepting(state) ? 0 : kLongest;
+    std::uint64_t least_spelled = least;
     for (const auto [byte, target] : automaton->transitions(state)) {
       used.add(byte);
-      if (spellable[target] && single_bytes_.contains(byte)) spellable[state] = true;
+      if (single_bytes_.contains(byte)) least_spelled = std::min(least_spelled, std::uint64_t{spelled[target]} + 1);
+      least = std::min(least, std::uint64_t{shortest[target]} + 1);
     }
+    shortest[state] = capped(least);
+    spelled[state] = capped(least_spelled);
+    worst = std::max(worst, shortest[state]);
   }
   note_bytes(used);
   // Any byte may lead elsewhere than its neighbours do.
   for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
     note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
-  strings_.push_back({automaton, std::move(spellable)});
+  strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst});
   return static_cast<std::uint32_t>(strings_.size() - 1);
 }
 
@@ -145,20 +157,20 @@ ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
   const KnownStrings& known = strings_[index];
   const bool accepting = known.automaton->accepting(state);
   if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
-  return intern({.kind = Kind::Strings, .nullable = accepting, .spellable_by_bytes = known.spellable[state],
-                 .text = true, .first = index, .second = state});
+  return intern({.kind = Kind::Strings, .nullable = accepting, .text = true, .spelled = known.spelled[state],
+                 .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
 }
 
 ExpressionId Arena::add_control_token(const std::string& name) {
   const auto place = std::ranges::find(control_tokens_, name);
   const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
   if (place == control_tokens_.end()) control_tokens_.push_back(name);
-  return intern({.kind = Kind::ControlToken, .spellable_by_bytes = true, .first = index});
+  return intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = index});
 }
 
 // Alive or not depends on the edges to come, and is never taken for granted.
 ExpressionId Arena::one_token(std::uint32_t set, Phase phase) {
-  return intern({.kind = Kind::OneToken, .constrained = true, .edges = true, .first = set,
+  return intern({.kind = Kind::OneToken, .constrained = true, .edges = true, .shortest = 1, .first = set,
                  .second = static_cast<std::uint32_t>(phase)});
 }
 
@@ -176,14 +188,17 @@ ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton
   const auto index = static_cast<std::uint32_t>(automata_.size());
   automaton_index_.emplace(automaton->hash(), index);
   KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), kUnmade),
-                       std::vector<bool>(automaton->state_count(), false)};
-  known.spellable[CodePointAutomaton::kFinal] = true;
+                       std::vector<std::uint32_t>(automaton->state_count(), 0),
+                       std::vector<std::uint32_t>(automaton->state_count(), 0)};
   // States are numbered from the leaves up, so that targets come before sources.
   for (std::uint32_t state = 1; state < automaton->state_count(); ++state) {
+    known.spelled[state] = known.shortest[state] = capped(kLongest);
     for (auto t = automaton->begin(state); t != automaton->end(state); ++t) {
       const ByteSet range = ByteSet::range(t->low, t->high);
       note_bytes(range);
-      if (known.spellable[t->target] && range.intersects(single_bytes_)) known.spellable[state] = true;
+      if (range.intersects(single_bytes_))
+        known.spelled[state] = std::min(known.spelled[state], capped(std::uint64_t{known.spelled[t->target]} + 1));
+      known.shortest[state] = std::min(known.shortest[state], known.shortest[t->target] + 1);
     }
   }
   automata_.push_back(std::move(known));
@@ -205,8 +220,8 @@ ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state
       for (auto t = begin; t != end; ++t) set |= ByteSet::range(t->low, t->high);
       result = pair(bytes(set), automaton_state(automaton, begin->target));
     } else {
-      result = intern({.kind = Kind::CodePoints, .spellable_by_bytes = automata_[automaton].spellable[state], .text = true,
-                       .first = automaton, .second = state});
+      result = intern({.kind = Kind::CodePoints, .text = true, .spelled = automata_[automaton].spelled[state],
+                       .shortest = automata_[automaton].shortest[state], .worst = 4, .first = automaton, .second = state});
     }
   }
   automata_[automaton].states[state] = result;
@@ -224,13 +239,15 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
   const bool constrained = h.constrained || t.constrained;
   return intern({.kind = Kind::Concatenation,
                  .nullable = h.nullable && t.nullable,
-                 .spellable_by_bytes = h.spellable_by_bytes && t.spellable_by_bytes,
                  .counts_past_reach = !constrained && (h.counts_past_reach || t.counts_past_reach),
                  .open = h.open || t.open,
                  .behind = h.behind || t.behind,
                  .constrained = constrained,
                  .edges = h.edges || t.edges,
                  .text = h.text && t.text,
+                 .spelled = capped(std::uint64_t{h.spelled} + t.spelled),
+                 .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
+                 .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
                  .depth = std::max(h.depth + 1, t.depth),
                  .shape = static_cast<std::uint32_t>(mix(h.shape, t.shape)) | 1,
                  .first = head.value,
@@ -260,15 +277,19 @@ ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
   }
   const ExpressionNode& b = node(body);
   const bool past_reach = b.counts_past_reach || minimum > reach_ || (maximum != kUnbounded && maximum > reach_);
+  const std::uint64_t rounds = std::min<Count>(minimum, kLongest);
+  const std::uint64_t later = rounds > 0 ? rounds - 1 : 0;
   return intern({.kind = Kind::Repetition,
                  .nullable = minimum == 0,
-                 .spellable_by_bytes = minimum == 0 || b.spellable_by_bytes,
                  .counts_past_reach = past_reach && !b.constrained,
                  .open = b.open,
                  .behind = b.behind,
                  .constrained = b.constrained,
                  .edges = b.edges,
                  .text = b.text,
+                 .spelled = capped(rounds * b.spelled),
+                 .shortest = capped(rounds * b.shortest),
+                 .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
                  .depth = b.depth + 1,
                  .shape = static_cast<std::uint32_t>(mix(0x5265u, body.value)) | 1,
                  .first = body.value,
@@ -392,7 +413,7 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
       break;
     case Kind::ControlToken:
       if (control_tokens_.empty()) control_tokens_ = other.control_tokens_;  // with the numbers they have
-      result = intern({.kind = Kind::ControlToken, .spellable_by_bytes = true, .first = n.first});
+      result = intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = n.first});
       break;
     case Kind::OneToken:
       result = one_token(index_of(other.byte_set(n)), static_cast<Phase>(n.second));

@@ -54,13 +54,15 @@ enum class Kind : std::uint8_t {
 struct ExpressionNode {
   Kind kind;
   bool nullable : 1 = false;            // accepts the empty text, where what is open is decided here and now
-  bool spellable_by_bytes : 1 = false;  // accepts a text all of whose bytes are tokens of their own
   bool counts_past_reach : 1 = false;   // somewhere counts to more than a token is long
   bool open : 1 = false;                // has a lookaround that sees beyond it
   bool behind : 1 = false;              // has a lookbehind, to be kept up to date while it waits
   bool constrained : 1 = false;         // may be empty without being the empty expression
   bool edges : 1 = false;               // sees the edges of tokens
   bool text : 1 = false;                // all it accepts is valid UTF-8, and no control token
+  std::uint32_t spelled = kUnspelled;  // bytes of a shortest text of single-byte tokens that is sure to be there
+  std::uint32_t shortest = 0;  // bytes of a shortest text; at least so many, where it is constrained
+  std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;   // nesting, tails not counted
   std::uint32_t shape = 0;   // hash of the structure without the counts
   std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings: automaton; ControlToken: number; OneToken: set;
@@ -69,6 +71,9 @@ struct ExpressionNode {
                              // Union, Intersection: length; Guarded: guard
   Count minimum = 0;
   Count maximum = 0;
+
+  static constexpr std::uint32_t kUnspelled = 0x7fffffff;  // also where sums of lengths end
+  bool spellable_by_bytes() const { return spelled < kUnspelled; }
 
   ExpressionId head() const { return {first}; }
   ExpressionId tail() const { return {second}; }
@@ -154,11 +159,14 @@ class Arena {
   struct KnownAutomaton {
     std::shared_ptr<const CodePointAutomaton> automaton;
     std::vector<ExpressionId> states;  // the expression of each state, or kUnmade
-    std::vector<bool> spellable;
+    std::vector<std::uint32_t> spelled;   // of each state, as of a node
+    std::vector<std::uint32_t> shortest;
   };
   struct KnownStrings {
     std::shared_ptr<const StringAutomaton> automaton;
-    std::vector<bool> spellable;
+    std::vector<std::uint32_t> spelled;
+    std::vector<std::uint32_t> shortest;
+    std::uint32_t worst = 0;
   };
   struct Counted {  // an alternative body{minimum,maximum}·tail
     ExpressionId body, tail;

@@ -32,12 +32,13 @@ ExpressionId Arena::wrap(Kind kind, ExpressionId body) {
   const bool looks = kind == Kind::LookAhead || kind == Kind::LookBehind;
   return intern({.kind = kind,
                  .nullable = kind == Kind::Complement ? !b.nullable : b.nullable,
-                 .spellable_by_bytes = kind == Kind::Scope && b.spellable_by_bytes,
                  .open = kind != Kind::Scope && (looks || b.open),
                  .behind = kind == Kind::LookBehind || (kind != Kind::Scope && b.behind),
                  .constrained = true,
                  .edges = b.edges,
                  .text = looks || (kind == Kind::Scope && b.text),
+                 .spelled = kind == Kind::Scope ? b.spelled : ExpressionNode::kUnspelled,
+                 .shortest = kind == Kind::Scope ? b.shortest : 0,
                  .depth = b.depth + 1,
                  .first = body.value});
 }
@@ -110,6 +111,7 @@ ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
     result.behind |= n.behind;
     result.edges |= n.edges;
     result.text |= n.text;
+    result.shortest = std::max(result.shortest, n.shortest);
     result.depth = std::max(result.depth, n.depth + 1);
   }
   return intern(result, flat);
@@ -138,6 +140,7 @@ ExpressionId Arena::guarded(ExpressionId expression, ExpressionId guard) {
                  .constrained = true,
                  .edges = n.edges || g.edges,
                  .text = n.text,
+                 .shortest = std::max(n.shortest, g.shortest),
                  .depth = std::max(n.depth, g.depth) + 1,
                  .first = expression.value,
                  .second = guard.value});

@@ -43,6 +43,8 @@ class ByteAutomaton {
 
   // The least byte of each class.  Bytes of one class behave alike in every state.
   const std::vector<std::uint8_t>& byte_classes() const { return byte_classes_; }
+  // The number of a byte's class among them.
+  std::size_t byte_class(std::uint8_t byte) const { return class_of_[byte]; }
   // In the order of Symbol::control.
   const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 

@@ -51,16 +51,19 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
   if (flat.size() == 1) return flat[0];
   ExpressionNode result{.kind = Kind::Union};
   result.text = true;
+  result.shortest = ~std::uint32_t{0};
   for (ExpressionId item : flat) {
     const ExpressionNode& n = node(item);
     result.nullable |= n.nullable;
-    result.spellable_by_bytes |= n.spellable_by_bytes;
     result.counts_past_reach |= n.counts_past_reach;
     result.open |= n.open;
     result.behind |= n.behind;
     result.constrained |= n.constrained;
     result.edges |= n.edges;
     result.text &= n.text;
+    result.spelled = std::min(result.spelled, n.spelled);
+    result.shortest = std::min(result.shortest, n.shortest);
+    result.worst = std::max(result.worst, n.worst);
     result.depth = std::max(result.depth, n.depth + 1);
   }
   result.counts_past_reach &= !result.constrained;

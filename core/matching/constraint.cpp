@@ -35,6 +35,7 @@ void Constraint::collect() {
     for (Matcher::Step& step : matcher->steps_)
       if (step.state != Matcher::kStopped) held.push_back(&step.state);
   automaton_.keep_only(held);
+  completions_.clear();
 }
 
 std::size_t Constraint::state_count() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/limits.hpp"
+#include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -24,6 +25,12 @@ struct EmptyConstraint : std::runtime_error {
 struct Unspellable : std::runtime_error {
   explicit Unspellable(ByteSet missing) : std::runtime_error("the vocabulary cannot spell the pattern"), bytes(missing) {}
   ByteSet bytes;
+};
+
+// No accepted text can be finished in the tokens that are left; `needed` is the least number that suffices.
+struct BudgetTooSmall : std::runtime_error {
+  explicit BudgetTooSmall(TokenCount needed_tokens) : std::runtime_error("budget too small"), needed(needed_tokens) {}
+  TokenCount needed;
 };
 
 class Matcher;
@@ -50,12 +57,16 @@ class Constraint {
   template <class Task>
   auto work(double& spent_seconds, Task&& task);
   void collect();
-  std::size_t held_bytes() { return automaton_.reclaim(limits_.memory_bytes); }
+  std::size_t held_bytes() {
+    const std::size_t others = completions_.memory_bytes();
+    return others + automaton_.reclaim(limits_.memory_bytes > others ? limits_.memory_bytes - others : 0);
+  }
 
   Budget::Clock::time_point started_;
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   TokenAutomaton automaton_;
+  Completions completions_{automaton_};
   double compile_seconds_ = 0;
   std::mutex mutex_;
   std::vector<Matcher*> matchers_;

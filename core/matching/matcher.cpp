@@ -47,6 +47,30 @@ MaskPtr Matcher::mask() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) { return current_mask(budget); });
 }
 
+MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
+  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  if (!lock) return nullptr;
+  if (stopped()) return automaton().stop_mask();
+  return completions().try_mask(place(), tokens - count_stop);
+}
+
+MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop) {
+  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+    if (stopped()) return automaton().stop_mask();
+    const TokenCount left = tokens - count_stop;
+    MaskPtr mask = completions().mask(place(), left, budget);
+    if (mask->set_bits == 0 && !automaton().automaton().accepting(state()))
+      throw BudgetTooSmall(completions().tokens_needed(place(), budget) + count_stop);
+    return mask;
+  });
+}
+
+std::vector<TokenId> Matcher::shortest_completion() {
+  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+    return stopped() ? std::vector<TokenId>() : completions().shortest(place(), budget);
+  });
+}
+
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;

@@ -45,6 +45,12 @@ class Matcher {
 
   MaskPtr try_mask();  // null: not known yet, or the lock is held
   MaskPtr mask();
+  // The tokens after which an accepted text of at most `tokens` - 1 more tokens exists; with
+  // `count_stop` one of them is for the stop token.  Throws BudgetTooSmall where there is no such text.
+  MaskPtr try_mask_within(TokenCount tokens, bool count_stop);
+  MaskPtr mask_within(TokenCount tokens, bool count_stop);
+  // As few tokens as possible that lead to an accepted text, without a stop token.
+  std::vector<TokenId> shortest_completion();
   std::optional<bool> try_advance(TokenId token);
   bool advance(TokenId token);
   // Returns false, and does nothing, where fewer than `count` tokens were advanced.
@@ -72,6 +78,7 @@ class Matcher {
   StateId state() const { return steps_.back().state; }
   bool stopped() const { return state() == kStopped; }
   TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps_.size() == 1}; }
+  Completions& completions() { return constraint_->completions_; }
   MaskPtr current_mask(Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;

@@ -1,0 +1,216 @@
+#include "composition/completions.hpp"
+
+#include <algorithm>
+
+namespace tokamata {
+
+namespace {
+constexpr std::size_t kMostNarrow = 64;
+}
+
+// ---- what a state can become ------------------------------------------------------------------
+
+const ClassTrie& Completions::kinds(bool at_start) {
+  std::optional<ClassTrie>& trie = at_start ? start_kinds_ : kinds_;
+  if (!trie) trie.emplace(automaton_.vocabulary(at_start).trie(), automaton_.automaton());
+  return *trie;
+}
+
+// Calls visit(state, ids) for every kind of token that leads to a spellable state.
+template <class Visit>
+void Completions::for_each_target(Place place, Budget& budget, Visit&& visit) {
+  struct Frame {
+    std::uint32_t child, end;
+    StateId state;
+  };
+  const ClassTrie& trie = kinds(place.at_start);
+  std::vector<Frame> frames{{trie.children_begin(ClassTrie::root()), trie.children_end(ClassTrie::root()), place.state}};
+  while (!frames.empty()) {
+    Frame& frame = frames.back();
+    if (frame.child == frame.end) {
+      frames.pop_back();
+      continue;
+    }
+    const std::uint32_t node = frame.child++;
+    const StateId state = automaton_.automaton().next(frame.state, trie.byte(node), budget);
+    if (state == ByteAutomaton::kDead) continue;
+    budget.step();
+    if (!trie.tokens(node).empty()) {
+      const StateId target = automaton_.edge(state, budget);
+      if (automaton_.spellable(target, budget)) visit(target, trie.tokens(node));
+    }
+    frames.push_back({trie.children_begin(node), trie.children_end(node), state});
+  }
+  for (const TokenId token : automaton_.controls())
+    if (const std::optional<StateId> target = automaton_.step(place, token, budget))
+      visit(*target, std::span<const std::uint32_t>(&token.value, 1));
+}
+
+const std::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
+  if (const auto place = targets_.find(state.value); place != targets_.end()) return place->second;
+  std::vector<StateId> found;
+  for_each_target({state, false}, budget, [&](StateId target, auto) {
+    if (found.empty() || found.back() != target) found.push_back(target);
+  });
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  found.shrink_to_fit();
+  targets_bytes_ += found.capacity() * sizeof(StateId) + 64;
+  return targets_.emplace(state.value, std::move(found)).first->second;
+}
+
+Completions::Known& Completions::known(StateId state) {
+  const auto [place, is_new] = known_.try_emplace(state.value);
+  if (is_new) {
+    const TokenAutomaton::Room room = automaton_.room(state);
+    place->second = {room.at_least, room.at_most};
+  }
+  return place->second;
+}
+
+// ---- distances --------------------------------------------------------------------------------
+
+bool Completions::finishes_within(StateId state, TokenCount limit, Budget& budget) {
+  const Known about = known(state);
+  if (about.at_most <= limit) return true;
+  if (about.at_least > limit) return false;
+  return search_within(state, limit, budget);
+}
+
+// Breadth first to the depth of the limit; a state met again was met with more room before.
+bool Completions::search_within(StateId start, TokenCount limit, Budget& budget) {
+  Route before{{start.value, start}};
+  std::vector<StateId> layer{start};
+  for (TokenCount depth = 0; depth < limit && !layer.empty(); ++depth) {
+    const TokenCount room = limit - depth - 1;
+    std::vector<StateId> next;
+    for (StateId state : layer) {
+      for (StateId target : targets(state, budget)) {
+        budget.step();
+        if (!before.emplace(target.value, state).second) continue;
+        const Known about = known(target);
+        if (about.at_most <= room) {
+          TokenCount needed = about.at_most;
+          for (StateId at = target; at != start;) {
+            at = before.at(at.value);
+            known(at).at_most = std::min(known(at).at_most, ++needed);
+          }
+          return true;
+        }
+        if (about.at_least <= room) next.push_back(target);
+      }
+    }
+    layer = std::move(next);
+  }
+  known(start).at_least = std::max(known(start).at_least, limit + 1);
+  return false;
+}
+
+// The states of a shortest way to an accepting one, the place itself left out.
+std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
+  if (automaton_.automaton().accepting(place.state)) return {};
+  Route before;
+  std::deque<StateId> open;
+  const auto reach = [&](StateId from, StateId target) {
+    budget.step();
+    if (before.emplace(target.value, from).second) open.push_back(target);
+  };
+  std::vector<StateId> first;
+  for_each_target(place, budget, [&](StateId target, auto) { first.push_back(target); });
+  constexpr StateId kPlace{~std::uint32_t{0}};  // of no state: at the start of a text the place is not its state
+  for (StateId target : first) reach(kPlace, target);
+  while (!open.empty()) {
+    const StateId state = open.front();
+    open.pop_front();
+    if (automaton_.automaton().accepting(state)) {
+      std::vector<StateId> route;
+      TokenCount needed = 0;
+      for (StateId at = state; at != kPlace; at = before.at(at.value)) {
+        route.push_back(at);
+        known(at) = {needed, needed};
+        ++needed;
+      }
+      if (!place.at_start) known(place.state) = {needed, needed};
+      std::ranges::reverse(route);
+      return route;
+    }
+    for (StateId target : targets(state, budget)) reach(state, target);
+  }
+  return {};  // not spellable: the caller has seen to that
+}
+
+TokenCount Completions::tokens_needed(Place place, Budget& budget) {
+  if (!place.at_start)
+    if (const Known about = known(place.state); about.at_least == about.at_most) return about.at_least;
+  return shortest_route(place, budget).size();
+}
+
+std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
+  std::vector<TokenId> tokens;
+  for (const StateId goal : shortest_route(place, budget)) {
+    std::optional<std::uint32_t> least;
+    for_each_target(place, budget, [&](StateId target, std::span<const std::uint32_t> ids) {
+      if (target == goal) least = std::min(least.value_or(ids.front()), *std::ranges::min_element(ids));
+    });
+    tokens.push_back({*least});
+    place = {goal, false};
+  }
+  return tokens;
+}
+
+// ---- masks ------------------------------------------------------------------------------------
+
+bool Completions::is_ample(Place place, TokenCount left) const {
+  return left > 0 && automaton_.most_after(place) <= left - 1;
+}
+
+MaskPtr Completions::try_mask(Place place, TokenCount left) const {
+  if (is_ample(place, left)) {
+    const MaskPtr* mask = automaton_.known_mask(place);
+    return mask ? *mask : nullptr;
+  }
+  const auto kept = std::ranges::find_if(narrow_, [&](const Narrow& narrow) {
+    return narrow.place.state == place.state && narrow.place.at_start == place.at_start && narrow.left == left;
+  });
+  return kept == narrow_.end() ? nullptr : kept->mask;
+}
+
+MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
+  if (MaskPtr known = try_mask(place, left)) return known;
+  if (!is_ample(place, left) && !automaton_.known_mask(place)) automaton_.mask(place, budget);  // it may tell
+  if (is_ample(place, left)) return automaton_.mask(place, budget);
+  MaskPtr mask = build_mask(place, left, budget);
+  narrow_.push_back({place, left, mask});
+  if (narrow_.size() > kMostNarrow) narrow_.pop_front();
+  return mask;
+}
+
+MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
+  std::vector<std::uint32_t> tokens;
+  if (left > 0) {
+    for_each_target(place, budget, [&](StateId target, std::span<const std::uint32_t> ids) {
+      if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), ids.begin(), ids.end());
+    });
+  }
+  return automaton_.mask_of(place, tokens);
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void Completions::clear() {
+  known_ = {};
+  targets_ = {};
+  targets_bytes_ = 0;
+  narrow_.clear();
+}
+
+std::size_t Completions::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 48;
+  std::size_t bytes = known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ +
+                      narrow_.size() * automaton_.mask_bytes();
+  for (const auto* trie : {&kinds_, &start_kinds_})
+    if (*trie) bytes += (*trie)->memory_bytes();
+  return bytes;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,87 @@
+// How many tokens a text still needs, and which tokens leave enough room.
+//
+// Problem.  Generation ends after n tokens, and what it has written by then must be accepted.  So a
+// token may come only if some accepted text follows it in the tokens that are left.
+// Example.  `[a-z]{500,}` with 40 tokens left, of at most 16 letters each: any token of letters may
+// come while 39 · 16 letters or more suffice; with 32 left only those of 12 letters or more.
+// How.  Let D(s) be the least number of tokens from a state s to an accepting one.
+//   - An expression knows a shortest text of its own, in bytes, and a bound on that of everything it can
+//     become (ExpressionNode::shortest, worst).  Where each byte is a token, D is at most that many; and
+//     no token is longer than the longest.  Mostly this decides: where the bound on everything is within
+//     what is left, the mask is the one without a budget, at the cost of a comparison.
+//   - Between these bounds D is searched breadth first, over kinds of tokens (class_trie.hpp), and
+//     remembered; it is never guessed.
+// Source.  002 has no budgets; D is the distance in its composed automaton.  Cost.  One comparison
+// where room is ample; else one walk over the kinds of tokens for the mask, and for each state between
+// the bounds a search whose states are remembered.  Masks in narrow room are kept, 64 of them.
+// Not taken: D from bytes alone (a bound, wrong between), and D for all states (they may be endless).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "composition/class_trie.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+// Tokens, counted; kEndless where no number suffices or none is known.
+using TokenCount = std::uint64_t;
+
+class Completions {
+ public:
+  using Place = TokenAutomaton::Place;
+
+  explicit Completions(TokenAutomaton& automaton) : automaton_(automaton) {}
+
+  // The tokens after which at most `left` - 1 more lead to an accepted text, and the stop tokens where the
+  // text is accepted.  Null from try_mask where it is not known yet.
+  MaskPtr try_mask(Place place, TokenCount left) const;
+  MaskPtr mask(Place place, TokenCount left, Budget& budget);
+
+  // D of a place that is spellable.
+  TokenCount tokens_needed(Place place, Budget& budget);
+  // As many tokens that lead to an accepted text, the least by id among those of one kind.
+  std::vector<TokenId> shortest(Place place, Budget& budget);
+
+  // Forgets all that depends on the numbers of states.
+  void clear();
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Known {
+    TokenCount at_least = 0;
+    TokenCount at_most = ~TokenCount{0};
+  };
+  using Route = std::unordered_map<std::uint32_t, StateId>;  // by state: the one before it
+
+  const ClassTrie& kinds(bool at_start);
+  template <class Visit>
+  void for_each_target(Place place, Budget& budget, Visit&& visit);
+  const std::vector<StateId>& targets(StateId state, Budget& budget);
+  Known& known(StateId state);
+  bool finishes_within(StateId state, TokenCount limit, Budget& budget);
+  bool search_within(StateId state, TokenCount limit, Budget& budget);
+  std::vector<StateId> shortest_route(Place place, Budget& budget);
+  bool is_ample(Place place, TokenCount left) const;
+  MaskPtr build_mask(Place place, TokenCount left, Budget& budget);
+
+  TokenAutomaton& automaton_;
+  std::optional<ClassTrie> kinds_;
+  std::optional<ClassTrie> start_kinds_;
+  std::unordered_map<std::uint32_t, Known> known_;
+  std::unordered_map<std::uint32_t, std::vector<StateId>> targets_;
+  std::size_t targets_bytes_ = 0;
+
+  struct Narrow {
+    Place place;
+    TokenCount left;
+    MaskPtr mask;
+  };
+  std::deque<Narrow> narrow_;  // masks in narrow room, oldest first
+};
+
+}  // namespace tokamata
