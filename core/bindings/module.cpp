@@ -17,6 +17,7 @@
 #include <map>
 
 #include "expression/shortest_text.hpp"
+#include "matching/batch.hpp"
 #include "matching/matcher.hpp"
 
 namespace nb = nanobind;
@@ -217,6 +218,9 @@ class BoundMatcher {
       raise("RollbackError", nb::make_tuple("cannot roll back " + std::to_string(count) + " tokens: " +
                                             std::to_string(matcher_->tokens().size()) + " were advanced"));
   }
+  Matcher& matcher() const { return *matcher_; }
+  const Shown& shown() const { return bound_->shown; }
+
   bool is_accepting() { return work([&] { return matcher_->is_accepting(); }); }
   bool is_finished() { return work([&] { return matcher_->is_finished(); }); }
   nb::bytes text() { return to_bytes(work([&] { return matcher_->text(); })); }
@@ -252,6 +256,58 @@ class BoundMatcher {
   BoundConstraint* bound_;
   std::unique_ptr<Matcher> matcher_;
 };
+
+// ---- the closed form ---------------------------------------------------------------------------
+
+template <class Number>
+nb::object to_array(std::vector<Number>&& numbers) {
+  auto owner = std::make_unique<std::vector<Number>>(std::move(numbers));
+  Number* const data = owner->data();
+  const std::size_t shape[1] = {owner->size()};
+  const nb::capsule capsule(owner.release(), [](void* held) noexcept { delete static_cast<std::vector<Number>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<1>>(data, 1, shape, capsule));
+}
+
+nb::tuple make_closed_form(BoundConstraint& bound) {
+  ClosedForm form = without_interpreter(bound.shown, [&] { return bound.constraint->closed_form(); });
+  return nb::make_tuple(to_array(std::move(form.accepting)), to_array(std::move(form.class_of_token)),
+                        to_array(std::move(form.offsets)), to_array(std::move(form.classes)),
+                        to_array(std::move(form.targets)));
+}
+
+// ---- batches ----------------------------------------------------------------------------------
+
+void fill_batch(const std::vector<nb::object>& owners, const nb::handle mask, unsigned threads) {
+  std::vector<const BoundMatcher*> bound;
+  for (const nb::object& owner : owners) bound.push_back(nb::cast<const BoundMatcher*>(owner));
+  if (bound.empty()) return;
+  const Vocabulary& vocabulary = bound[0]->matcher().constraint()->vocabulary();
+  for (std::size_t i = 1; i < bound.size(); ++i)
+    if (&bound[i]->matcher().constraint()->vocabulary() != &vocabulary)
+      raise("MaskError", nb::make_tuple("matcher " + std::to_string(i) + " of the batch has another vocabulary than matcher 0; "
+                                        "make one batch for each vocabulary"));
+  nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> rows;
+  const std::string needed = "fill_masks needs a writable contiguous int32 array of at least " + std::to_string(bound.size()) +
+                             " rows of " + std::to_string(vocabulary.words()) + " words";
+  if (!nb::try_cast(nb::borrow(mask), rows, /*convert=*/false))
+    raise("MaskError", nb::make_tuple(needed + "; this is no such array. Make one with allocate_mask()."));
+  if (rows.shape(0) < bound.size() || rows.shape(1) != vocabulary.words())
+    raise("MaskError", nb::make_tuple(needed + "; this one has " + std::to_string(rows.shape(0)) + " of " +
+                                      std::to_string(rows.shape(1)) + ". Make one with allocate_mask()."));
+  std::vector<Matcher*> matchers;
+  std::vector<std::uint32_t*> places;
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    matchers.push_back(&bound[i]->matcher());
+    places.push_back(reinterpret_cast<std::uint32_t*>(rows.data()) + i * vocabulary.words());
+  }
+  std::vector<std::exception_ptr> errors;
+  {
+    const nb::gil_scoped_release release;
+    errors = fill_masks(matchers, places, threads);
+  }
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    if (errors[i]) guarded(bound[i]->shown(), [&] { std::rethrow_exception(errors[i]); });
+}
 
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
                         std::shared_ptr<Vocabulary> start_vocabulary,
@@ -380,8 +436,11 @@ NB_MODULE(_core, m) {
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
            "is_pattern"_a)
+      .def("closed_form", &make_closed_form)
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
+
+  m.def("fill_masks", &fill_batch, "matchers"_a, "mask"_a, "threads"_a);
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)

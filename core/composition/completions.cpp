@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "composition/kinds_walk.hpp"
+
 namespace tokamata {
 
 namespace {
@@ -16,40 +18,10 @@ const ClassTrie& Completions::kinds(bool at_start) {
   return *trie;
 }
 
-// Calls visit(state, ids) for every kind of token that leads to a spellable state.
-template <class Visit>
-void Completions::for_each_target(Place place, Budget& budget, Visit&& visit) {
-  struct Frame {
-    std::uint32_t child, end;
-    StateId state;
-  };
-  const ClassTrie& trie = kinds(place.at_start);
-  std::vector<Frame> frames{{trie.children_begin(ClassTrie::root()), trie.children_end(ClassTrie::root()), place.state}};
-  while (!frames.empty()) {
-    Frame& frame = frames.back();
-    if (frame.child == frame.end) {
-      frames.pop_back();
-      continue;
-    }
-    const std::uint32_t node = frame.child++;
-    const StateId state = automaton_.automaton().next(frame.state, trie.byte(node), budget);
-    if (state == ByteAutomaton::kDead) continue;
-    budget.step();
-    if (!trie.tokens(node).empty()) {
-      const StateId target = automaton_.edge(state, budget);
-      if (automaton_.spellable(target, budget)) visit(target, trie.tokens(node));
-    }
-    frames.push_back({trie.children_begin(node), trie.children_end(node), state});
-  }
-  for (const TokenId token : automaton_.controls())
-    if (const std::optional<StateId> target = automaton_.step(place, token, budget))
-      visit(*target, std::span<const std::uint32_t>(&token.value, 1));
-}
-
 const std::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
   if (const auto place = targets_.find(state.value); place != targets_.end()) return place->second;
   std::vector<StateId> found;
-  for_each_target({state, false}, budget, [&](StateId target, auto) {
+  walk_kinds(kinds(false), automaton_, {state, false}, budget, [&](StateId target, auto) {
     if (found.empty() || found.back() != target) found.push_back(target);
   });
   std::ranges::sort(found);
@@ -116,7 +88,7 @@ std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
     if (before.emplace(target.value, from).second) open.push_back(target);
   };
   std::vector<StateId> first;
-  for_each_target(place, budget, [&](StateId target, auto) { first.push_back(target); });
+  walk_kinds(kinds(place.at_start), automaton_, place, budget, [&](StateId target, auto) { first.push_back(target); });
   constexpr StateId kPlace{~std::uint32_t{0}};  // of no state: at the start of a text the place is not its state
   for (StateId target : first) reach(kPlace, target);
   while (!open.empty()) {
@@ -149,8 +121,8 @@ std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
   std::vector<TokenId> tokens;
   for (const StateId goal : shortest_route(place, budget)) {
     std::optional<std::uint32_t> least;
-    for_each_target(place, budget, [&](StateId target, std::span<const std::uint32_t> ids) {
-      if (target == goal) least = std::min(least.value_or(ids.front()), *std::ranges::min_element(ids));
+    walk_kinds(kinds(place.at_start), automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
+      if (target == goal) least = std::min(least.value_or(kind.tokens.front()), *std::ranges::min_element(kind.tokens));
     });
     tokens.push_back({*least});
     place = {goal, false};
@@ -188,8 +160,8 @@ MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
 MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
-    for_each_target(place, budget, [&](StateId target, std::span<const std::uint32_t> ids) {
-      if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), ids.begin(), ids.end());
+    walk_kinds(kinds(place.at_start), automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
+      if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
     });
   }
   return automaton_.mask_of(place, tokens);

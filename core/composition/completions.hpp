@@ -42,6 +42,9 @@ class Completions {
   MaskPtr try_mask(Place place, TokenCount left) const;
   MaskPtr mask(Place place, TokenCount left, Budget& budget);
 
+  // The kinds of tokens, made when first asked for.
+  const ClassTrie& kinds(bool at_start);
+
   // D of a place that is spellable.
   TokenCount tokens_needed(Place place, Budget& budget);
   // As many tokens that lead to an accepted text, the least by id among those of one kind.
@@ -58,9 +61,6 @@ class Completions {
   };
   using Route = std::unordered_map<std::uint32_t, StateId>;  // by state: the one before it
 
-  const ClassTrie& kinds(bool at_start);
-  template <class Visit>
-  void for_each_target(Place place, Budget& budget, Visit&& visit);
   const std::vector<StateId>& targets(StateId state, Budget& budget);
   Known& known(StateId state);
   bool finishes_within(StateId state, TokenCount limit, Budget& budget);

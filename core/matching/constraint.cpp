@@ -38,6 +38,11 @@ void Constraint::collect() {
   completions_.clear();
 }
 
+ClosedForm Constraint::closed_form() {
+  double spent_seconds = compile_seconds_;
+  return work(spent_seconds, [this](Budget& budget) { return tokamata::closed_form(automaton_, completions_, budget); });
+}
+
 std::size_t Constraint::state_count() {
   const std::lock_guard lock(mutex_);
   return automaton_.automaton().state_count();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/limits.hpp"
+#include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -47,6 +48,8 @@ class Constraint {
   double compile_seconds() const { return compile_seconds_; }
   std::size_t state_count();
   std::size_t memory_bytes();
+  // All of the automaton over tokens.
+  ClosedForm closed_form();
   // Masks with a smaller serial are no longer in the memo.  Takes no lock.
   std::uint64_t oldest_serial() const { return automaton_.oldest_serial(); }
 

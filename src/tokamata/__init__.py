@@ -52,7 +52,7 @@ from tokamata.extensions import (
 )
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
-from tokamata.matcher import Explanation, Matcher
+from tokamata.matcher import Explanation, Matcher, fill_masks
 from tokamata.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -95,6 +95,7 @@ __all__ = [
     "control_token",
     "delimited_list",
     "delimited_subsequence_of",
+    "fill_masks",
     "generate",
     "image",
     "literal",

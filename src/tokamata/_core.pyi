@@ -118,6 +118,11 @@ class Constraint:
         pattern: str | None,
         is_pattern: bool,
     ) -> None: ...
+    def closed_form(self) -> tuple[npt.NDArray[Any], ...]:
+        """``accepting: uint8[S]``, ``class_of_token: int32[width]``, ``row_offsets: int64[S + 1]``,
+        ``classes: int32[E]`` and ``targets: int32[E]``; state 0 is the start.
+        """
+
     @property
     def states(self) -> int: ...
     @property
@@ -125,14 +130,32 @@ class Constraint:
 
 class Matcher:
     def __init__(self, origin: Constraint | Matcher) -> None: ...
-    def fill_mask(self, row: Any) -> None:
+    def shortest_completion(self) -> list[int]:
+        """A shortest sequence of tokens after which the text is accepted, without a stop token.
+
+        Empty where the text is accepted already.  Method: breadth first over the states that tokens lead to;
+        what is found is remembered.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    def fill_mask(self, row: Any, budget: int | None = None, count_stop: bool = False) -> None:
         """Copies the mask into the caller's row.
+
+        With a budget of ``n`` tokens it holds exactly the tokens after which an accepted text of at most ``n - 1``
+        more tokens exists, and the stop tokens where the text is accepted.  ``advance`` takes no notice of
+        budgets.  Distances in tokens are exact; how: ``core/composition/completions.hpp``.
 
         Args:
             row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a
                 CPU tensor of the same shape and dtype.
+            budget: the number of tokens that may still be written; ``None`` is without bound.
+            count_stop: the stop token is one of them.
 
         Raises:
+            BudgetError: no accepted text can be finished within the budget, or it is 0 or less; the row is
+                untouched.
             MaskError: ``row`` has another dtype, length or layout.
             LimitExceeded, Cancelled: the work was stopped.
         """
@@ -182,3 +205,6 @@ class Matcher:
         """The run of steps, from here on, at which the mask has a single bit that is no stop token."""
 
     def _explain(self, token: int) -> tuple[int, int, list[int]]: ...
+
+def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int) -> None:
+    """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``."""

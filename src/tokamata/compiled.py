@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tokamata.automata import TokenAutomaton
     from tokamata.vocabulary import Vocabulary
 
 
@@ -66,6 +67,33 @@ class CompiledConstraint:
         Bit ``t % 32`` of word ``t // 32`` of a row is token ``t``.
         """
         return allocate_mask(batch, self.vocabulary.width)
+
+    def token_automaton(self) -> TokenAutomaton:
+        """The whole constraint as an automaton over tokens: deterministic, trimmed, minimized.
+
+        The closed form of papers 002 (algorithm 2) and 000 (equation 4), which the engine otherwise makes as
+        it is asked for.  For constraints with few states, to look at, to export, or to run on an
+        accelerator; the work is bounded by ``limits``.
+
+        Raises:
+            LimitExceeded, Cancelled: it has more states, or takes longer, than ``limits`` allow.
+        """
+        from tokamata.automata import TokenAutomaton
+
+        accepting, class_of_token, row_offsets, classes, targets = self._core.closed_form()
+        vocabulary = self.vocabulary
+        return TokenAutomaton.from_rows(
+            vocabulary.width,
+            0,
+            accepting.astype(bool),
+            class_of_token,
+            row_offsets,
+            classes,
+            targets,
+            vocabulary.stop,
+            lambda token: vocabulary[token] or vocabulary.name(token),
+            self.limits,
+        )
 
     @property
     def states(self) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tokamata import _core
 
@@ -101,6 +103,31 @@ class Matcher(_core.Matcher):
 
     def __repr__(self) -> str:
         return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"
+
+
+def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int | None = None) -> None:
+    """Write the masks of many matchers at once, without the interpreter's lock.
+
+    Row ``i`` becomes the mask of ``matchers[i]``, bit for bit what its own ``fill_mask`` writes; further
+    rows are left alone.  Matchers may be of any constraints compiled for one vocabulary.
+
+    Args:
+        matchers: the matchers.
+        mask: ``int32[batch, words]`` with a row for each, contiguous and writable; numpy, or torch on the CPU.
+        threads: how many threads work at most; ``None``: one for each processor that this process may use.
+
+    Raises:
+        MaskError: the mask does not fit, or the matchers are of different vocabularies.  Nothing is written.
+        ValueError: ``threads`` is below 1.
+        LimitExceeded, Cancelled: the work of a matcher was stopped.  The rows of such matchers are left as
+            they were, all others are written; the error is that of the first of them.
+    """
+    if threads is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        threads = len(affinity(0)) if affinity else os.cpu_count() or 1
+    if not 1 <= threads <= 1 << 16:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    _core.fill_masks(matchers, mask, threads)
 
 
 def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:

@@ -1,0 +1,30 @@
+// The closed form: the whole automaton over tokens, as far as it is reached from the start.
+//
+// Problem.  Papers 002 (algorithm 2) and 000 (equation 4) compose the pattern with the tokenizer once and
+// for all; the engine does it as it is asked.  This asks for everything.
+// Example.  `ab?` with the tokens a, b, ab:  0 --a--> 1,  0 --ab--> 2,  1 --b--> 2;  1 and 2 accept.
+// How.  Breadth first over the states that tokens lead to, one walk over the kinds of tokens each.
+// Tokens of one class lead alike from every state; a class here may be finer than needed, and states
+// may be equivalent: minimizing is left to whoever reads it (tokamata.automata).
+// Cost.  States times kinds; it may be endless in practice, and Limits bound it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "composition/completions.hpp"
+
+namespace tokamata {
+
+struct ClosedForm {
+  // State 0 is the start.  The transitions of state s are rows[offsets[s]] to rows[offsets[s + 1]].
+  std::vector<std::uint8_t> accepting;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::int32_t> classes;
+  std::vector<std::int32_t> targets;
+  std::vector<std::int32_t> class_of_token;  // by id; -1 for tokens that lead nowhere
+};
+
+ClosedForm closed_form(TokenAutomaton& automaton, Completions& completions, Budget& budget);
+
+}  // namespace tokamata

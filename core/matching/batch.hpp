@@ -1,0 +1,22 @@
+// The masks of many matchers at once, on several threads.
+//
+// Matchers of one constraint share its lock, and so they are kept together: a thread takes a run of
+// matchers that have the same constraint, and other threads take other runs.  Which thread takes which
+// is left to chance; the masks do not depend on it.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <vector>
+
+#include "matching/matcher.hpp"
+
+namespace tokamata {
+
+// Writes the mask of matchers[i] to rows[i], which has room for it.  Result: the error of each matcher
+// whose mask could not be made, null for the others; their rows are untouched.
+std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
+                                           unsigned threads);
+
+}  // namespace tokamata
