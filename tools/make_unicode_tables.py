@@ -13,7 +13,9 @@ License v3, see LICENSES/).  Derived here, by the rules that the documentation o
 ``\\w`` is what ``str.isalnum`` says (general categories L* and N*: every code point with a
 numeric type outside L* is in N*), ``\\s`` is what ``str.isspace`` says (general category Zs, or
 bidirectional class WS, B or S), and the case orbits are the classes of "same lower case" and
-"lower case letters with the same full upper case", which is what ``re.IGNORECASE`` compares.
+"lower case letters with the same full upper case", which is what ``re.IGNORECASE`` compares.  The
+folding orbits are the classes of the same simple case folding (statuses C and S of
+CaseFolding.txt), which is what ECMA-262 compares under the flags ``iu``.
 
 Format of ``unicode.bin``, all numbers little-endian::
 
@@ -25,7 +27,7 @@ Format of ``unicode.bin``, all numbers little-endian::
 
 A packed set is the zlib form of its boundaries (first code point of each range, then first code
 point past it), as differences, in three planes: all low bytes, all middle bytes, all high bytes.
-The case orbits are packed the same way, as code points in order followed by their orbit numbers.
+The two kinds of orbits are packed the same way, as code points in order followed by their orbit numbers.
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ out.lower = await map('Simple_Case_Mapping/Lowercase');
 out.upper = await map('Simple_Case_Mapping/Uppercase');
 out.full_lower = await map('Special_Casing/Lowercase');
 out.full_upper = await map('Special_Casing/Uppercase');
+out.fold = [...await map('Case_Folding/C'), ...await map('Case_Folding/S')];
 out.aliases = [...(await import(root + 'unicode-property-aliases/index.mjs')).default];
 const values = (await import(root + 'unicode-property-value-aliases/index.mjs')).default;
 out.values = [...values].map(([property, names]) => [property, [...names]]);
@@ -84,6 +87,7 @@ def main() -> None:
         data = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     sets = named_sets(data["sets"])
     sets["case"] = case_orbits(data)
+    sets["fold"] = fold_orbits(data)
     content = pack(sets, alias_lines(data, set(sets)))
     OUTPUT.write_bytes(content)
     print(f"{OUTPUT}: {len(sets)} sets, {len(content)} bytes")
@@ -153,9 +157,21 @@ def case_orbits(data: dict[str, Any]) -> list[int]:
     for same in by_upper.values():
         for point in same:
             parent[root(point)] = root(same[0])
+    return numbered({point: root(point) for point in points})
+
+
+def fold_orbits(data: dict[str, Any]) -> list[int]:
+    """Code points of the same simple case folding, in the form of :func:`case_orbits`."""
+    folded = {point: first(to) for point, to in data["fold"]}
+    points = sorted(folded.keys() | set(folded.values()))
+    return numbered({point: folded.get(point, point) for point in points})
+
+
+def numbered(roots: dict[int, int]) -> list[int]:
+    """Code points in order that share what they are mapped to, and then the numbers of what they share."""
     orbits: dict[int, list[int]] = defaultdict(list)
-    for point in points:
-        orbits[root(point)].append(point)
+    for point, root in roots.items():
+        orbits[root].append(point)
     several = sorted(orbit for orbit in orbits.values() if len(orbit) > 1)
     number = {point: i for i, orbit in enumerate(several) for point in orbit}
     return [*sorted(number), *(number[point] for point in sorted(number))]
@@ -174,7 +190,7 @@ def many(value: int | list[int]) -> tuple[int, ...]:
 def alias_lines(data: dict[str, Any], sets: set[str]) -> list[str]:
     """Lines ``property, alias, name``; with property ``""`` for names of properties themselves."""
     kept = {name.partition("=")[0] for name in sets} | {"Script_Extensions"}
-    lines = {f"\t{name}\t{name}" for name in kept if name not in ("python", "case")}
+    lines = {f"\t{name}\t{name}" for name in kept if name not in ("python", "case", "fold")}
     lines |= {f"\t{alias}\t{name}" for alias, name in data["aliases"] if name in kept}
     for name in sets:
         property_name, _, value = name.partition("=")

@@ -1,6 +1,8 @@
 """A stand-in for ``tokamata._core``: expressions as tuples, and the slowest matcher that is obviously right.
 
-It lets the tests of the patterns run without the engine, and look at what is lowered.
+It lets the tests of the patterns run without the engine, and look at what is lowered.  A lookaround
+asks whether the whole of what follows, or of what was read, is in its expression; it sees the same
+text as what is around it, up to the nearest scope.
 """
 
 from __future__ import annotations
@@ -20,6 +22,14 @@ def empty() -> Expression:
 
 def epsilon() -> Expression:
     return ("epsilon",)
+
+
+def text() -> Expression:
+    return ("anything",)  # all that this matcher knows is text
+
+
+def anything() -> Expression:
+    return ("anything",)
 
 
 def literal(data: bytes) -> Expression:
@@ -42,10 +52,30 @@ def union(items: Sequence[Expression]) -> Expression:
     return ("union", *items)
 
 
+def intersect(items: Sequence[Expression]) -> Expression:
+    return ("intersect", *items)
+
+
+def complement(expression: Expression) -> Expression:
+    return ("complement", expression)
+
+
 def repeat(body: Expression, minimum: int, maximum: int | None, position: int) -> Expression:
     assert position >= 0
     assert maximum is None or minimum <= maximum
     return ("repeat", body, minimum, maximum, position)
+
+
+def look_ahead(rest: Expression) -> Expression:
+    return ("look_ahead", rest)
+
+
+def look_behind(prefix: Expression) -> Expression:
+    return ("look_behind", prefix)
+
+
+def scope(expression: Expression) -> Expression:
+    return ("scope", expression)
 
 
 def ends(expression: Expression, text: str, start: int) -> set[int]:
@@ -55,6 +85,8 @@ def ends(expression: Expression, text: str, start: int) -> set[int]:
         return set()
     if kind == "epsilon":
         return {start}
+    if kind == "anything":
+        return set(range(start, len(text) + 1))
     if kind == "literal":
         return {start + len(expression[1])} if text.startswith(expression[1], start) else set()
     if kind == "code_points":
@@ -62,12 +94,26 @@ def ends(expression: Expression, text: str, start: int) -> set[int]:
         return {start + 1} if inside else set()
     if kind == "union":
         return {end for item in expression[1:] for end in ends(item, text, start)}
+    if kind == "intersect":
+        return set.intersection(*(ends(item, text, start) for item in expression[1:]))
+    if kind == "complement":
+        return set(range(start, len(text) + 1)) - ends(expression[1], text, start)
+    if kind == "look_ahead":
+        return {start} if len(text) in ends(expression[1], text, start) else set()
+    if kind == "look_behind":
+        return {start} if start in ends(expression[1], text, 0) else set()
+    if kind == "scope":
+        return {end for end in range(start, len(text) + 1) if accepts(expression[1], text[start:end])}
     if kind == "concat":
         places = {start}
         for item in expression[1:]:
             places = {end for place in places for end in ends(item, text, place)}
         return places
     assert kind == "repeat"
+    return ends_of_repeat(expression, text, start)
+
+
+def ends_of_repeat(expression: Expression, text: str, start: int) -> set[int]:
     _, body, minimum, maximum, _ = expression
     places, found = {start}, set()
     seen: set[tuple[int, ...]] = set()
@@ -89,11 +135,11 @@ def accepts(expression: Expression, text: str) -> bool:
     return len(text) in ends(expression, text, 0)
 
 
-def lowered(pattern: str, flags: int = 0) -> Expression:
+def lowered(pattern: str, flags: int = 0, **options: Any) -> Expression:
     """The expression of a pattern, made by this module instead of the engine."""
     engine, kept = lower._core, lower._kept
     lower._core, lower._kept = sys.modules[__name__], {}  # type: ignore[assignment]
     try:
-        return to_expression(pattern, flags)  # type: ignore[return-value]
+        return to_expression(pattern, flags, **options)  # type: ignore[return-value]
     finally:
         lower._core, lower._kept = engine, kept

@@ -1,47 +1,50 @@
-"""Regular expressions, in the syntax of Python's ``re``, as expressions of the engine.
+"""Regular expressions, in the syntax of Python's ``re`` or of ECMA-262, as expressions of the engine.
 
-Way of the data: text ─ :mod:`.tokens`, :mod:`.parser` ─▶ :mod:`.syntax` tree ─ :mod:`.anchors`,
-:mod:`.lower` ─▶ expression.  A pattern denotes the texts that ``re.fullmatch`` accepts, as far as
-they are valid Unicode.
+Way of the data: text ─ :mod:`.tokens`, :mod:`.parser`, :mod:`.builder` ─▶ :mod:`.syntax` tree ─
+:mod:`.edges`, :mod:`.anchors`, :mod:`.lower` ─▶ expression.  What is different from one dialect to
+another is a table (:mod:`.dialect`; :mod:`.python`, :mod:`.ecma`).
 
-Where it differs from ``re`` on purpose:
-
-- Unicode is version 17.0 on every Python (see :mod:`tokamata.patterns.unicode`).
-- The syntax is that of Python 3.11 on every Python: global flags only at the start, ``\\z`` of 3.14 is an
-  error with a hint.
-- ``\\p{…}``, ``\\P{…}`` and ``\\pL`` are added; ``re`` refuses them.
-- Surrogates are no text: a lone one in the pattern is refused, classes drop them, ``\\ud800`` matches
-  nothing.
-- Under ``ai`` only ASCII letters have two cases; ``re`` forgets the ``a`` for ranges past U+FFFF in a class.
-- Which letters are each other's case is of Unicode 17.0 too: two letters that Python 3.11 knows, U+019B and
-  U+0264, have got capitals since.
-- Groups may nest 500 deep, bounds go to 1,000,000.
+In the dialect ``"python"`` a pattern denotes the texts that ``re.fullmatch`` accepts, as far as they are
+valid Unicode; in the dialect ``"ecma"`` those in which JavaScript finds it, under flag ``u``.  How
+the two differ from ``re`` and from JavaScript on purpose is said in docs/regex.md.
 """
 
 from __future__ import annotations
 
 from tokamata import _core
+from tokamata.patterns.regex.builder import MAX_BOUND, MAX_DEPTH, MAX_RANGES
+from tokamata.patterns.regex.extension import ExtensionCall, Extensions
 from tokamata.patterns.regex.lower import lower_tree
-from tokamata.patterns.regex.parser import MAX_BOUND, MAX_DEPTH, parse
+from tokamata.patterns.regex.parser import DIALECTS, parse
 
-__all__ = ["MAX_BOUND", "MAX_DEPTH", "to_expression"]
+__all__ = ["DIALECTS", "MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "ExtensionCall", "Extensions", "to_expression"]
 
 
-def to_expression(pattern: str, flags: int = 0, depth: int = MAX_DEPTH) -> _core.Expression:
-    """The expression of the texts that ``re.fullmatch(pattern, text, flags)`` accepts.
+def to_expression(
+    pattern: str,
+    flags: int = 0,
+    depth: int = MAX_DEPTH,
+    dialect: str = "python",
+    extensions: Extensions | None = None,
+) -> _core.Expression:
+    """The expression of the texts that a regular expression accepts.
 
     Args:
-        pattern: a regular expression in Python's syntax.
-        flags: of ``re.I | re.M | re.S | re.X | re.A | re.U``.
+        pattern: a regular expression.
+        flags: of ``re.I | re.M | re.S | re.X | re.A | re.U``; for ``"ecma"`` of ``re.I | re.M | re.S``.
         depth: how deep groups may nest.
+        dialect: ``"python"``, where the whole text must match as with ``re.fullmatch``, or ``"ecma"``,
+            where the pattern need only be found in it, as ``pattern`` in JSON Schema means it.
+        extensions: what specially named groups mean, see :mod:`.extension`.
 
     Raises:
-        PatternSyntaxError: it is not a regular expression.
+        PatternSyntaxError: it is not a regular expression of this dialect.
         NotRegularError: it uses what no regular language can say, such as a backreference.
-        UnsupportedPatternError: it uses what tokamata does not do yet, such as a lookahead.
+        UnsupportedPatternError: it uses what is not about the language, such as an atomic group, or
+            bounds or classes that are too large.
         LimitExceeded: it nests deeper than ``depth``.
         TypeError: the pattern is not a ``str``.
-        ValueError: flags that ``re`` does not have, or not for texts.
+        ValueError: flags or a dialect that do not exist.
     """
     if not isinstance(pattern, str):
         advice = ""
@@ -50,4 +53,5 @@ def to_expression(pattern: str, flags: int = 0, depth: int = MAX_DEPTH) -> _core
         elif hasattr(pattern, "pattern"):
             advice = "; pass its .pattern and its .flags"
         raise TypeError(f"a pattern must be a str, not {type(pattern).__name__}{advice}")
-    return lower_tree(parse(pattern, int(flags), depth))
+    tree = parse(pattern, int(flags), depth, dialect, extensions)
+    return lower_tree(tree, searches=DIALECTS[dialect].searches)

@@ -23,12 +23,27 @@ from functools import cache, lru_cache
 
 from tokamata.patterns.unicode import Ranges, case_orbits, named_set
 
-__all__ = ["Ranges", "complement", "equal_case", "letter_cases", "named_class", "normalize"]
+__all__ = [
+    "ECMA_LINE_ENDS", "Ranges", "complement", "equal_case", "equal_folded", "folded_cases", "letter_cases",
+    "named_class", "normalize",
+]  # fmt: skip
 
 FIRST_SURROGATE, LAST_SURROGATE, LAST = 0xD800, 0xDFFF, 0x10FFFF
 
-# The classes that have a letter: what they contain, under flag "a" and without it.
-_ASCII = {"d": ((48, 57),), "w": ((48, 57), (65, 90), (95, 95), (97, 122)), "s": ((9, 13), (32, 32))}
+# What ends a line, and with it what "." leaves out, in ECMA-262.
+ECMA_LINE_ENDS = ((10, 10), (13, 13), (0x2028, 0x2029))
+
+# The classes that do not come from the tables of Unicode, by the names that named_class takes.
+_SPELLED_OUT: dict[str, Ranges] = {
+    "ad": ((48, 57),),
+    "aw": ((48, 57), (65, 90), (95, 95), (97, 122)),
+    "as": ((9, 13), (32, 32)),
+    "fw": ((48, 57), (65, 90), (95, 95), (97, 122), (0x17F, 0x17F), (0x212A, 0x212A)),
+    "es": (
+        (9, 13), (32, 32), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029),
+        (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF),
+    ),
+}  # fmt: skip
 
 
 def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -79,7 +94,7 @@ def equal_case(ranges: Ranges, ascii_only: bool = False) -> Ranges:
 
     ``ascii_only``: as under flag ``a``, where only ASCII letters have two cases.
     """
-    return _ascii_case_closure(ranges) if ascii_only else _case_closure(ranges)
+    return _ascii_case_closure(ranges) if ascii_only else _case_closure(ranges, "case")
 
 
 @lru_cache(maxsize=4096)
@@ -89,13 +104,24 @@ def letter_cases(point: int, ascii_only: bool) -> Ranges:
     return tuple((other, other) for low, high in several for other in range(low, high + 1))
 
 
+@lru_cache(maxsize=4096)
+def folded_cases(point: int) -> Ranges:
+    """What ECMA-262 holds equal to one code point under flags ``iu``, as :func:`letter_cases`."""
+    return tuple((other, other) for other in case_orbits("fold").get(point, (point,)))
+
+
+def equal_folded(ranges: Ranges) -> Ranges:
+    """The set with everything that has the same simple case folding as one of its members."""
+    return _case_closure(ranges, "fold")
+
+
 @cache
-def _cased() -> list[int]:
-    return sorted(case_orbits())
+def _cased(rule: str) -> list[int]:
+    return sorted(case_orbits(rule))
 
 
-def _case_closure(ranges: Ranges) -> Ranges:
-    cased, orbits = _cased(), case_orbits()
+def _case_closure(ranges: Ranges, rule: str) -> Ranges:
+    cased, orbits = _cased(rule), case_orbits(rule)
     added: list[tuple[int, int]] = []
     for start, end in ranges:
         for point in cased[bisect_left(cased, start) : bisect_right(cased, end)]:
@@ -119,13 +145,16 @@ def named_class(name: str) -> Ranges:
 
     Args:
         name: one of ``d w s D W S``, with ``a`` before it under flag ``a``; ``.``; or ``any``, which is
-            ``.`` under flag ``s``.
+            ``.`` under flag ``s``.  Of ECMA-262, ``d`` and ``w`` have the ``a`` too, ``s`` and ``.`` an ``e``
+            (``es``, ``e.``), and ``w`` under flags ``iu`` an ``f``.
     """
     if name == "any":
         return complement(())
     if name == ".":
         return complement(((10, 10),))
+    if name == "e.":
+        return complement(ECMA_LINE_ENDS)
     letter = name[-1]
     if letter.isupper():
         return complement(named_class(name[:-1] + letter.lower()))
-    return _ASCII[letter] if name[0] == "a" else named_set(f"python={letter}")
+    return _SPELLED_OUT[name] if name in _SPELLED_OUT else named_set(f"python={letter}")

@@ -1,44 +1,74 @@
 """From a syntax tree to an expression of the engine.
 
-Problem: the engine knows texts, sets of code points, concatenation, union and repetition; a tree
-says the same in more ways than are needed.  Texts that stand side by side become one, and
-alternatives of one code point each become one set: ``(.|\\n)`` is the set of all code points.
+Problem: the engine knows texts, sets of code points, concatenation, union, repetition, and
+lookarounds that say what all of the text before or after them is; a tree says the same in more ways
+than are needed.  Texts that stand side by side become one, and anchors that surely hold are gone.
 
-Example: ``a\\.(b|[0-9])`` becomes ``concat([literal(b"a."), code_points([(48, 57), (98, 98)])])``.
+Example: ``a\\.(b|[0-9])`` becomes ``concat([literal(b"a."), code_points([(48, 57), (98, 98)])])``, and
+``(?!ab)`` becomes ``look_ahead(complement(concat([literal(b"ab"), anything()])))``.
 
-Cost: linear in the tree.  The expressions of classes that recur (``\\d``, ``.``, ``[\\w-]``) are made once
-in a process.
+Cost: linear in the tree.  The expressions of classes and anchors that recur (``\\d``, ``[\\w-]``, ``\\b``)
+are made once in a process.
 """
 
 from __future__ import annotations
 
 from tokamata import _core
 from tokamata.patterns.regex.anchors import resolve_anchors
-from tokamata.patterns.regex.classes import Ranges, normalize
-from tokamata.patterns.regex.syntax import Anchor, CodePoints, Concat, Literal, Node, Repeat, Tree, Union
+from tokamata.patterns.regex.classes import named_class
+from tokamata.patterns.regex.edges import open_edges
+from tokamata.patterns.regex.syntax import (
+    ANCHORS,
+    INNER,
+    LAST_LINE_END,
+    LINE_END,
+    LINE_START,
+    TEXT_END,
+    TEXT_START,
+    Anchor,
+    Anything,
+    CodePoints,
+    Concat,
+    Extension,
+    Literal,
+    Look,
+    Node,
+    Repeat,
+    Tree,
+    Union,
+    WordBoundary,
+    children_first,
+)
 
 __all__ = ["lower_tree"]
 
 MAX_KEPT = 256
 
-_kept: dict[str, _core.Expression] = {}  # by CodePoints.key
+_kept: dict[object, _core.Expression] = {}  # by CodePoints.key, or by what says which anchor it is
 
 
-def lower_tree(tree: Tree) -> _core.Expression:
-    """The expression of the tree's language.
+def lower_tree(tree: Tree, searches: bool = False, alone: bool = True) -> _core.Expression:
+    """The expression of the tree's language; changes the tree.
 
-    Raises:
-        UnsupportedPatternError: an anchor that cannot be decided.
+    Args:
+        tree: a parsed pattern.
+        searches: whether anything may stand before and after what the pattern matches.
+        alone: whether it is the whole pattern, and not part of another.
     """
+    if searches or tree.looks:
+        open_edges(tree, searches)
+    inner = children_first(tree.root)
     if tree.anchors:
-        resolve_anchors(tree)
-    for node in tree.inner:  # children first
+        resolve_anchors(tree, inner, alone)
+    for node in inner:
         if type(node) is Concat:
             node.lowered = _concat(node.items)
         elif type(node) is Union:
-            node.lowered = _union(node.options)
+            node.lowered = _core.union([_lowered(option) for option in node.options])
         elif type(node) is Repeat:
             node.lowered = _repeat(node)
+        elif type(node) is Look:
+            node.lowered = _look(node)
     return _lowered(tree.root)
 
 
@@ -48,21 +78,31 @@ def _lowered(node: Node) -> _core.Expression:
         return _code_points(node)
     if type(node) is Literal:
         return _core.literal(node.text.encode())
-    if type(node) is Anchor:
+    if isinstance(node, INNER):
+        expression: _core.Expression = node.lowered
+        return expression
+    if isinstance(node, ANCHORS):
+        if node.holds is None:
+            return _assertion(node)
         return _core.epsilon() if node.holds else _core.empty()
-    expression: _core.Expression = node.lowered  # type: ignore[union-attr]  # mypy forgets what it is not
-    return expression
+    if isinstance(node, Extension):
+        return node.expression
+    assert isinstance(node, Anything)
+    return _core.text() if node.texts else _core.anything()
 
 
 def _code_points(node: CodePoints) -> _core.Expression:
-    if node.key is None:
-        return _core.code_points(node.ranges) if node.ranges else _core.empty()
-    kept = _kept.get(node.key)
-    if kept is None:
-        if len(_kept) >= MAX_KEPT:
-            _kept.clear()
-        kept = _kept[node.key] = _core.code_points(node.ranges) if node.ranges else _core.empty()
-    return kept
+    """The expression of a set: made once for a pattern if it is large, kept for others if it has a key."""
+    node = node.twin or node
+    if node.lowered is None:
+        kept = None if node.key is None else _kept.get(node.key)
+        if kept is None:
+            kept = _core.code_points(node.ranges) if node.ranges else _core.empty()
+            if node.key is not None:
+                _keep(node.key, kept)
+        node.lowered = kept
+    expression: _core.Expression = node.lowered
+    return expression
 
 
 def _concat(items: list[Node]) -> _core.Expression:
@@ -72,7 +112,7 @@ def _concat(items: list[Node]) -> _core.Expression:
         if type(item) is Literal:
             texts.append(item.text)
             continue
-        if type(item) is Anchor and item.holds:
+        if isinstance(item, ANCHORS) and item.holds:
             continue
         if texts:
             parts.append(_core.literal("".join(texts).encode()))
@@ -83,28 +123,6 @@ def _concat(items: list[Node]) -> _core.Expression:
     return _core.concat(parts) if len(parts) > 1 else parts[0] if parts else _core.epsilon()
 
 
-def _union(options: list[Node]) -> _core.Expression:
-    singles: list[Node] = []
-    others: list[Node] = []
-    for option in options:
-        single = type(option) is CodePoints or (type(option) is Literal and len(option.text) == 1)
-        (singles if single else others).append(option)
-    parts = [_lowered(option) for option in others]
-    if len(singles) == 1:
-        parts.append(_lowered(singles[0]))
-    elif singles:
-        parts.append(_core.code_points(normalize([pair for node in singles for pair in _ranges(node)])))
-    return _core.union(parts) if len(parts) > 1 else parts[0]
-
-
-def _ranges(node: Node) -> Ranges:
-    """The set of a node that matches one code point."""
-    if isinstance(node, CodePoints):
-        return node.ranges
-    assert isinstance(node, Literal)
-    return ((ord(node.text), ord(node.text)),)
-
-
 def _repeat(node: Repeat) -> _core.Expression:
     if node.maximum == 0:
         return _core.epsilon()
@@ -112,3 +130,82 @@ def _repeat(node: Repeat) -> _core.Expression:
     if node.minimum == node.maximum == 1:
         return body
     return _core.repeat(body, node.minimum, node.maximum, node.position)
+
+
+def _look(node: Look) -> _core.Expression:
+    """A lookaround, whose body stands for all that follows or was read."""
+    body = _lowered(node.body)
+    if node.negated:
+        body = _core.complement(body)
+    return _core.look_behind(body) if node.behind else _core.look_ahead(body)
+
+
+def _assertion(node: Anchor | WordBoundary) -> _core.Expression:
+    """The lookaround of an anchor that holds only sometimes."""
+    key: object
+    if isinstance(node, Anchor):
+        key = (node.kind, node.line_ends)
+    else:
+        strict = node.negated and not node.empty and not node.within
+        key = ("word", node.negated, node.words, node.before, node.after, strict)
+    expression = _kept.get(key)
+    if expression is None:
+        expression = _anchor(node) if isinstance(node, Anchor) else _boundary(node)
+        _keep(key, expression)
+    return expression
+
+
+def _anchor(node: Anchor) -> _core.Expression:
+    nothing = _core.epsilon()
+    if node.kind == TEXT_START:
+        return _core.look_behind(nothing)
+    if node.kind == TEXT_END:
+        return _core.look_ahead(nothing)
+    if node.kind == LAST_LINE_END:
+        return _core.look_ahead(_core.union([nothing, _core.literal(b"\n")]))
+    line_end = _core.code_points(node.line_ends)
+    if node.kind == LINE_START:
+        return _core.look_behind(_core.union([nothing, _core.concat([_core.anything(), line_end])]))
+    assert node.kind == LINE_END
+    return _core.look_ahead(_core.union([nothing, _core.concat([line_end, _core.anything()])]))
+
+
+def _boundary(node: WordBoundary) -> _core.Expression:
+    """``\\b`` or ``\\B`` as ``(?<=\\w)(?!\\w)|(?<!\\w)(?=\\w)`` and its like, less what is known to hold.
+
+    Where ``\\B`` does not hold in an empty text, ``(?<!\\w)(?!\\w)`` gets two forms: something is before
+    it, or after it.
+    """
+    word = _core.code_points(named_class(node.words))
+    behind, ahead = _core.concat([_core.anything(), word]), _core.concat([word, _core.anything()])
+    nothing = _core.epsilon()
+    cases: list[_core.Expression] = []
+    for before in (True, False) if node.before is None else (node.before,):
+        for after in (True, False) if node.after is None else (node.after,):
+            if (before != after) == node.negated:
+                continue
+            one = [] if node.before is not None else [behind if before else _core.complement(behind)]
+            other = [] if node.after is not None else [ahead if after else _core.complement(ahead)]
+            if node.negated and not node.empty and not node.within and not before:
+                some = _core.complement(nothing)
+                cases.append(_both([*one, some], other))
+                cases.append(_both(one, [*other, some]))
+            else:
+                cases.append(_both(one, other))
+    return _core.union(cases) if len(cases) > 1 else cases[0]
+
+
+def _both(before: list[_core.Expression], after: list[_core.Expression]) -> _core.Expression:
+    """An assertion about what was read, which is in all of ``before``, and what follows."""
+    parts: list[_core.Expression] = []
+    if before:
+        parts.append(_core.look_behind(_core.intersect(before) if len(before) > 1 else before[0]))
+    if after:
+        parts.append(_core.look_ahead(_core.intersect(after) if len(after) > 1 else after[0]))
+    return _core.concat(parts) if len(parts) > 1 else parts[0]
+
+
+def _keep(key: object, expression: _core.Expression) -> None:
+    if len(_kept) >= MAX_KEPT:
+        _kept.clear()
+    _kept[key] = expression

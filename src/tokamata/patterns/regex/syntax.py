@@ -1,13 +1,17 @@
 """The syntax tree of a regular expression.
 
-The parser makes these nodes and the lowering reads them; nothing else does.  A tree is small (a run of
-ordinary characters is one node), every node knows its place in the pattern, and the inner nodes
-are also listed children first, so that no pass over a tree needs recursion or a stack: patterns come
-from strangers and may nest deeper than Python's own stack.
+The parser makes these nodes, :mod:`.edges` and :mod:`.anchors` look at them, the lowering reads them;
+nothing else does.  A tree is small (a run of ordinary characters is one node) and every node knows its
+place in the pattern.  No pass over a tree recurses (:func:`children_first` lists its inner nodes):
+patterns come from strangers and may nest deeper than Python's own stack.
 
-Example: ``(ab|[0-9])?c`` is::
+Example: ``(ab|[0-9])?c(?=d)`` is::
 
-    Concat(0, [Repeat(0, Union(1, [Literal(1, "ab"), CodePoints(4, ((48, 57),))]), 0, 1), Literal(12, "c")])
+    Concat(0, [
+        Repeat(0, Union(1, [Literal(1, "ab"), CodePoints(4, ((48, 57),))]), 0, 1),
+        Literal(12, "c"),
+        Look(13, Literal(16, "d"), behind=False, negated=False),
+    ])
 
 Groups leave no node: for the language it does not matter whether a group captures.  Lazy
 quantifiers are those that they are the lazy form of.
@@ -15,11 +19,17 @@ quantifiers are those that they are the lazy form of.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["Anchor", "CodePoints", "Concat", "Literal", "Node", "Repeat", "Tree", "Union"]
+if TYPE_CHECKING:
+    from tokamata import _core
+
+__all__ = [
+    "ANCHORS", "ASSERTIONS", "INNER", "Anchor", "Anything", "CodePoints", "Concat", "Extension", "Inner",
+    "Literal", "Look", "Node", "Repeat", "Tree", "Union", "WordBoundary", "children_first",
+]  # fmt: skip
 
 # What an anchor asserts about the text before it, or after it.
 TEXT_START = "start of text"
@@ -42,27 +52,88 @@ class Literal:
 class CodePoints:
     """One code point of a set.
 
-    ``key`` is a name under which the set recurs in other patterns (``\\d``), or ``None``: its
-    lowered form is kept.
+    Attributes:
+        ranges: the set.
+        key: a name under which the set recurs in other patterns (``\\d``), or ``None``: its lowered form is
+            kept.
+        twin: an earlier node of the same pattern with the same set, or ``None``.
     """
 
-    __slots__ = ("key", "position", "ranges")
+    __slots__ = ("key", "lowered", "position", "ranges", "twin")
+
+    lowered: Any
 
     def __init__(self, position: int, ranges: Ranges, key: str | None = None) -> None:
         self.position = position
         self.ranges = ranges
         self.key = key
+        self.twin: CodePoints | None = None
+        self.lowered = None
+
+
+class Anything:
+    """Whatever may stand where a pattern is open: around a search, past a lookaround.
+
+    ``texts``: any text; otherwise any bytes and control tokens.  No pattern can write this.
+    """
+
+    __slots__ = ("position", "texts")
+
+    def __init__(self, position: int, texts: bool) -> None:
+        self.position = position
+        self.texts = texts
+
+
+class Extension:
+    """A specially named group, whose expression was made by a callback."""
+
+    __slots__ = ("expression", "position")
+
+    def __init__(self, position: int, expression: _core.Expression) -> None:
+        self.position = position
+        self.expression = expression
 
 
 class Anchor:
-    """An assertion about the text before or after; ``holds`` is decided by :mod:`.anchors`."""
+    """An assertion about the text before or after.
 
-    __slots__ = ("holds", "kind", "position")
+    Attributes:
+        kind: which assertion.
+        line_ends: the code points that end a line.
+        holds: always, never, or (``None``) only sometimes; decided by :mod:`.anchors`.
+    """
 
-    def __init__(self, position: int, kind: str) -> None:
+    __slots__ = ("holds", "kind", "line_ends", "position")
+
+    def __init__(self, position: int, kind: str, line_ends: Ranges) -> None:
         self.position = position
         self.kind = kind
-        self.holds = True
+        self.line_ends = line_ends
+        self.holds: bool | None = None
+
+
+class WordBoundary:
+    """``\\b``, or ``\\B`` if ``negated``.
+
+    Attributes:
+        words: the name of the class of word characters, as :func:`.classes.named_class` takes it.
+        empty: whether ``\\B`` holds in an empty text, which dialects disagree about.
+        holds: always, never, or (``None``) sometimes; decided by :mod:`.anchors`, as is the rest.
+        before, after: whether a word character stands there, ``None``: sometimes.
+        within: whether something surely stands before it or after it.
+    """
+
+    __slots__ = ("after", "before", "empty", "holds", "negated", "position", "within", "words")
+
+    def __init__(self, position: int, negated: bool, words: str, empty: bool) -> None:
+        self.position = position
+        self.negated = negated
+        self.words = words
+        self.empty = empty
+        self.holds: bool | None = None
+        self.before: bool | None = None
+        self.after: bool | None = None
+        self.within = False
 
 
 class Concat:
@@ -103,8 +174,31 @@ class Repeat:
         self.maximum = maximum
 
 
-Inner = Concat | Union | Repeat
-Node = Literal | CodePoints | Anchor | Concat | Union | Repeat
+class Look:
+    """Matches nothing, where its body does (``negated``: does not) match what follows, or what was read.
+
+    After :mod:`.edges` the body stands for all that follows, or for all that was read.
+    """
+
+    __slots__ = ("behind", "body", "lowered", "negated", "position")
+
+    lowered: Any
+
+    def __init__(self, position: int, body: Node, behind: bool, negated: bool) -> None:
+        self.position = position
+        self.body = body
+        self.behind = behind
+        self.negated = negated
+
+
+# As tuples for isinstance, which takes 0.1 µs longer for A | B.
+ANCHORS = (Anchor, WordBoundary)
+ASSERTIONS = (Anchor, WordBoundary, Look)
+INNER = (Concat, Union, Repeat, Look)
+
+Inner = Concat | Union | Repeat | Look
+Leaf = Literal | CodePoints | Anything | Extension | Anchor | WordBoundary
+Node = Leaf | Inner
 
 
 class Tree:
@@ -113,14 +207,45 @@ class Tree:
     Attributes:
         pattern: the text that was parsed.
         root: the whole.
-        inner: every :class:`Concat`, :class:`Union` and :class:`Repeat` of it, children before parents.
-        anchors: how many anchors it contains.
+        looks: every :class:`Look` of it, inner ones before those around them.
+        anchors: how many anchors and word boundaries it contains.
+        boundaries: how many of them are word boundaries.
+        line_ends: the code points that end a line.
     """
 
-    __slots__ = ("anchors", "inner", "pattern", "root")
+    __slots__ = ("anchors", "boundaries", "line_ends", "looks", "pattern", "root")
 
-    def __init__(self, pattern: str, root: Node, inner: list[Inner], anchors: int) -> None:
+    def __init__(self, pattern: str, root: Node, looks: list[Look], line_ends: Ranges) -> None:
         self.pattern = pattern
         self.root = root
-        self.inner = inner
-        self.anchors = anchors
+        self.looks = looks
+        self.anchors = 0
+        self.boundaries = 0
+        self.line_ends = line_ends
+
+
+def children_first(root: Node, into_looks: bool = True) -> list[Inner]:
+    """The inner nodes of a tree, each after those inside it.
+
+    Args:
+        root: where to begin.
+        into_looks: whether to list what is inside lookarounds.
+    """
+    order: list[Inner] = []
+    pending = [root]
+    for node in pending:  # which grows
+        if type(node) is Concat:
+            order.append(node)
+            pending += node.items
+        elif type(node) is Union:
+            order.append(node)
+            pending += node.options
+        elif type(node) is Repeat:
+            order.append(node)
+            pending.append(node.body)
+        elif type(node) is Look:
+            order.append(node)
+            if into_looks:
+                pending.append(node.body)
+    order.reverse()
+    return order

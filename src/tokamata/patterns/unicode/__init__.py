@@ -27,7 +27,10 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-__all__ = ["UNICODE_VERSION", "Ranges", "case_orbits", "named_set", "property_ranges"]
+__all__ = [
+    "UNICODE_VERSION", "Ranges", "alias_lines", "all_but", "case_orbits", "loose", "named_set",
+    "property_ranges", "valued",
+]  # fmt: skip
 
 UNICODE_VERSION = "17.0.0"
 
@@ -81,13 +84,17 @@ def named_set(name: str) -> Ranges:
 
 
 @cache
-def case_orbits() -> dict[int, tuple[int, ...]]:
-    """The code points that are equal under ``re.IGNORECASE``.
+def case_orbits(rule: str = "case") -> dict[int, tuple[int, ...]]:
+    """The code points that are equal where case does not count.
 
     For each one that has others equal to it: all of them, itself included.
+
+    Args:
+        rule: ``"case"``, as under ``re.IGNORECASE``, or ``"fold"``, by simple case folding alone, as
+            under the flags ``iu`` of ECMA-262.
     """
     modulus = 1 << 24  # the second half of the numbers begins again below the first
-    numbers = [number % modulus for number in _numbers("case")]
+    numbers = [number % modulus for number in _numbers(rule)]
     half = len(numbers) // 2
     orbits: dict[int, list[int]] = {}
     for point, orbit in zip(numbers[:half], numbers[half:], strict=True):
@@ -108,71 +115,77 @@ def property_ranges(name: str) -> Ranges:
     negated = name.startswith("^")
     left, separator, right = name[negated:].replace(":", "=", 1).partition("=")
     found = _with_value(left, right) if separator else _bare(left)
-    return _all_but(found) if negated else found
+    return all_but(found) if negated else found
 
 
 def _with_value(left: str, right: str) -> Ranges:
     properties = _names()[""]
-    name = properties.get(_loose(left)) or properties.get(_loose(left).removeprefix("is"))
+    name = properties.get(loose(left)) or properties.get(loose(left).removeprefix("is"))
     if name is None:
         raise KeyError(_unknown("property", left, properties))
     values = _names().get("Script" if name == "Script_Extensions" else name)
     if values is None:
-        truth = _YES_NO.get(_loose(right))
+        truth = _YES_NO.get(loose(right))
         if truth is None:
             raise KeyError(f"the property {name} is either Yes or No, not {right!r}")
-        return named_set(f"{name}=Yes") if truth else _all_but(named_set(f"{name}=Yes"))
-    value = values.get(_loose(right))
+        return named_set(f"{name}=Yes") if truth else all_but(named_set(f"{name}=Yes"))
+    value = values.get(loose(right))
     if value is None:
         raise KeyError(_unknown(f"value of {name}", right, values))
-    return _valued(name, value)
+    return valued(name, value)
 
 
 def _bare(name: str) -> Ranges:
-    loose = _loose(name)
-    special = {"any": ((0, 0x10FFFF),), "ascii": ((0, 0x7F),)}.get(loose)
+    plain = loose(name)
+    special = {"any": ((0, 0x10FFFF),), "ascii": ((0, 0x7F),)}.get(plain)
     if special is not None:
         return special
-    if loose == "assigned":
-        return _all_but(named_set("General_Category=Unassigned"))
-    for candidate in (loose, loose.removeprefix("is")):
+    if plain == "assigned":
+        return all_but(named_set("General_Category=Unassigned"))
+    for candidate in (plain, plain.removeprefix("is")):
         for property_name in ("General_Category", "Script", "Block"):
             value = _names()[property_name].get(candidate)
             if value is not None:
-                return _valued(property_name, value)
+                return valued(property_name, value)
         binary = _names()[""].get(candidate)
         if binary is not None and binary not in _names() and binary != "Script_Extensions":
             return named_set(f"{binary}=Yes")
-    block = _names()["Block"].get(loose.removeprefix("in")) if loose.startswith("in") else None
+    block = _names()["Block"].get(plain.removeprefix("in")) if plain.startswith("in") else None
     if block is None:
         known = [alias for names in _names().values() for alias in names]
         raise KeyError(_unknown("property", name, known))
-    return _valued("Block", block)
+    return valued("Block", block)
 
 
-def _valued(property_name: str, value: str) -> Ranges:
+def valued(property_name: str, value: str) -> Ranges:
     """The set of a property that has named values."""
     if property_name == "Script_Extensions" and f"{property_name}={value}" not in _table().places:
         property_name = "Script"  # the table leaves out what is the same for both
     return named_set(f"{property_name}={value}")
 
 
+def alias_lines() -> list[tuple[str, str, str]]:
+    """Property (``""``: the name of a property itself), alias, canonical name; all as Unicode spells them."""
+    lines = zlib.decompress(_table().aliases).decode().split("\n")
+    return [(fields[0], fields[1], fields[2]) for fields in (line.split("\t") for line in lines)]
+
+
 @cache
 def _names() -> dict[str, dict[str, str]]:
     """Property -> loose alias -> canonical name of a value; under ``""`` those of the properties."""
     names: dict[str, dict[str, str]] = {"": {}, "General_Category": {"l&": "Cased_Letter"}}
-    for line in zlib.decompress(_table().aliases).decode().split("\n"):
-        property_name, alias, name = line.split("\t")
-        names.setdefault(property_name, {})[_loose(alias)] = name
+    for property_name, alias, name in alias_lines():
+        names.setdefault(property_name, {})[loose(alias)] = name
     names["Script"].setdefault("zzzz", "Unknown")
     return names
 
 
-def _loose(name: str) -> str:
+def loose(name: str) -> str:
+    """A name with what does not count left out."""
     return name.translate(_NEUTRAL).lower()
 
 
-def _all_but(ranges: Ranges) -> Ranges:
+def all_but(ranges: Ranges) -> Ranges:
     """All other code points, surrogates included."""
     starts = [0, *(end + 1 for _, end in ranges)]
     ends = [*(start - 1 for start, _ in ranges), 0x10FFFF]
@@ -182,6 +195,6 @@ def _all_but(ranges: Ranges) -> Ranges:
 def _unknown(kind: str, name: str, known: object) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(_loose(name)[:40], list(known), 3)  # type: ignore[call-overload]
+    near = get_close_matches(loose(name)[:40], list(known), 3)  # type: ignore[call-overload]
     shown = re.sub(r"[^ -~]", "?", name[:40])
     return f"unknown Unicode {kind} {shown!r}" + (f"; near it are {', '.join(near)}" if near else "")

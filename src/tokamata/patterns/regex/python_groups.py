@@ -1,8 +1,8 @@
-"""What may follow ``(?``: inline flags, and everything that is refused there by name.
+"""What may follow ``(?`` in the Python dialect: inline flags, and everything that is refused there by name.
 
 Messages and places follow Python's ``re`` where that rejects the pattern too.
 
-Example: ``(?=a)`` is refused as a lookahead that is not done yet, ``(?P=name)`` as what no regular
+Example: ``(?>a)`` is refused as what is not about the language, ``(?P=name)`` as what no regular
 language can say, ``(?Q)`` as what ``re`` does not know either.
 """
 
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from tokamata.errors import NotRegularError, PatternSyntaxError, UnsupportedPatternError
 
-__all__ = ["REWRITE", "TYPE_FLAGS", "parse_flags", "refuse_group"]
+__all__ = ["NOT_THE_LANGUAGE", "TYPE_FLAGS", "parse_flags", "refuse_group"]
 
 _FLAG_BITS = {
     "i": int(re.IGNORECASE),
@@ -26,10 +26,9 @@ _FLAG_BITS = {
 }
 TYPE_FLAGS = int(re.ASCII | re.LOCALE | re.UNICODE)
 
-REWRITE = "the pattern is for the whole text, so that alternatives, written out, can often say the same"
-_LATER = "tokamata does not do this yet"
+# Atomic groups and possessive quantifiers forbid a search to go back.
+NOT_THE_LANGUAGE = "it says how to search, not which texts are meant"
 _NO_MEMORY = "no regular language can say this"
-_ASSERTIONS = {"=": "lookahead", "!": "negative lookahead", "<=": "lookbehind", "<!": "negative lookbehind"}
 
 
 def parse_flags(pattern: str, position: int, token: str) -> tuple[int, int, bool]:
@@ -86,12 +85,9 @@ def refuse_group(pattern: str, position: int, names: dict[str, int], open_groups
         open_groups: the numbers of those that are not closed yet.
     """
     rest = pattern[position + 2 : position + 80]
-    for start, name in _ASSERTIONS.items():
-        if rest.startswith(start):
-            raise UnsupportedPatternError(pattern, position, f"{name} (?{start}…): {_LATER}", REWRITE)
     if rest.startswith(">"):
-        hint = "an ordinary group (?:…) admits more texts; rewrite what it is to exclude"
-        raise UnsupportedPatternError(pattern, position, f"atomic group (?>…): {_LATER}", hint)
+        hint = "an ordinary group (?:…) admits more texts; say what is to be excluded with a lookahead (?!…)"
+        raise UnsupportedPatternError(pattern, position, f"atomic group (?>…): {NOT_THE_LANGUAGE}", hint)
     if rest.startswith("("):
         hint = "write the two cases as alternatives: (?:…|…)"
         raise NotRegularError(pattern, position, f"conditional (?(…)…): {_NO_MEMORY}", hint)

@@ -1,4 +1,4 @@
-"""What a backslash means, and what a class contains.
+"""What a backslash means in the Python dialect, and what a class contains.
 
 Both as Python's ``re`` has it (a letter that has no meaning is an error, any other character
 stands for itself), with one extension: ``\\p{…}`` and ``\\P{…}``, Unicode properties as the PyPI
@@ -12,20 +12,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache, partial
 from typing import NoReturn
 
 from tokamata.errors import PatternSyntaxError
-from tokamata.patterns.regex.classes import (
-    Ranges,
-    complement,
-    equal_case,
-    named_class,
-    normalize,
-)
-from tokamata.patterns.regex.tokens import CLASS_ITEM
+from tokamata.patterns.regex.bracket import bad_range, is_terminated, members
+from tokamata.patterns.regex.classes import Ranges, complement, equal_case, named_class, normalize
+from tokamata.patterns.regex.tokens import PYTHON_CLASS_ITEM
 from tokamata.patterns.unicode import property_ranges
 
 __all__ = ["class_ranges", "escaped_code_point", "escaped_ranges"]
+
+IGNORE_CASE, ASCII = int(re.IGNORECASE), int(re.ASCII)
 
 _CONTROLS = {"\\a": 7, "\\b": 8, "\\t": 9, "\\n": 10, "\\v": 11, "\\f": 12, "\\r": 13}
 _SETS = frozenset(["\\d", "\\w", "\\s", "\\D", "\\W", "\\S"])
@@ -94,104 +92,60 @@ def _bad_escape(pattern: str, position: int, token: str) -> NoReturn:
     raise PatternSyntaxError(pattern, position, f"bad escape \\{letter}", hint)
 
 
-def escaped_ranges(
-    pattern: str, position: int, token: str, ascii_only: bool, ignore_case: bool
-) -> Ranges | None:
+def escaped_ranges(pattern: str, position: int, token: str, flags: int) -> Ranges | None:
     """The set that ``\\d \\w \\s \\D \\W \\S`` or a property stands for, or ``None`` for other escapes."""
     if token in _SETS:
-        return named_class("a" + token[1] if ascii_only else token[1])
+        return named_class("a" + token[1] if flags & ASCII else token[1])
     if token[1:2] not in ("p", "P") or len(token) == 2:
         return None
     try:
-        ranges = normalize(property_ranges(token[3:-1] if token[2] == "{" else token[2]))
+        return _property(token, flags & (IGNORE_CASE | ASCII))
     except KeyError as error:
         raise PatternSyntaxError(pattern, position, error.args[0]) from None
-    if ignore_case:
-        ranges = equal_case(ranges, ascii_only)
+
+
+@lru_cache(maxsize=256)
+def _property(token: str, flags: int) -> Ranges:
+    ranges = normalize(property_ranges(token[3:-1] if token[2] == "{" else token[2]))
+    if flags & IGNORE_CASE:
+        ranges = equal_case(ranges, flags & ASCII > 0)
     return complement(ranges) if token[1] == "P" else ranges
 
 
-def class_ranges(pattern: str, position: int, token: str, ascii_only: bool, ignore_case: bool) -> Ranges:
+def class_ranges(pattern: str, position: int, token: str, flags: int) -> Ranges:
     """The set that a class in brackets denotes.
 
     Args:
         pattern: the whole, for errors.
         position: where in it the class stands.
         token: the class, brackets included.
-        ascii_only: the flag ``a``.
-        ignore_case: the flag ``i``.
+        flags: those that hold there.
 
     Raises:
         PatternSyntaxError: it is not terminated, or contains what is no member of a class.
     """
     negated = token[1:2] == "^"
     content = token[1 + negated : -1]
-    if not content or token[-1] != "]":
-        _unterminated(pattern, position)
+    if not content or not is_terminated(token):
+        hint = "write \\[ for the character itself; a ] that comes first in a class is a member of it"
+        raise PatternSyntaxError(pattern, position, "unterminated character set", hint)
     sets: list[tuple[int, int]] = []  # what \w and its like bring: both cases of it, or neither, as re has it
     if "\\" in content:
-        ranges = normalize(_members(pattern, position, content, ascii_only, ignore_case, sets))
+        start = position + 1 + negated
+        code_points = partial(escaped_ranges, flags=flags)
+        pairs, sets = members(pattern, start, content, PYTHON_CLASS_ITEM, escaped_code_point, code_points)
+        ranges = normalize(pairs)
     elif len(content) == 3 and content[1] == "-" and content[0] <= content[2] < "\ud800":
         ranges = ((ord(content[0]), ord(content[2])),)  # [a-z], the most frequent form
     else:
-        pairs = [(ord(first), ord(last or first)) for first, last in CLASS_ITEM.findall(content)]
+        pairs = [(ord(first), ord(last or first)) for first, last in PYTHON_CLASS_ITEM.findall(content)]
         for low, high in pairs:
             if high < low:
                 place = pattern.index(f"{chr(low)}-{chr(high)}", position)
-                _bad_range(pattern, place, chr(low), chr(high))
+                bad_range(pattern, place, chr(low), chr(high))
         ranges = normalize(pairs)
-    if ignore_case:
-        ranges = equal_case(ranges, ascii_only)
+    if flags & IGNORE_CASE:
+        ranges = equal_case(ranges, flags & ASCII > 0)
     if sets:
         ranges = normalize((*ranges, *sets))
     return complement(ranges) if negated else ranges
-
-
-def _members(
-    pattern: str,
-    position: int,
-    content: str,
-    ascii_only: bool,
-    ignore_case: bool,
-    sets: list[tuple[int, int]],
-) -> list[tuple[int, int]]:
-    """The ranges between the brackets of the class at ``position``.
-
-    Those of ``\\w`` and its like go to ``sets`` instead.
-    """
-    ranges: list[tuple[int, int]] = []
-    start = pattern.index(content, position + 1)
-    for item in CLASS_ITEM.finditer(content):
-        first, last = item.group(1, 2)
-        if first == "\\" or last == "\\":
-            _unterminated(pattern, position)
-        place = start + item.start()
-        members = escaped_ranges(pattern, place, first, ascii_only, ignore_case)
-        if members is not None:
-            if last is not None:
-                _bad_range(pattern, place, first, last)
-            sets += members
-            continue
-        low = high = _member(pattern, place, first)
-        if last is not None:
-            if escaped_ranges(pattern, place, last, ascii_only, ignore_case) is not None:
-                _bad_range(pattern, place, first, last)
-            high = _member(pattern, start + item.start(2), last)
-            if high < low:
-                _bad_range(pattern, place, first, last)
-        ranges.append((low, high))
-    return ranges
-
-
-def _member(pattern: str, position: int, token: str) -> int:
-    return ord(token) if len(token) == 1 else escaped_code_point(pattern, position, token)
-
-
-def _bad_range(pattern: str, position: int, first: str, last: str) -> NoReturn:
-    hint = "a range goes from a lower to a higher code point; write \\- for the character itself"
-    raise PatternSyntaxError(pattern, position, f"bad character range {first}-{last}", hint)
-
-
-def _unterminated(pattern: str, position: int) -> NoReturn:
-    hint = "write \\[ for the character itself; a ] that comes first in a class is a member of it"
-    raise PatternSyntaxError(pattern, position, "unterminated character set", hint)

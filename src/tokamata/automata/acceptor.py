@@ -1,0 +1,166 @@
+"""Finite acceptors: regular sets of strings of symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import index
+from typing import TYPE_CHECKING
+
+from tokamata.automata.account import Account
+from tokamata.automata.machine import EPSILON, Machine, Names, check_symbol, rows_of
+from tokamata.automata.symbols import BYTE_NAMES
+from tokamata.limits import Limits
+
+if TYPE_CHECKING:
+    from tokamata.automata.drawing.diagram import Diagram
+
+String = str | bytes | Sequence[int]
+
+
+@dataclass(frozen=True, repr=False)
+class Acceptor(Machine[int]):
+    """A finite acceptor: a regular set of strings of symbols.
+
+    Equality is that of the drawing, not of the language; for that there is
+    :func:`tokamata.automata.equivalent`, or equality of what ``minimize`` returns.
+
+    Attributes:
+        names: how symbols are shown, or ``None``; takes no part in equality.
+    """
+
+    names: Names | None = field(default=None, compare=False)
+
+    @property
+    def epsilon(self) -> int:
+        """The label that reads nothing."""
+        return EPSILON
+
+    @classmethod
+    def from_transitions(
+        cls,
+        transitions: Iterable[tuple[int, int, int]],
+        accepting: Iterable[int],
+        start: int = 0,
+        states: int | None = None,
+        names: Names | None = None,
+        limits: Limits | Account | None = None,
+    ) -> Acceptor:
+        """An acceptor of transitions ``(source, symbol, target)``.
+
+        Args:
+            transitions: in any order; ``EPSILON`` for a symbol reads nothing.
+            accepting: the accepting states.
+            start: the start state.
+            states: how many there are; as many as are spoken of where ``None``.
+            names: how symbols are shown.
+            limits: bounds what is made.
+
+        Raises:
+            MachineError: a state or a symbol that cannot be.
+            LimitExceeded: too many states or transitions.
+        """
+        arcs = [(source, symbol, target) for source, symbol, target in transitions]
+        rows, ends = rows_of(arcs, accepting, start, states, Account(limits))
+        return cls(rows, ends, index(start), names)
+
+    @classmethod
+    def from_strings(
+        cls, strings: Iterable[String], names: Names | None = None, limits: Limits | Account | None = None
+    ) -> Acceptor:
+        """These strings and no others, as a trie; a ``str`` stands for its bytes in UTF-8.
+
+        Symbols are named as bytes where any string is text or bytes, unless ``names`` says otherwise.
+        """
+        account = Account(limits)
+        account.add_states()
+        tree: list[dict[int, int]] = [{}]
+        accepting: set[int] = set()
+        for string in strings:
+            if isinstance(string, (str, bytes)):
+                names = BYTE_NAMES if names is None else names
+            state = 0
+            for symbol in symbols_of(string):
+                if symbol not in tree[state]:
+                    account.add_states()
+                    account.add_transitions()
+                    tree[state][symbol] = len(tree)
+                    tree.append({})
+                state = tree[state][symbol]
+            accepting.add(state)
+        return cls(tuple(tuple(row.items()) for row in tree), frozenset(accepting), 0, names)
+
+    @classmethod
+    def empty(cls, names: Names | None = None) -> Acceptor:
+        """No string at all."""
+        return cls(((),), frozenset(), 0, names)
+
+    @classmethod
+    def universal(cls, alphabet: Iterable[int], names: Names | None = None) -> Acceptor:
+        """Every string over ``alphabet``, the empty one too."""
+        return cls((tuple((symbol, 0) for symbol in alphabet),), frozenset([0]), 0, names)
+
+    @property
+    def transitions(self) -> Iterator[tuple[int, int, int]]:
+        """Every transition as ``(source, symbol, target)``, in order."""
+        return ((source, symbol, target) for source, row in enumerate(self.rows) for symbol, target in row)
+
+    @property
+    def symbols(self) -> frozenset[int]:
+        """The symbols of its transitions, without epsilon."""
+        return frozenset(symbol for row in self.rows for symbol, _ in row if symbol != EPSILON)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether no transition is epsilon and no state has two for one symbol."""
+        return all(
+            (not row or row[0][0] != EPSILON) and len({symbol for symbol, _ in row}) == len(row)
+            for row in self.rows
+        )
+
+    def accepts(self, string: String) -> bool:
+        """Whether ``string`` is one of its strings."""
+        states = self.closure([self.start])
+        for symbol in symbols_of(string):
+            states = self.closure(t for s in states for x, t in self.rows[s] if x == symbol)
+        return not states.isdisjoint(self.accepting)
+
+    def like(
+        self, rows: Iterable[Iterable[tuple[int, int]]], accepting: Iterable[int], start: int = 0
+    ) -> Acceptor:
+        """An acceptor over symbols of these names."""
+        return Acceptor(tuple(map(tuple, rows)), frozenset(accepting), start, self.names)
+
+    @staticmethod
+    def _check(label: int) -> None:
+        check_symbol(label)
+
+    def to_openfst(self, shift: int = 1, *, named: bool = False) -> str:
+        """OpenFst's text form of an acceptor; see :mod:`tokamata.automata.openfst`."""
+        from tokamata.automata.openfst import write
+
+        return write(self, shift, named)
+
+    @classmethod
+    def from_openfst(
+        cls,
+        text: str,
+        symbols: str | None = None,
+        shift: int = 1,
+        limits: Limits | Account | None = None,
+    ) -> Acceptor:
+        """Read OpenFst's text form of an acceptor; see :mod:`tokamata.automata.openfst`."""
+        from tokamata.automata.openfst import read_acceptor
+
+        return read_acceptor(text, symbols, shift, Account(limits))
+
+    def diagram(self) -> Diagram:
+        """What a drawing of this acceptor shows."""
+        from tokamata.automata.drawing.diagram import of_acceptor
+
+        return of_acceptor(self)
+
+
+def symbols_of(string: String) -> Sequence[int]:
+    """The symbols of a string; a ``str`` stands for its bytes in UTF-8."""
+    return string.encode() if isinstance(string, str) else string

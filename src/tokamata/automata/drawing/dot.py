@@ -1,0 +1,22 @@
+"""Text for Graphviz: ``dot -Tsvg`` and the like draw it, and other tools read it."""
+
+from __future__ import annotations
+
+from tokamata.automata.drawing.diagram import Diagram
+from tokamata.automata.symbols import printable
+
+
+def to_dot(diagram: Diagram) -> str:
+    """The diagram in the DOT language: start state bold, accepting states doubled."""
+    lines = ["digraph {", "  rankdir=LR", "  node [shape=circle]"]
+    for state in range(diagram.states):
+        shape = ", shape=doublecircle" if state in diagram.accepting else ""
+        weight = ", style=bold" if state == diagram.start else ""
+        lines.append(f'  {state} [label="{state}"{shape}{weight}]')
+    lines += [f"  {e.source} -> {e.target} [label={_quoted(e.label)}]" for e in diagram.edges]
+    return "\n".join([*lines, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    """A string of the DOT language, in which a backslash would begin an escape of its own."""
+    return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

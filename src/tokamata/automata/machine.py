@@ -1,0 +1,169 @@
+"""Finite acceptors and finite-state transducers, as values.
+
+A machine has states ``0 .. states - 1``, one start state, a set of accepting states, and rows: for
+each state its transitions.  A transition of an acceptor carries one symbol, that of a transducer an
+input and an output; ``EPSILON`` in a symbol's place reads or writes nothing.  For example the
+acceptor of ``a+|ab`` (002, figure 2), which is not deterministic::
+
+    ((1)) ◀─a─ (0) ─a─▶ (2) ─b─▶ ((3))      rows = (((97, 1), (97, 2)),
+      ⟲ a                                           ((97, 1),),
+                                                    ((98, 3),),
+                                                    ())
+
+Symbols are integers from 0: bytes, tokens, code points, whatever the machine is about.  Negative
+numbers are no symbols: -1 is epsilon, and what is below is refused, so that failure transitions
+(000, section 5) can have a label of their own.
+
+Rows are sorted and hold nothing twice, since a machine stands for a set: of strings, or of pairs of
+strings.  How often a path exists, and what it weighs, is not kept.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tokamata.automata.account import Account
+from tokamata.errors import MachineError
+
+if TYPE_CHECKING:
+    from tokamata.automata.drawing.diagram import Diagram
+
+EPSILON = -1
+MAX_SYMBOL = (1 << 31) - 2  # so that a symbol, and the symbol after it, are an int32
+
+Names = Mapping[int, str]
+Pair = tuple[int, int]
+Label = TypeVar("Label", int, Pair)
+
+
+@dataclass(frozen=True)
+class Machine(ABC, Generic[Label]):
+    """What acceptors and transducers have in common.
+
+    Attributes:
+        rows: for each state its transitions, as pairs of a label and a target, in order.
+        accepting: the states in which reading may end.
+        start: the state in which it begins.
+    """
+
+    rows: tuple[tuple[tuple[Label, int], ...], ...]
+    accepting: frozenset[int]
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        states = len(self.rows)
+        if states == 0:
+            raise MachineError("a machine needs at least one state, its start")
+        for what, state in (("the start", self.start), *(("an accepting state", s) for s in self.accepting)):
+            if not 0 <= state < states:
+                raise MachineError(f"{what} is {state}; states are numbered 0 to {states - 1}")
+        rows = tuple(tuple(sorted(set(row))) for row in self.rows)
+        for source, row in enumerate(rows):
+            for label, target in row:
+                if not 0 <= target < states:
+                    raise MachineError(
+                        f"a transition leads from state {source} to {target}; "
+                        f"states are numbered 0 to {states - 1}"
+                    )
+                self._check(label)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "accepting", frozenset(self.accepting))
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> Label:
+        """The label that neither reads nor writes."""
+
+    @staticmethod
+    @abstractmethod
+    def _check(label: Label) -> None:
+        """Refuse a label that is none."""
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.rows)
+
+    @property
+    def size(self) -> int:
+        """The number of transitions."""
+        return sum(map(len, self.rows))
+
+    def closure(self, states: Iterable[int]) -> frozenset[int]:
+        """The states that epsilon transitions lead to from ``states``, these among them."""
+        epsilon = self.epsilon
+        reached = set(states)
+        pending = list(reached)
+        while pending:
+            for label, target in self.rows[pending.pop()]:
+                if label == epsilon and target not in reached:
+                    reached.add(target)
+                    pending.append(target)
+        return frozenset(reached)
+
+    @abstractmethod
+    def diagram(self) -> Diagram:
+        """What a drawing of this machine shows."""
+
+    def to_svg(self, max_states: int = 300) -> str:
+        """A drawing: start state bold, accepting states doubled, symbols merged into ranges.
+
+        A machine of more than ``max_states`` states, or of too many lines, is not drawn but described.
+        """
+        from tokamata.automata.drawing.svg import (
+            describe,
+            draw,
+        )  # here: drawings know machines, not the reverse
+
+        if self.states > max_states:
+            return describe(type(self).__name__, self.states, self.size)
+        return draw(self.diagram())
+
+    def to_dot(self) -> str:
+        """The same drawing as text for Graphviz, of any size."""
+        from tokamata.automata.drawing.dot import to_dot
+
+        return to_dot(self.diagram())
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.states:,} states and {self.size:,} transitions>"
+
+
+def check_symbol(symbol: int) -> None:
+    """Refuse what is neither a symbol nor epsilon."""
+    if not EPSILON <= symbol <= MAX_SYMBOL:
+        raise MachineError(
+            f"{symbol} cannot be a symbol: they are 0 to {MAX_SYMBOL}, and {EPSILON} for epsilon"
+        )
+
+
+def rows_of(
+    arcs: Sequence[tuple[int, Label, int]],
+    accepting: Iterable[int],
+    start: int,
+    states: int | None,
+    account: Account,
+) -> tuple[tuple[tuple[tuple[Label, int], ...], ...], frozenset[int]]:
+    """Sort transitions by their sources; ``index`` takes the integers of numpy for our own."""
+    ends: frozenset[int] = frozenset(map(index, accepting))
+    if states is None:
+        states = 1 + max([index(start), *ends, *(max(source, target) for source, _, target in arcs)])
+    account.add_states(max(index(states), 0))
+    account.add_transitions(len(arcs))
+    rows: list[list[tuple[Label, int]]] = [[] for _ in range(states)]
+    for source, label, target in arcs:
+        if not 0 <= source < states:
+            raise MachineError(f"a transition leaves state {source}; states are numbered 0 to {states - 1}")
+        rows[source].append((_plain(label), index(target)))
+    return tuple(map(tuple, rows)), ends
+
+
+def _plain(label: Label) -> Label:
+    return (index(label[0]), index(label[1])) if isinstance(label, tuple) else index(label)

@@ -1,0 +1,253 @@
+"""OpenFst's text form, of acceptors and transducers, and of tables of symbols.
+
+A line is a transition or an accepting state; the source of the first line is the start::
+
+    0   1   97        acceptor: source, target, label
+    0   1   97   0    transducer: source, target, input, output
+    1                 state 1 accepts
+
+(https://www.openfst.org/twiki/bin/view/FST/FstQuickTour.)  Label 0 is epsilon there, while 0 is a
+symbol here, as it is a byte and a token.  So symbol s is written as label ``s + shift``, by default
+s + 1.  With ``shift=0`` bytes have the labels that pynini gives them, and symbol 0 cannot be written.
+
+A weight may follow; since a set has none, it has to be that of an unweighted machine, 0.  An accepting
+state of weight ``Infinity`` accepts nothing, and stands in a file of ours where the start has no
+transitions, lest another state be taken for it.
+
+A table of symbols has a name and a label on each line, ``<eps>`` and 0 on the first.  Names that
+hold white space are written with escapes, and one that two symbols share gets a number.
+
+States are numbered anew when read, in order of their numbers, so that a file of one line cannot ask
+for a billion of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from tokamata.automata.acceptor import Acceptor
+from tokamata.automata.account import Account
+from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Names
+from tokamata.automata.transducer import Transducer
+from tokamata.errors import MachineError, MachineFileError
+
+_EPSILON_NAME = "<eps>"
+_NUMBER = re.compile("[0-9]{1,10}")
+_WEIGHT_ONE = re.compile(r"[-+]?0+(\.0*)?([eE][-+]?[0-9]+)?")
+_BLANKS = re.compile("[ \t]+")
+
+# What a reader makes of a label: its symbol, or an error about its line.
+_ReadLabel = Callable[[int, str], int]
+
+
+def write(machine: Acceptor | Transducer, shift: int, named: bool) -> str:
+    """The machine as OpenFst's text; the methods ``to_openfst`` call this.
+
+    Args:
+        machine: what to write.
+        shift: symbol s becomes label s + shift.
+        named: write names instead of labels; :func:`symbol_table` makes the table that goes with them.
+
+    Raises:
+        MachineError: a symbol whose label would be 0 or less, or that has no name.
+    """
+    if isinstance(machine, Acceptor):
+        sides = [_label_writer(machine.names, shift, named)]
+    else:
+        sides = [_label_writer(names, shift, named) for names in (machine.input_names, machine.output_names)]
+    lines = []
+    for state in (machine.start, *(s for s in range(machine.states) if s != machine.start)):
+        for label, target in machine.rows[state]:
+            symbols = (label,) if isinstance(label, int) else label
+            labels = [text(symbol) for text, symbol in zip(sides, symbols, strict=True)]
+            lines.append("\t".join((str(state), str(target), *labels)))
+        if state in machine.accepting:
+            lines.append(str(state))
+        elif state == machine.start and not machine.rows[state]:
+            lines.append(f"{state}\tInfinity")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def symbol_table(names: Names, shift: int = 1) -> str:
+    """OpenFst's table of these symbols: a name and a label on each line.
+
+    Raises:
+        MachineError: a symbol whose label would be 0 or less.
+    """
+    lines = [f"{_EPSILON_NAME}\t0\n"]
+    lines += [f"{name}\t{_label(symbol, shift)}\n" for symbol, name in _unique_names(names).items()]
+    return "".join(lines)
+
+
+def read_acceptor(text: str, symbols: str | None, shift: int, account: Account) -> Acceptor:
+    """Read OpenFst's text of an acceptor; ``Acceptor.from_openfst`` calls this.
+
+    Args:
+        text: lines of one to four columns, as above.
+        symbols: a table of symbols, if ``text`` speaks of them by name.
+        shift: label l becomes symbol l - shift.
+        account: bounds what is made.
+
+    Raises:
+        MachineFileError: a line that is none of these.
+        LimitExceeded: too many states or transitions.
+    """
+    names, read_label = _label_reader(symbols, shift)
+    arcs, numbers, accepting, start = _read(text, [read_label], account)
+    transitions = ((numbers[s], labels[0], numbers[t]) for s, labels, t in arcs)
+    accepted = [numbers[state] for state in accepting]
+    return Acceptor.from_transitions(
+        transitions, accepted, numbers[start], len(numbers), names, limits=account
+    )
+
+
+def read_transducer(
+    text: str, input_symbols: str | None, output_symbols: str | None, shift: int, account: Account
+) -> Transducer:
+    """Read OpenFst's text of a transducer; ``Transducer.from_openfst`` calls this.
+
+    The arguments and errors are those of :func:`read_acceptor`.
+    """
+    input_names, read_input = _label_reader(input_symbols, shift)
+    output_names, read_output = _label_reader(output_symbols, shift)
+    arcs, numbers, accepting, start = _read(text, [read_input, read_output], account)
+    transitions = ((numbers[s], labels[0], labels[1], numbers[t]) for s, labels, t in arcs)
+    accepted = [numbers[state] for state in accepting]
+    return Transducer.from_transitions(
+        transitions, accepted, numbers[start], len(numbers), input_names, output_names, limits=account
+    )
+
+
+_Arc = tuple[int, tuple[int, ...], int]
+
+
+def _read(
+    text: str, sides: list[_ReadLabel], account: Account
+) -> tuple[list[_Arc], dict[int, int], list[int], int]:
+    """The transitions, the states and their new numbers, the accepting ones, and the start."""
+    arcs: list[_Arc] = []
+    accepting: list[int] = []
+    states: set[int] = set()
+    start: int | None = None
+    for number, line, columns in _lines(text):
+        account.add_transitions()
+        source = _state(number, columns[0])
+        start = source if start is None else start
+        states.add(source)
+        if len(columns) <= 2:
+            if not (len(columns) == 2 and columns[1] == "Infinity"):
+                _check_weight(number, columns[1:])
+                accepting.append(source)
+        elif len(columns) in (2 + len(sides), 3 + len(sides)):
+            target = _state(number, columns[1])
+            states.add(target)
+            labels = tuple(read(number, column) for read, column in zip(sides, columns[2:], strict=False))
+            _check_weight(number, columns[2 + len(sides) :])
+            arcs.append((source, labels, target))
+        else:
+            form = "source, target and label" if len(sides) == 1 else "source, target, input and output"
+            raise MachineFileError(number, line, f"{form}, or an accepting state")
+    account.add_states(len(states))
+    start = 0 if start is None else start
+    return arcs, {s: n for n, s in enumerate(sorted(states | {start}))}, accepting, start
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
+    """The number, the text and the columns of each line that is not blank."""
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip(" \t\r")
+        if stripped:
+            yield number, stripped, _BLANKS.split(stripped)
+
+
+def _state(line: int, column: str) -> int:
+    if not _NUMBER.fullmatch(column) or int(column) > MAX_SYMBOL:
+        raise MachineFileError(line, column, f"the number of a state, 0 to {MAX_SYMBOL}")
+    return int(column)
+
+
+def _check_weight(line: int, columns: Iterable[str]) -> None:
+    for column in columns:
+        if not _WEIGHT_ONE.fullmatch(column):
+            raise MachineFileError(
+                line,
+                column,
+                "no weight, or 0: these machines are sets and have no weights, and a line with an output "
+                "label belongs to a transducer",
+            )
+
+
+def _label_reader(symbols: str | None, shift: int) -> tuple[Names | None, _ReadLabel]:
+    """The names of a table, and how labels are read with it; numbers where there is no table."""
+    if symbols is None:
+        return None, lambda line, column: _symbol(line, column, shift)
+    by_name: dict[str, int] = {}
+    names: dict[int, str] = {}
+    for line, text, columns in _lines(symbols):
+        if len(columns) != 2:
+            raise MachineFileError(line, text, "a name and a label, in the table of symbols")
+        name, symbol = columns[0], _symbol(line, columns[1], shift)
+        if name in by_name or symbol in names:
+            raise MachineFileError(line, text, "a name and a label that no line before has")
+        by_name[name] = symbol
+        names[symbol] = name
+
+    def read_name(line: int, column: str) -> int:
+        if column not in by_name:
+            raise MachineFileError(line, column, "a name of the table of symbols")
+        return by_name[column]
+
+    names.pop(EPSILON, None)
+    return names, read_name
+
+
+def _symbol(line: int, column: str, shift: int) -> int:
+    if _NUMBER.fullmatch(column):
+        label = int(column)
+        if label == 0:
+            return EPSILON
+        if 0 <= label - shift <= MAX_SYMBOL:
+            return label - shift
+    first, last = max(shift, 1), MAX_SYMBOL + shift
+    raise MachineFileError(line, column, f"a label: 0 for epsilon, or {first} to {last}")
+
+
+def _label(symbol: int, shift: int) -> int:
+    if symbol + shift < 1:
+        raise MachineError(
+            f"symbol {symbol} would have the label {symbol + shift} with shift={shift}, and labels of "
+            "symbols begin at 1 (0 is epsilon); use a larger shift"
+        )
+    return symbol + shift
+
+
+def _label_writer(names: Names | None, shift: int, named: bool) -> Callable[[int], str]:
+    if not named:
+        return lambda symbol: "0" if symbol == EPSILON else str(_label(symbol, shift))
+    written = _unique_names(names or {})
+
+    def write_name(symbol: int) -> str:
+        if symbol == EPSILON:
+            return _EPSILON_NAME
+        if symbol not in written:
+            raise MachineError(f"symbol {symbol} has no name; give names to the machine, or write labels")
+        return written[symbol]
+
+    return write_name
+
+
+def _unique_names(names: Names) -> dict[int, str]:
+    """Names that can stand in a table: without white space, none twice."""
+    taken = {_EPSILON_NAME}
+    written = {}
+    for symbol in sorted(names):
+        name = "".join(
+            c if c.isprintable() and not c.isspace() else c.encode("unicode_escape").decode()
+            for c in names[symbol].replace(" ", r"\x20")
+        )
+        while not name or name in taken:
+            name = f"{name}#{symbol}"
+        taken.add(name)
+        written[symbol] = name
+    return written

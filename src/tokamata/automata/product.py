@@ -1,0 +1,25 @@
+"""The product of two acceptors: the strings that both accept.
+
+Intersection is composition of two transducers that write what they read (000, definition 3.4), and
+so it is written here: a state is a pair of states, epsilon on either side lets the other wait.
+
+Cost: at most the product of the sizes; only pairs that can be reached are made.
+"""
+
+from __future__ import annotations
+
+from tokamata.automata.acceptor import Acceptor
+from tokamata.automata.account import Account
+from tokamata.automata.compose import compose
+from tokamata.automata.project import project
+from tokamata.limits import Limits
+
+
+def product(first: Acceptor, second: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
+    """The strings in both; names are those of ``first``, or of ``second`` where it has none.
+
+    Raises:
+        LimitExceeded: too many states or transitions.
+    """
+    both = project(compose(first, second, limits), "input")
+    return both if both.names is not None else Acceptor(both.rows, both.accepting, both.start, second.names)

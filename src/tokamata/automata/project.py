@@ -1,0 +1,34 @@
+"""Projection and inversion: one side of a transducer, and its sides exchanged.
+
+    (0) ─a:x─▶ ((1))      projected to its input  (0) ─a─▶ ((1)),  to its output  (0) ─x─▶ ((1)),
+                          inverted  (0) ─x:a─▶ ((1))
+
+(000, definition 3.3.)  A transition that is epsilon on the side that stays becomes an epsilon
+transition.  Cost: linear.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tokamata.automata.acceptor import Acceptor
+from tokamata.automata.transducer import Transducer
+
+
+def project(transducer: Transducer, side: Literal["input", "output"]) -> Acceptor:
+    """The strings that the transducer reads (``"input"``) or writes (``"output"``) in some pair."""
+    if side not in ("input", "output"):
+        raise ValueError(f'a transducer is projected to its "input" or its "output", not to {side!r}')
+    which = 0 if side == "input" else 1
+    rows = tuple(tuple((label[which], target) for label, target in row) for row in transducer.rows)
+    names = transducer.input_names if side == "input" else transducer.output_names
+    return Acceptor(rows, transducer.accepting, transducer.start, names)
+
+
+def invert(transducer: Transducer) -> Transducer:
+    """The same pairs, the other way round."""
+    rows = tuple(
+        tuple(((written, read), target) for (read, written), target in row) for row in transducer.rows
+    )
+    names = transducer.output_names, transducer.input_names
+    return Transducer(rows, transducer.accepting, transducer.start, *names)

@@ -1,0 +1,109 @@
+"""How symbols are shown: names, and sets of them in few words.
+
+The symbols 48 to 57 and 97 to 122 of a machine over bytes become ``0–9, a–z``.  Ranges are made
+only where the names follow each other as the symbols do: a thousand tokens in a row are no range
+to a reader, and are listed as far as there is room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+EPSILON_NAME = "ε"
+_SPACE = "␣"
+_AMBIGUOUS = frozenset(["", ",", "–", ":", EPSILON_NAME])  # in a list of names, ranges and pairs
+_ESCAPES = {"\\t": 9, "\\n": 10, "\\r": 13, _SPACE: 32}
+_LONGEST = 40
+
+
+def show(name: bytes | str) -> str:
+    r"""A name on one line, in characters that can be seen: ``" a\n"`` becomes ``␣a\n``.
+
+    Bytes that are not UTF-8 become ``\xff``.
+    """
+    if isinstance(name, bytes):
+        name = name.decode("utf-8", "backslashreplace")
+    shown = "".join(
+        _SPACE if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in name
+    )
+    return f"“{shown}”" if shown in _AMBIGUOUS else shown
+
+
+BYTE_NAMES: Mapping[int, str] = MappingProxyType({value: show(bytes([value])) for value in range(256)})
+
+
+def name_of(symbol: int, names: Mapping[int, str] | None) -> str:
+    """The name of one symbol; its number where it has none."""
+    if symbol < 0:
+        return EPSILON_NAME
+    return str(symbol) if names is None else names.get(symbol, str(symbol))
+
+
+def summarize(symbols: Sequence[int], names: Mapping[int, str] | None, width: int = 28) -> str:
+    """A set of symbols in about ``width`` characters, with ranges where they read well.
+
+    Args:
+        symbols: in order, each once; ``EPSILON`` may be among them.
+        names: of the symbols.
+        width: how many characters it may take, as in :func:`enumerate_names`.
+    """
+    return enumerate_names(_ranges(symbols, names), len(symbols), width)
+
+
+def enumerate_names(parts: Iterable[str], total: int, width: int = 28) -> str:
+    """List names as far as they fit, and say of how many: ``the, of, and, … (1,203)``.
+
+    At least one is listed; of names longer than 40 characters the middle is left out.
+    """
+    shown: list[str] = []
+    length = 0
+    for part in parts:
+        if len(part) > _LONGEST:
+            part = part[: _LONGEST // 2] + "…" + part[-(_LONGEST // 2) :]
+        if shown and length + len(part) > width:
+            return f"{', '.join(shown)}, … ({total:,})"
+        shown.append(part)
+        length += len(part) + 2
+    return ", ".join(shown)
+
+
+def printable(text: str) -> str:
+    """``text``, with a sign in the place of each character that has no picture (controls, surrogates)."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _ranges(symbols: Sequence[int], names: Mapping[int, str] | None) -> Iterable[str]:
+    """The names of ``symbols``, runs of three and more as ranges."""
+    begin = 0
+    while begin < len(symbols):
+        end = begin + 1
+        while end < len(symbols) and _follows(symbols[end - 1], symbols[end], names):
+            end += 1
+        if end - begin > 2:
+            yield f"{name_of(symbols[begin], names)}–{name_of(symbols[end - 1], names)}"
+        else:
+            yield from (name_of(symbol, names) for symbol in symbols[begin:end])
+        begin = end
+
+
+def _follows(symbol: int, after: int, names: Mapping[int, str] | None) -> bool:
+    """Whether ``after`` is the next symbol, and has the next name."""
+    if symbol < 0 or after != symbol + 1:
+        return False
+    if names is None:
+        return True
+    place, next_place = _place(name_of(symbol, names)), _place(name_of(after, names))
+    return place is not None and next_place == place + 1
+
+
+def _place(name: str) -> int | None:
+    r"""The code point or byte that a name shows (``a``, ``\x9f``, ``“,”``); ``None`` for longer ones."""
+    if name in _ESCAPES:
+        return _ESCAPES[name]
+    if len(name) == 3 and name[0] == "“" and name[2] == "”":
+        return ord(name[1])
+    if re.fullmatch(r"\\x[0-9a-f]{2}", name):
+        return int(name[2:], 16)
+    return ord(name) if len(name) == 1 else None

@@ -1,0 +1,368 @@
+"""The closed form of a regular constraint: the smallest deterministic automaton over tokens.
+
+Composing a constraint with the detokenizing transducer, determinizing, trimming and minimizing gives
+an automaton whose transitions are tokens (002, algorithm 2; 000, equation 4).  It knows neither the
+pattern nor the bytes any more: a state and a token give the next state.
+
+Tokens come in classes.  Most of 262,145 tokens do the same as some other token in every state (or
+nothing in any), and such tokens share a class; transitions are stored by class.  For the constraint
+``(foo)+d`` of 002, figure 5, and the tokens f, foo, food, d, o, oo::
+
+    class_of_token   [0, 1, 2, 3, 4, 5]          rows   0: {0: 1, 1: 2, 2: 3}
+                                                        1: {4: 4, 5: 2}
+                                                        2: {0: 1, 1: 2, 2: 3, 3: 3}
+                                                        3: {}              accepting
+                                                        4: {4: 2}
+
+Two states stand beside those of the automaton, so that a step is never undefined: ``ended``, after a
+stop token, and ``dead``, after a refused one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tokamata.automata.acceptor import Acceptor
+from tokamata.automata.account import Account
+from tokamata.automata.symbols import show
+from tokamata.automata.token_rows import Int32, TokenRows, smallest
+from tokamata.errors import MachineError, TokenIdError
+from tokamata.limits import Limits
+
+if TYPE_CHECKING:
+    from tokamata.automata.drawing.diagram import Diagram
+    from tokamata.automata.token_tensors import TokenTensors
+
+TokenNames = Callable[[int], "bytes | str | None"] | Sequence["bytes | str | None"]
+
+
+class TokenAutomaton:
+    """The smallest deterministic automaton over tokens of a language; immutable.
+
+    States are 0 to ``states - 1``, breadth first from the start by least token; besides these,
+    ``ended`` (a stop token was taken) and ``dead`` (a token was refused) can be asked about.  Equal
+    languages over the same width and stop tokens give equal values, whatever they were made from.
+
+    Attributes:
+        width: the number of token ids.
+        start: the start state, 0.
+        accepting: ``bool[states]``: where the text may end.
+        class_of_token: ``int32[width]``, -1 where a token has no transition anywhere.
+        classes: the number of classes of tokens that have transitions, numbered by least token.
+        stop_tokens: the tokens that end a text, in order.
+    """
+
+    __slots__ = ("_names", "_rows", "accepting", "class_of_token", "classes", "start", "stop_tokens", "width")
+
+    def __init__(self, rows: TokenRows, stop_tokens: tuple[int, ...], names: TokenNames | None) -> None:
+        self._rows = rows
+        self._names = names
+        self.width = len(rows.class_of_token)
+        self.start = rows.start
+        self.accepting = rows.accepting
+        self.class_of_token = rows.class_of_token
+        self.stop_tokens = stop_tokens
+        self.classes = int(rows.class_of_token.max(initial=-1)) + 1
+        for array in (rows.accepting, rows.class_of_token, rows.offsets, rows.classes, rows.targets):
+            array.setflags(write=False)
+
+    @classmethod
+    def from_rows(
+        cls,
+        width: int,
+        start: int,
+        accepting: npt.ArrayLike,
+        class_of_token: npt.ArrayLike,
+        row_offsets: npt.ArrayLike,
+        classes: npt.ArrayLike,
+        targets: npt.ArrayLike,
+        stop_tokens: Iterable[int] = (),
+        names: TokenNames | None = None,
+        limits: Limits | Account | None = None,
+    ) -> TokenAutomaton:
+        """The smallest automaton of the language of another.
+
+        That one is deterministic, over classes of tokens.  It need not be trimmed or minimized, and
+        its classes may be finer than need be, or have no token.
+
+        Args:
+            width: the number of token ids.
+            start: the start state.
+            accepting: ``bool[S]``.
+            class_of_token: ``int32[width]``, -1 where a token has no transition.
+            row_offsets: ``int64[S + 1]``; the transitions of state s are ``row_offsets[s]`` to
+                ``row_offsets[s + 1]`` of ``classes`` and ``targets``, each class once, in any order.
+            classes: ``int32[E]``.
+            targets: ``int32[E]``.
+            stop_tokens: which tokens end a text; they have no transitions.
+            names: the bytes or the name of a token, by id; for drawings and exports.
+            limits: bounds the time that it takes, and the states it begins with.
+
+        Raises:
+            MachineError: arrays that contradict each other, or a row with a class twice.
+            LimitExceeded: it took too long, or there are too many states.
+        """
+        account = Account(limits)
+        rows = TokenRows(
+            int(start),
+            np.array(accepting, dtype=bool),
+            np.array(class_of_token, dtype=np.int32),
+            np.array(row_offsets, dtype=np.int64),
+            np.array(classes, dtype=np.int32),
+            np.array(targets, dtype=np.int32),
+        )
+        stop = tuple(sorted({int(token) for token in stop_tokens}))
+        _check(width, rows, stop)
+        account.add_states(len(rows.accepting))
+        return cls(smallest(rows, account), stop, names)
+
+    @property
+    def states(self) -> int:
+        """The number of states, ``ended`` and ``dead`` not counted."""
+        return len(self.accepting)
+
+    @property
+    def ended(self) -> int:
+        """The number that stands for the state after a stop token."""
+        return self.states
+
+    @property
+    def dead(self) -> int:
+        """The number that stands for the state after a refused token."""
+        return self.states + 1
+
+    @property
+    def transitions(self) -> int:
+        """The number of transitions, each token counted."""
+        return int(self._class_sizes()[self._rows.classes].sum())
+
+    def row(self, state: int) -> tuple[Int32, Int32]:
+        """The transitions of a state by class: classes and targets, ``int32[n]`` each, by class."""
+        self._check_state(state)
+        if state >= self.states:
+            return self._rows.classes[:0], self._rows.targets[:0]
+        span = slice(int(self._rows.offsets[state]), int(self._rows.offsets[state + 1]))
+        return self._rows.classes[span], self._rows.targets[span]
+
+    def rows(self, state: int) -> dict[int, Int32]:
+        """The transitions of a state by sets of tokens: for each target its tokens, in order."""
+        classes, targets = self.row(state)
+        target_of_class = np.full(self.classes + 1, -1, dtype=np.int32)  # the last is that of class -1
+        target_of_class[classes] = targets
+        target_of_token = target_of_class[self.class_of_token]
+        tokens = np.flatnonzero(target_of_token >= 0).astype(np.int32)
+        reached = target_of_token[tokens]
+        return {int(target): tokens[reached == target] for target in np.unique(reached)}
+
+    def tokens(self, state: int, target: int) -> Int32:
+        """The tokens that lead from ``state`` to ``target``: ``int32[n]``, in order."""
+        self._check_state(target)
+        return self.rows(state).get(target, np.empty(0, dtype=np.int32))
+
+    def step(self, state: int, token: int) -> int:
+        """The state after ``token``: ``dead`` where it is refused, ``ended`` after a stop token.
+
+        After a stop token only stop tokens are taken, as by :meth:`tokamata.Matcher.advance`.
+
+        Raises:
+            TokenIdError: the token is outside the width.
+            MachineError: there is no such state.
+        """
+        if not 0 <= token < self.width:
+            raise TokenIdError(f"token {token} is outside of this automaton's width, {self.width}")
+        classes, targets = self.row(state)
+        if token in self.stop_tokens:
+            return self.ended if self._may_end(state) else self.dead
+        wanted = self.class_of_token[token]
+        place = int(np.searchsorted(classes, wanted))
+        return int(targets[place]) if place < len(classes) and classes[place] == wanted else self.dead
+
+    def mask(self, state: int) -> Int32:
+        """The tokens that may come next, stop tokens too: bit ``t % 32`` of word ``t // 32``.
+
+        Returns:
+            ``int32[ceil(width / 32)]``.
+        """
+        classes, _ = self.row(state)
+        allowed_classes = np.zeros(self.classes + 1, dtype=bool)  # the last is that of class -1
+        allowed_classes[classes] = True
+        allowed = np.zeros(-(-self.width // 32) * 32, dtype=bool)
+        allowed[: self.width] = allowed_classes[self.class_of_token]
+        allowed[list(self.stop_tokens)] = self._may_end(state)
+        return np.packbits(allowed, bitorder="little").view("<i4").astype(np.int32, copy=False)
+
+    def accepts(self, tokens: Iterable[int]) -> bool:
+        """Whether these tokens make an accepted text; stop tokens may follow it.
+
+        Raises:
+            TokenIdError: a token is outside the width.
+        """
+        state = self.start
+        for token in tokens:
+            state = self.step(state, token)
+        return self._may_end(state)
+
+    def shortest(self) -> tuple[int, ...] | None:
+        """The shortest accepted sequence of tokens, of several the first in order; ``None`` for no text."""
+        distances = self._distances()
+        if distances[self.start] < 0:
+            return None
+        least = np.unique(self.class_of_token, return_index=True)
+        token_of_class = dict(zip(least[0].tolist(), least[1].tolist(), strict=True))
+        state, sequence = self.start, []
+        while distances[state]:
+            classes, targets = self.row(state)  # by least token
+            place = int(np.argmax(distances[targets] == distances[state] - 1))
+            sequence.append(token_of_class[int(classes[place])])
+            state = int(targets[place])
+        return tuple(sequence)
+
+    def to_acceptor(self, limits: Limits | Account | None = None) -> Acceptor:
+        """The same language as an explicit acceptor, a transition for each token; without stop tokens.
+
+        Raises:
+            LimitExceeded: too many states or transitions.
+        """
+        account = Account(limits)
+        account.add_states(self.states)
+        account.add_transitions(self.transitions)
+        rows = tuple(
+            tuple((token, target) for target, tokens in self.rows(state).items() for token in tokens.tolist())
+            for state in range(self.states)
+        )
+        used = np.flatnonzero(self.class_of_token >= 0).tolist() if self.transitions else []
+        names = None if self._names is None else {token: self.name(token) for token in used}
+        return Acceptor(rows, frozenset(np.flatnonzero(self.accepting).tolist()), self.start, names)
+
+    def to_torch(self, device: object = "cpu", limits: Limits | None = None) -> TokenTensors:
+        """Tensors that step whole batches of states on ``device``, by indexing alone.
+
+        Raises:
+            MissingExtraError: torch is not installed.
+            LimitExceeded: the table would pass ``limits.memory_bytes``.
+        """
+        from tokamata.automata.token_tensors import TokenTensors
+
+        return TokenTensors(self, device, limits or Limits())
+
+    def to_openfst(
+        self, shift: int = 1, *, named: bool = False, limits: Limits | Account | None = None
+    ) -> str:
+        """OpenFst's text form, a line for each token; see :mod:`tokamata.automata.openfst`."""
+        return self.to_acceptor(limits).to_openfst(shift, named=named)
+
+    def name(self, token: int) -> str:
+        """How a token is shown: its name or bytes, ``#id`` where it has none."""
+        name = None
+        if self._names is not None:
+            if callable(self._names):
+                name = self._names(token)
+            elif token < len(self._names):
+                name = self._names[token]
+        return f"#{token}" if name is None else show(name)
+
+    def diagram(self) -> Diagram:
+        """What a drawing of this automaton shows."""
+        from tokamata.automata.drawing.diagram import of_token_automaton  # here: drawings know machines
+
+        return of_token_automaton(self)
+
+    def to_svg(self, max_states: int = 300) -> str:
+        """A drawing with the names of tokens, as :meth:`tokamata.automata.Acceptor.to_svg`."""
+        from tokamata.automata.drawing.svg import describe, draw
+
+        if self.states > max_states:
+            return describe("Token automaton", self.states, self.transitions)
+        return draw(self.diagram())
+
+    def to_dot(self) -> str:
+        """The same drawing as text for Graphviz, of any size."""
+        from tokamata.automata.drawing.dot import to_dot
+
+        return to_dot(self.diagram())
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _may_end(self, state: int) -> bool:
+        return state == self.ended or (state < self.states and bool(self.accepting[state]))
+
+    def _class_sizes(self) -> npt.NDArray[np.int64]:
+        used = self.class_of_token[self.class_of_token >= 0]
+        return np.bincount(used, minlength=self.classes)
+
+    def _distances(self) -> Int32:
+        """For each state the fewest tokens to acceptance, -1 where there is no way: ``int32[states]``."""
+        sources, targets = self._rows.sources, self._rows.targets
+        order = np.argsort(targets, kind="stable")
+        sources, targets = sources[order], targets[order]
+        distances = np.where(self.accepting, 0, -1).astype(np.int32)
+        frontier = np.flatnonzero(self.accepting)
+        while len(frontier):
+            spans = np.searchsorted(targets, frontier), np.searchsorted(targets, frontier, side="right")
+            before = np.unique(
+                np.concatenate([sources[a:b] for a, b in zip(*map(np.ndarray.tolist, spans), strict=True)])
+            )
+            nearest = distances[frontier[0]] + 1
+            frontier = before[distances[before] < 0]
+            distances[frontier] = nearest
+        return distances
+
+    def _check_state(self, state: int) -> None:
+        if not 0 <= state <= self.dead:
+            raise MachineError(
+                f"there is no state {state}: they are 0 to {self.states - 1}, "
+                f"{self.ended} for ended and {self.dead} for dead"
+            )
+
+    def _key(self) -> tuple[object, ...]:
+        rows = self._rows
+        arrays = (rows.accepting, rows.class_of_token, rows.offsets, rows.classes, rows.targets)
+        return (self.stop_tokens, *(array.tobytes() for array in arrays))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TokenAutomaton) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.width, self.states, self.stop_tokens, self._rows.targets.tobytes()))
+
+    def __repr__(self) -> str:
+        return (
+            f"<TokenAutomaton of {self.states:,} states, {self.classes:,} classes of {self.width:,} tokens, "
+            f"{self.transitions:,} transitions>"
+        )
+
+
+def _check(width: int, rows: TokenRows, stop_tokens: Sequence[int]) -> None:
+    """Refuse arrays that are no deterministic automaton."""
+    states, transitions = len(rows.accepting), len(rows.classes)
+    if any(array.ndim != 1 for array in (rows.accepting, rows.class_of_token, rows.offsets, rows.classes)):
+        raise MachineError("the arrays of an automaton have one dimension each")
+    if rows.class_of_token.shape != (width,):
+        raise MachineError(f"class_of_token has {rows.class_of_token.size} entries for {width} tokens")
+    if not 0 <= rows.start < states:
+        raise MachineError(f"the start is {rows.start}; states are numbered 0 to {states - 1}")
+    whole = rows.offsets.shape == (states + 1,) and rows.offsets[0] == 0 and rows.offsets[-1] == transitions
+    if not whole or rows.targets.shape != rows.classes.shape or bool((np.diff(rows.offsets) < 0).any()):
+        raise MachineError(
+            f"row_offsets must be {states + 1} numbers that rise from 0 to {transitions}, the number of "
+            f"classes and of targets; targets has {rows.targets.size}"
+        )
+    if transitions and not (rows.targets.min() >= 0 and rows.targets.max() < states):
+        raise MachineError(f"a target is no state; states are numbered 0 to {states - 1}")
+    if transitions and rows.classes.min() < 0:
+        raise MachineError("a transition has a class below 0")
+    keys = rows.sources.astype(np.int64) << 32 | rows.classes
+    if not bool((keys[1:] > keys[:-1]).all()):  # which is far cheaper to find out than to sort
+        keys.sort()
+    if bool((keys[1:] == keys[:-1]).any()):
+        raise MachineError("a state has two transitions for one class, so the automaton is not deterministic")
+    for token in stop_tokens:
+        if not 0 <= token < width:
+            raise MachineError(f"stop token {token} is outside of the width, {width}")
+        if rows.class_of_token[token] != -1:
+            raise MachineError(f"stop token {token} has a class of transitions; it ends a text, and has none")

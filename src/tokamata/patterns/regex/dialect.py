@@ -1,0 +1,99 @@
+"""What differs from one dialect of regular expressions to another.
+
+A dialect is a table.  The parser cuts a pattern with its ``tokens`` and hands each token to the
+handler of its first character; characters without a handler stand for themselves.  The handlers
+tell the builder what they read.
+
+See :mod:`.python` and :mod:`.ecma` for the two that there are, and below for the handlers that they share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tokamata.errors import PatternSyntaxError
+from tokamata.patterns.regex.builder import Builder
+from tokamata.patterns.regex.classes import Ranges
+
+__all__ = ["Dialect", "Handler", "read_bar", "read_class"]
+
+LONG_CLASS = 100  # classes of so many characters are not kept for other patterns
+
+Handler = Callable[[Builder, str, int], None]  # the token, and its place in the pattern
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """One dialect.
+
+    Attributes:
+        name: what users call it.
+        flags: those that it knows, of ``re``.
+        ignore_case: the flag, of these, under which case does not count.
+        tokens: cuts a pattern.
+        verbose: the flag under which ``verbose_tokens`` cut it, or 0.
+        verbose_tokens: as ``tokens``, where white space does not count.
+        may_be_verbose: found in every pattern that switches ``verbose`` on itself.
+        handlers: what to do with a token, by its first character.
+        named_group: how a group with a name begins.
+        escapes: matches an escape in a text.
+        code_point: the code point of an escape: (pattern, position, escape).
+        class_ranges: the set of a class in brackets: (pattern, position, class, flags).
+        class_flags: the flags that change what a class means.
+        letter_cases: what equals a code point where case does not count: (code point, flags) to a set.
+        line_ends: the code points that end a line.
+        searches: whether a text is accepted if the pattern is found anywhere in it.
+        non_boundary_in_empty_text: whether ``\\B`` holds in an empty text.
+    """
+
+    name: str
+    flags: int
+    ignore_case: int
+    tokens: re.Pattern[str]
+    handlers: Mapping[str, Handler]
+    named_group: str
+    escapes: re.Pattern[str]
+    code_point: Callable[[str, int, str], int]
+    class_ranges: Callable[[str, int, str, int], Ranges]
+    class_flags: int
+    letter_cases: Callable[[int, int], Ranges]
+    line_ends: Ranges
+    searches: bool
+    non_boundary_in_empty_text: bool
+    verbose: int = 0
+    verbose_tokens: re.Pattern[str] | None = None
+    may_be_verbose: re.Pattern[str] | None = None
+
+
+def read_bar(builder: Builder, token: str, position: int) -> None:
+    """``|``."""
+    builder.bar(position)
+
+
+def read_class(builder: Builder, token: str, position: int) -> None:
+    """``[…]``: what it denotes may have a thousand ranges, so it is kept."""
+    dialect = builder.dialect
+    flags = builder.flags & dialect.class_flags
+    if "\\" not in token:
+        builder.code_points(dialect.class_ranges(builder.pattern, position, token, flags), position)
+        return
+    key = f"{dialect.name}{flags}{token}"
+    kept = len(token) < LONG_CLASS
+    ranges = builder.classes.get(key)
+    if ranges is None:
+        try:
+            ranges = _kept_class(dialect, token, flags) if kept else None
+        except PatternSyntaxError:
+            ranges = None  # to be raised again, at its place
+        if ranges is None:
+            ranges = dialect.class_ranges(builder.pattern, position, token, flags)
+        builder.classes[key] = ranges
+    builder.code_points(ranges, position, key if kept else None)
+
+
+@lru_cache(maxsize=256)
+def _kept_class(dialect: Dialect, token: str, flags: int) -> Ranges:
+    return dialect.class_ranges(token, 0, token, flags)

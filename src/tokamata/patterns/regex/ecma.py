@@ -1,0 +1,196 @@
+"""The dialect of ECMA-262 (JavaScript) under flag ``u``, as the ``pattern`` of JSON Schema uses it.
+
+A text is accepted if the pattern is found anywhere in it: ``b`` accepts ``abc``, ``^b$`` does not.
+
+Example: ``^\\u{1F600}\\p{Script=Greek}[^]$`` is a smiling face, a Greek letter and any code point at all.
+
+Under flag ``u`` hardly anything stands for itself without being asked to: ``{``, ``}`` and ``]`` are escaped,
+a letter is escaped only where that means something.  One thing is let through that ECMA-262 refuses: a
+backslash before any ASCII punctuation, or a space, stands for that character.  Schemas are full of
+``\\-`` and ``\\_``, and no one means anything else by it.
+
+Source: ECMA-262, 2024, section 22.2.  Checked against V8 (Node.js) in the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from tokamata.errors import NotRegularError, PatternSyntaxError
+from tokamata.patterns.regex.builder import Builder
+from tokamata.patterns.regex.classes import ECMA_LINE_ENDS, Ranges, folded_cases, named_class
+from tokamata.patterns.regex.dialect import Dialect, read_bar, read_class
+from tokamata.patterns.regex.ecma_escapes import class_ranges, escaped_code_point, escaped_ranges
+from tokamata.patterns.regex.syntax import LINE_END, LINE_START, TEXT_END, TEXT_START
+from tokamata.patterns.regex.tokens import ECMA, ECMA_ESCAPES
+
+__all__ = ["DIALECT"]
+
+IGNORE_CASE, MULTILINE, DOT_ALL = int(re.IGNORECASE), int(re.MULTILINE), int(re.DOTALL)
+
+_QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_ASSERTIONS = {"(?=": "=", "(?!": "!", "(?<=": "<=", "(?<!": "<!"}
+_NAME = re.compile(r"\(\?<([^<>()]*)>")
+_ESCAPE_IN_NAME = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
+_ELSEWHERE = {
+    "(?P<": "a named group is written (?<name>…) there",
+    "(?P=": "ECMA-262 knows no (?P…)",
+    "(?#": "ECMA-262 knows no comments; leave it out",
+    "(?>": "ECMA-262 knows no atomic groups; an ordinary one (?:…) admits more texts",
+}
+
+
+def _letter_cases(point: int, flags: int) -> Ranges:
+    return folded_cases(point)
+
+
+def _dot(builder: Builder, token: str, position: int) -> None:
+    name = "any" if builder.flags & DOT_ALL else "e."
+    builder.code_points(named_class(name), position, name)
+
+
+def _caret(builder: Builder, token: str, position: int) -> None:
+    builder.anchor(LINE_START if builder.flags & MULTILINE else TEXT_START, position)
+
+
+def _dollar(builder: Builder, token: str, position: int) -> None:
+    builder.anchor(LINE_END if builder.flags & MULTILINE else TEXT_END, position)
+
+
+def _escape(builder: Builder, token: str, position: int) -> None:
+    letter = token[1:2]
+    if letter == "b" or letter == "B":
+        words = "fw" if builder.flags & IGNORE_CASE else "aw"
+        builder.word_boundary(letter == "B", words, position)
+    elif letter == "k" or (letter and letter in "123456789"):
+        _backreference(builder, token, position)
+    else:
+        flags = builder.flags & IGNORE_CASE
+        ranges = escaped_ranges(builder.pattern, position, token, flags)
+        if ranges is not None:
+            builder.code_points(ranges, position, f"ecma{flags}{token}")
+        else:
+            builder.code_point(escaped_code_point(builder.pattern, position, token), position)
+
+
+def _backreference(builder: Builder, token: str, position: int) -> NoReturn:
+    """Refuses a reference to a group, which may stand after it too."""
+    pattern = builder.pattern
+    groups = [found for found in ECMA.findall(pattern) if found == "(" or _NAME.fullmatch(found)]
+    if token[1] == "k":
+        names = {_group_name(found) for found in groups if found != "("}
+        if token[3:-1] not in names:
+            raise PatternSyntaxError(pattern, position, f"unknown group name {token[3:-1][:40]!r}")
+    elif len(token) > 8 or int(token[1:]) > len(groups):
+        hint = f"there are {len(groups)} groups"
+        raise PatternSyntaxError(pattern, position + 1, f"invalid group reference {token[1:9]}", hint)
+    reason = f"backreference {token[:40]}: no regular language can say this"
+    hint = "write the group's pattern again; that both match the same text cannot be asked for"
+    raise NotRegularError(pattern, position, reason, hint)
+
+
+def _group_name(token: str) -> str:
+    """The name in ``(?<name>``, its escapes resolved; ``""`` if it is no name."""
+
+    def character(escape: re.Match[str]) -> str:
+        point = int(escape.group(1) or escape.group(2), 16)
+        return chr(point) if point <= 0x10FFFF else "?"
+
+    name = _ESCAPE_IN_NAME.sub(character, token[3:-1])
+    # Names may contain $, and two joiners after the first character, which no identifier of Python may.
+    plain = name.replace("$", "_").replace("\u200c", "_").replace("\u200d", "_")
+    return name if plain.isidentifier() and name[0] not in "\u200c\u200d" else ""
+
+
+def _quantifier(builder: Builder, token: str, position: int) -> None:
+    pattern = builder.pattern
+    bounds = _QUANTIFIERS.get(token[0])
+    if bounds is None:
+        if len(token) == 1:
+            hint = "write \\{ for the character itself"
+            raise PatternSyntaxError(pattern, position, "incomplete quantifier", hint)
+        low, comma, high = token[1 : token.index("}")].partition(",")
+        if max(len(low), len(high)) > 4000:
+            raise PatternSyntaxError(pattern, position, "the repetition number is too large")
+        minimum = int(low)
+        maximum = int(high) if high else None if comma else minimum
+        if maximum is not None and maximum < minimum:
+            raise PatternSyntaxError(pattern, position, "min repeat greater than max repeat")
+        bounds = minimum, maximum
+    builder.repeat(token, bounds, position)
+
+
+def _lone(builder: Builder, token: str, position: int) -> None:
+    hint = f"under flag u, write \\{token} for the character itself"
+    raise PatternSyntaxError(builder.pattern, position, f"lone {token}", hint)
+
+
+def _open(builder: Builder, token: str, position: int) -> None:
+    if token == "(?:":
+        builder.open(position, builder.flags)
+    elif token == "(":
+        builder.group_count += 1
+        builder.open(position, builder.flags, builder.group_count)
+    elif token in _ASSERTIONS:
+        builder.open(position, builder.flags, assertion=_ASSERTIONS[token])
+    elif token[-1] == ">":
+        name = _group_name(token)
+        if not name:
+            raise PatternSyntaxError(builder.pattern, position + 3, f"bad group name {token[3:-1][:40]!r}")
+        builder.open_named(token, name, position)
+    else:
+        _refuse_group(builder.pattern, position)
+
+
+def _refuse_group(pattern: str, position: int) -> NoReturn:
+    if len(pattern) == position + 2:
+        raise PatternSyntaxError(pattern, len(pattern), "unexpected end of pattern")
+    if pattern.startswith("(?<", position):
+        raise PatternSyntaxError(pattern, position + 3, "missing >, unterminated name")
+    shown = pattern[position : position + 4]
+    for start, hint in _ELSEWHERE.items():
+        if shown.startswith(start):
+            raise PatternSyntaxError(pattern, position, f"unknown group {start}…)", hint)
+    if re.compile(r"[a-zA-Z-]+[:)]").match(pattern, position + 2):
+        hint = "flags hold for a whole pattern there; write both cases out: [aA]"
+        raise PatternSyntaxError(pattern, position, f"inline flags {shown}…)", hint)
+    raise PatternSyntaxError(pattern, position, f"unknown group {shown[:3]}…)", "write \\( for a parenthesis")
+
+
+def _end(builder: Builder, token: str, position: int) -> None:
+    if builder.close(position):
+        builder.unrepeatable = builder.items[-1]
+
+
+DIALECT = Dialect(
+    name="ecma",
+    flags=IGNORE_CASE | MULTILINE | DOT_ALL,
+    ignore_case=IGNORE_CASE,
+    tokens=ECMA,
+    handlers={
+        "\\": _escape,
+        "[": read_class,
+        "]": _lone,
+        "(": _open,
+        ")": _end,
+        "{": _quantifier,
+        "}": _lone,
+        ".": _dot,
+        "*": _quantifier,
+        "+": _quantifier,
+        "?": _quantifier,
+        "|": read_bar,
+        "^": _caret,
+        "$": _dollar,
+    },
+    named_group="(?<",
+    escapes=ECMA_ESCAPES,
+    code_point=escaped_code_point,
+    class_ranges=class_ranges,
+    class_flags=IGNORE_CASE,
+    letter_cases=_letter_cases,
+    line_ends=ECMA_LINE_ENDS,
+    searches=True,
+    non_boundary_in_empty_text=True,
+)

@@ -1,0 +1,59 @@
+"""The examples of docs/ do what they say.
+
+Every block of a page that is marked ``python`` is run, in order, in one namespace for each page and
+in a folder of its own.  A block of ``>>>`` lines is run as a doctest; any other is run as it stands,
+so what it claims it has to assert.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+def run(text: str, name: str, namespace: dict[str, Any]) -> None:
+    """Run the blocks of a page; errors show its lines."""
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start(1))
+        code = block.group(1)
+        if re.search(r"^>>> ", code, re.MULTILINE):
+            test = doctest.DocTestParser().get_doctest(code, namespace, name, name, line)
+            doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+            namespace.update(test.globs)
+        else:
+            exec(compile("\n" * line + code, name, "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(page.read_text(encoding="utf-8"), str(page), {"__name__": "__main__"})
+
+
+def test_examples_that_are_wrong_fail() -> None:
+    for code, error in (
+        ("assert 1 == 2", AssertionError),
+        (">>> 1 + 1\n3", doctest.DocTestFailure),
+        (">>> 1 / 0", doctest.UnexpectedException),
+    ):
+        with pytest.raises(error):
+            run(f"```python\nx = 1\n```\n\n```python\n{code}\n```\n", "page", {})
+
+
+def test_blocks_share_a_namespace_and_know_their_lines() -> None:
+    run(
+        "```python\nx = 1\n```\n```python\n>>> y = x + 1\n>>> y\n2\n```\n```python\nassert y == 2\n```\n",
+        "page",
+        {},
+    )
+    with pytest.raises(ZeroDivisionError) as caught:
+        run("words\n```python\nx = 1\n\nx / 0\n```\n", "page", {})
+    assert caught.traceback[-1].lineno + 1 == 5
