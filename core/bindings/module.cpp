@@ -275,6 +275,14 @@ nb::tuple make_closed_form(BoundConstraint& bound) {
                         to_array(std::move(form.targets)));
 }
 
+// Integers past 64 bits, which come to the second of two overloads.
+bool refuse_huge_token(BoundMatcher&, const nb::int_&) {
+  raise("TokenIdError", nb::make_tuple("the token id is outside the vocabulary: it has more than 64 bits"));
+}
+void refuse_huge_count(BoundMatcher&, const nb::int_&) {
+  raise("RollbackError", nb::make_tuple("cannot roll back so many tokens: the number has more than 64 bits"));
+}
+
 // ---- batches ----------------------------------------------------------------------------------
 
 void fill_batch(const std::vector<nb::object>& owners, const nb::handle mask, unsigned threads) {
@@ -450,12 +458,15 @@ NB_MODULE(_core, m) {
       .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)
+      .def("advance", &refuse_huge_token, "token"_a)
       .def("rollback", &BoundMatcher::rollback, "count"_a)
+      .def("rollback", &refuse_huge_count, "count"_a)
       .def_prop_ro("is_accepting", &BoundMatcher::is_accepting)
       .def_prop_ro("is_finished", &BoundMatcher::is_finished)
       .def_prop_ro("tokens", &BoundMatcher::tokens)
       .def_prop_ro("text", &BoundMatcher::text)
       .def("forced_text", &BoundMatcher::forced_text)
       .def("forced_tokens", &BoundMatcher::forced_tokens)
-      .def("_explain", &BoundMatcher::explain, "token"_a);
+      .def("_explain", &BoundMatcher::explain, "token"_a)
+      .def("_explain", &refuse_huge_token, "token"_a);
 }

@@ -2,35 +2,45 @@
 
 namespace tokamata {
 
-// Breadth first over both: a node here stands for a run of nodes there, in `members`.
-ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton) {
-  const std::size_t classes = automaton.byte_classes().size();
-  std::vector<std::uint32_t> members{TokenTrie::root().value};
-  std::vector<std::uint32_t> runs{0, 1};  // node n stands for members[runs[n], runs[n + 1])
-  members.reserve(trie.node_count());
-  tokens_.reserve(trie.order().size());
-  nodes_.push_back({0, 0, 0});
-  std::vector<std::vector<std::uint32_t>> by_class(classes);
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-    nodes_[node].first_child = static_cast<std::uint32_t>(nodes_.size());
-    nodes_[node].tokens_begin = static_cast<std::uint32_t>(tokens_.size());
-    for (std::uint32_t i = runs[node]; i < runs[node + 1]; ++i) {
-      const NodeId member{members[i]};
-      const auto own = trie.order().subspan(trie.node(member).tokens_begin,
-                                            trie.own_end(member) - trie.node(member).tokens_begin);
-      tokens_.insert(tokens_.end(), own.begin(), own.end());
-      for (std::uint32_t child = trie.children_begin(member); child < trie.children_end(member); ++child)
-        by_class[automaton.byte_class(trie.byte(child))].push_back(child);
+ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
+    : trie_(trie), class_bytes_(automaton.byte_classes()), by_class_(class_bytes_.size()) {
+  for (unsigned byte = 0; byte < 256; ++byte)
+    class_of_.push_back(static_cast<std::uint8_t>(automaton.byte_class(static_cast<std::uint8_t>(byte))));
+  members_.push_back(TokenTrie::root().value);
+  nodes_.push_back({0, 1});
+}
+
+ClassTrie::Node ClassTrie::open(std::uint32_t node) {
+  if (nodes_[node].children_begin == kUnopened) {
+    Inner opened = nodes_[node];
+    opened.tokens_begin = static_cast<std::uint32_t>(tokens_.size());
+    for (std::uint32_t i = opened.members_begin; i < opened.members_end; ++i) {
+      const NodeId member{members_[i]};
+      const std::uint32_t own_begin = trie_.node(member).tokens_begin, own_end = trie_.own_end(member);
+      for (std::uint32_t at = own_begin; at < own_end; ++at) tokens_.push_back(trie_.order()[at]);
+      for (std::uint32_t child = trie_.children_begin(member); child < trie_.children_end(member); ++child)
+        by_class_[class_of_[trie_.byte(child)]].push_back(child);
     }
-    for (std::size_t index = 0; index < classes; ++index) {
-      if (by_class[index].empty()) continue;
-      members.insert(members.end(), by_class[index].begin(), by_class[index].end());
-      runs.push_back(static_cast<std::uint32_t>(members.size()));
-      nodes_.push_back({0, 0, automaton.byte_classes()[index]});
-      by_class[index].clear();
+    opened.tokens_end = static_cast<std::uint32_t>(tokens_.size());
+    opened.children_begin = static_cast<std::uint32_t>(nodes_.size());
+    for (std::size_t index = 0; index < by_class_.size(); ++index) {
+      if (by_class_[index].empty()) continue;
+      const auto begin = static_cast<std::uint32_t>(members_.size());
+      members_.insert(members_.end(), by_class_[index].begin(), by_class_[index].end());
+      nodes_.push_back({.members_begin = begin,
+                        .members_end = static_cast<std::uint32_t>(members_.size()),
+                        .byte = class_bytes_[index]});
+      by_class_[index].clear();
     }
+    opened.children_end = static_cast<std::uint32_t>(nodes_.size());
+    nodes_[node] = opened;
   }
-  nodes_.push_back({static_cast<std::uint32_t>(nodes_.size()), static_cast<std::uint32_t>(tokens_.size()), 0});
+  const Inner& inner = nodes_[node];
+  return {{tokens_.data() + inner.tokens_begin, tokens_.data() + inner.tokens_end}, inner.children_begin, inner.children_end};
+}
+
+void ClassTrie::open_all() {
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) open(node);
 }
 
 }  // namespace tokamata

@@ -2,11 +2,13 @@
 // the pattern cannot tell apart taken as one.
 //
 // Problem.  What a token does to a state depends on the classes of its bytes alone.  `[a-z]{500,}` sees
-// sixteen kinds of tokens that it can read, one for each length, and not a hundred thousand tokens.
+// some thirty kinds of tokens that it can read, one for each length, and not a hundred thousand tokens.
 // Example.  Classes a-z and the rest; tokens  cat dog at 9 :  the root has the children [a-z] and [rest];
 // cat and dog end at one node, which is below that of at.
-// Cost.  One pass over the trie, once per pattern: some 20 ms for 600,390 nodes.  A walk then visits
-// each kind once.  Not taken: for masks, where runs of the token trie are taken whole without a walk.
+// How.  A node stands for many nodes of the trie of tokens.  It is opened, and its children made, when
+// a walk first comes to it: what no state ever reads is never looked at.
+// Cost.  Every node of the trie of tokens is looked at once at most, per pattern; a walk then visits each
+// kind once.  Not taken: for the masks of plain states, whose loops take runs of the token trie whole.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +24,38 @@ class ClassTrie {
  public:
   ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton);
 
-  // Nodes are numbered breadth first; the root is 0.
+  struct Node {
+    std::span<const std::uint32_t> tokens;  // ids of the tokens that end here
+    std::uint32_t children_begin, children_end;
+  };
   static constexpr std::uint32_t root() { return 0; }
-  std::uint32_t children_begin(std::uint32_t node) const { return nodes_[node].first_child; }
-  std::uint32_t children_end(std::uint32_t node) const { return nodes_[node + 1].first_child; }
+  // What views point at may move when another node is opened.
+  Node open(std::uint32_t node);
   // A byte of the class on the way into a node.
   std::uint8_t byte(std::uint32_t node) const { return nodes_[node].byte; }
-  // The ids of the tokens that end at a node.
-  std::span<const std::uint32_t> tokens(std::uint32_t node) const {
-    return {tokens_.data() + nodes_[node].tokens_begin, tokens_.data() + nodes_[node + 1].tokens_begin};
+  void open_all();
+
+  std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  std::size_t memory_bytes() const {
+    return nodes_.capacity() * sizeof(Inner) + (tokens_.capacity() + members_.capacity()) * sizeof(std::uint32_t);
   }
-  std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size() - 1); }
-  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + tokens_.capacity() * sizeof(std::uint32_t); }
 
  private:
-  struct Node {
-    std::uint32_t first_child;
-    std::uint32_t tokens_begin;
-    std::uint8_t byte;
+  static constexpr std::uint32_t kUnopened = ~std::uint32_t{0};
+  struct Inner {
+    std::uint32_t members_begin, members_end;  // nodes of the trie of tokens
+    std::uint32_t children_begin = kUnopened, children_end = 0;
+    std::uint32_t tokens_begin = 0, tokens_end = 0;
+    std::uint8_t byte = 0;
   };
-  std::vector<Node> nodes_;  // and one past the end
+
+  const TokenTrie& trie_;
+  std::vector<std::uint8_t> class_bytes_;        // a byte of each class
+  std::vector<std::uint8_t> class_of_;           // by byte
+  std::vector<Inner> nodes_;
+  std::vector<std::uint32_t> members_;
   std::vector<std::uint32_t> tokens_;
+  std::vector<std::vector<std::uint32_t>> by_class_;  // while a node is opened
 };
 
 }  // namespace tokamata

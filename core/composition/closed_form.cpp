@@ -1,6 +1,8 @@
 #include "composition/closed_form.hpp"
 
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "composition/kinds_walk.hpp"
 
@@ -11,45 +13,41 @@ namespace {
 // Classes of tokens: those of one kind in the middle of a text, and of one kind as the first of a text.
 class TokenClasses {
  public:
-  TokenClasses(TokenAutomaton& automaton, Completions& completions, bool has_start_rule)
-      : class_of_token(automaton.vocabulary(false).width(), -1), of_kind_(kinds_of(automaton, completions.kinds(false))) {
-    std::vector<std::uint32_t> start_kind(class_of_token.size(), 0);
-    if (has_start_rule) {
-      const ClassTrie& trie = completions.kinds(true);
-      of_start_kind_ = kinds_of(automaton, trie);
-      for_tokens(automaton, trie, [&](std::uint32_t kind, std::uint32_t token) { start_kind[token] = kind + 1; });
-    }
-    std::unordered_map<std::uint64_t, std::int32_t> known;
-    std::vector<std::uint32_t> kind_of(class_of_token.size(), 0);
-    for_tokens(automaton, completions.kinds(false), [&](std::uint32_t kind, std::uint32_t token) { kind_of[token] = kind + 1; });
-    for (std::uint32_t token = 0; token < kind_of.size(); ++token) {
-      if (kind_of[token] == 0 && start_kind[token] == 0) continue;
-      const std::uint64_t key = (std::uint64_t{kind_of[token]} << 32) | start_kind[token];
-      const auto [place, is_new] = known.try_emplace(key, static_cast<std::int32_t>(known.size()));
+  TokenClasses(TokenAutomaton& automaton, bool has_start_rule) : class_of_token(automaton.vocabulary(false).width(), -1) {
+    const std::vector<std::int64_t> none(class_of_token.size(), 0);
+    const std::vector<std::int64_t> kinds = kinds_by_token(automaton, false);
+    const std::vector<std::int64_t> start_kinds = has_start_rule ? kinds_by_token(automaton, true) : none;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> known;
+    for (std::size_t token = 0; token < kinds.size(); ++token) {
+      if (kinds[token] == 0 && start_kinds[token] == 0) continue;
+      const auto [place, is_new] =
+          known.try_emplace({kinds[token], start_kinds[token]}, static_cast<std::int32_t>(known.size()));
       class_of_token[token] = place->second;
       if (!is_new) continue;
-      if (kind_of[token]) of_kind_[kind_of[token] - 1].push_back(place->second);
-      if (start_kind[token]) of_start_kind_[start_kind[token] - 1].push_back(place->second);
+      if (kinds[token]) of_kind_[kinds[token]].push_back(place->second);
+      if (start_kinds[token]) of_start_kind_[start_kinds[token]].push_back(place->second);
     }
   }
 
   const std::vector<std::int32_t>& of(const TokenKind& kind, bool at_start) const {
-    return at_start ? of_start_kind_[kind.number] : of_kind_[kind.number];
+    return (at_start ? of_start_kind_ : of_kind_).at(kind.number);
   }
 
   std::vector<std::int32_t> class_of_token;
 
  private:
-  using Lists = std::vector<std::vector<std::int32_t>>;  // by number of a kind
+  using Lists = std::unordered_map<std::int64_t, std::vector<std::int32_t>>;  // by number of a kind
 
-  static Lists kinds_of(const TokenAutomaton& automaton, const ClassTrie& trie) {
-    return Lists(trie.node_count() + automaton.controls().size());
-  }
-  template <class Visit>
-  static void for_tokens(const TokenAutomaton& automaton, const ClassTrie& trie, Visit&& visit) {
+  // The root, at which no token ends, has the number 0: it stands for no kind.
+  static std::vector<std::int64_t> kinds_by_token(TokenAutomaton& automaton, bool at_start) {
+    std::vector<std::int64_t> kinds(automaton.vocabulary(at_start).width(), 0);
+    ClassTrie& trie = automaton.kinds(at_start);
+    trie.open_all();
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
-      for (const std::uint32_t token : trie.tokens(node)) visit(node, token);
-    for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) visit(trie.node_count() + i, automaton.controls()[i].value);
+      for (const std::uint32_t token : trie.open(node).tokens) kinds[token] = node;
+    for (std::size_t i = 0; i < automaton.controls().size(); ++i)
+      kinds[automaton.controls()[i].value] = -1 - static_cast<std::int64_t>(i);
+    return kinds;
   }
 
   Lists of_kind_, of_start_kind_;
@@ -57,10 +55,10 @@ class TokenClasses {
 
 }  // namespace
 
-ClosedForm closed_form(TokenAutomaton& automaton, Completions& completions, Budget& budget) {
+ClosedForm closed_form(TokenAutomaton& automaton, Budget& budget) {
   using Place = TokenAutomaton::Place;
   const bool has_start_rule = automaton.start().at_start;
-  TokenClasses classes(automaton, completions, has_start_rule);
+  TokenClasses classes(automaton, has_start_rule);
 
   ClosedForm result;
   std::vector<Place> places{automaton.start()};
@@ -70,7 +68,7 @@ ClosedForm closed_form(TokenAutomaton& automaton, Completions& completions, Budg
     const Place place = places[at];
     result.offsets.push_back(static_cast<std::int64_t>(result.targets.size()));
     result.accepting.push_back(automaton.automaton().accepting(place.state));
-    walk_kinds(completions.kinds(place.at_start), automaton, place, budget, [&](StateId target, const TokenKind& kind) {
+    walk_kinds(automaton, place, budget, [&](StateId target, const TokenKind& kind) {
       const auto [known, is_new] = numbers.try_emplace(target.value, static_cast<std::int32_t>(places.size()));
       if (is_new) places.push_back({target, false});
       for (const std::int32_t token_class : classes.of(kind, place.at_start)) {

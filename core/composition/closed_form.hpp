@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "composition/completions.hpp"
+#include "composition/token_automaton.hpp"
 
 namespace tokamata {
 
@@ -25,6 +25,6 @@ struct ClosedForm {
   std::vector<std::int32_t> class_of_token;  // by id; -1 for tokens that lead nowhere
 };
 
-ClosedForm closed_form(TokenAutomaton& automaton, Completions& completions, Budget& budget);
+ClosedForm closed_form(TokenAutomaton& automaton, Budget& budget);
 
 }  // namespace tokamata

@@ -12,16 +12,10 @@ constexpr std::size_t kMostNarrow = 64;
 
 // ---- what a state can become ------------------------------------------------------------------
 
-const ClassTrie& Completions::kinds(bool at_start) {
-  std::optional<ClassTrie>& trie = at_start ? start_kinds_ : kinds_;
-  if (!trie) trie.emplace(automaton_.vocabulary(at_start).trie(), automaton_.automaton());
-  return *trie;
-}
-
 const std::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
   if (const auto place = targets_.find(state.value); place != targets_.end()) return place->second;
   std::vector<StateId> found;
-  walk_kinds(kinds(false), automaton_, {state, false}, budget, [&](StateId target, auto) {
+  walk_kinds(automaton_, {state, false}, budget, [&](StateId target, auto) {
     if (found.empty() || found.back() != target) found.push_back(target);
   });
   std::ranges::sort(found);
@@ -88,7 +82,7 @@ std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
     if (before.emplace(target.value, from).second) open.push_back(target);
   };
   std::vector<StateId> first;
-  walk_kinds(kinds(place.at_start), automaton_, place, budget, [&](StateId target, auto) { first.push_back(target); });
+  walk_kinds(automaton_, place, budget, [&](StateId target, auto) { first.push_back(target); });
   constexpr StateId kPlace{~std::uint32_t{0}};  // of no state: at the start of a text the place is not its state
   for (StateId target : first) reach(kPlace, target);
   while (!open.empty()) {
@@ -121,7 +115,7 @@ std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
   std::vector<TokenId> tokens;
   for (const StateId goal : shortest_route(place, budget)) {
     std::optional<std::uint32_t> least;
-    walk_kinds(kinds(place.at_start), automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
+    walk_kinds(automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
       if (target == goal) least = std::min(least.value_or(kind.tokens.front()), *std::ranges::min_element(kind.tokens));
     });
     tokens.push_back({*least});
@@ -160,7 +154,7 @@ MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
 MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
-    walk_kinds(kinds(place.at_start), automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
+    walk_kinds(automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
       if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
     });
   }
@@ -178,11 +172,8 @@ void Completions::clear() {
 
 std::size_t Completions::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;
-  std::size_t bytes = known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ +
-                      narrow_.size() * automaton_.mask_bytes();
-  for (const auto* trie : {&kinds_, &start_kinds_})
-    if (*trie) bytes += (*trie)->memory_bytes();
-  return bytes;
+  return known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ +
+       narrow_.size() * automaton_.mask_bytes();
 }
 
 }  // namespace tokamata

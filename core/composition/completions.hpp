@@ -23,7 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "composition/class_trie.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -41,9 +40,6 @@ class Completions {
   // text is accepted.  Null from try_mask where it is not known yet.
   MaskPtr try_mask(Place place, TokenCount left) const;
   MaskPtr mask(Place place, TokenCount left, Budget& budget);
-
-  // The kinds of tokens, made when first asked for.
-  const ClassTrie& kinds(bool at_start);
 
   // D of a place that is spellable.
   TokenCount tokens_needed(Place place, Budget& budget);
@@ -70,8 +66,6 @@ class Completions {
   MaskPtr build_mask(Place place, TokenCount left, Budget& budget);
 
   TokenAutomaton& automaton_;
-  std::optional<ClassTrie> kinds_;
-  std::optional<ClassTrie> start_kinds_;
   std::unordered_map<std::uint32_t, Known> known_;
   std::unordered_map<std::uint32_t, std::vector<StateId>> targets_;
   std::size_t targets_bytes_ = 0;

@@ -13,38 +13,40 @@
 namespace tokamata {
 
 struct TokenKind {
-  std::uint32_t number;  // a node of the class trie, or behind all of these the index of a control token
+  std::int64_t number;  // a node of the class trie; -1 - i for the i-th control token
   std::span<const std::uint32_t> tokens;
 };
 
 template <class Visit>
-void walk_kinds(const ClassTrie& trie, TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& budget,
-                Visit&& visit) {
+void walk_kinds(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& budget, Visit&& visit) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
   };
-  std::vector<Frame> frames{{trie.children_begin(ClassTrie::root()), trie.children_end(ClassTrie::root()), place.state}};
+  ClassTrie& trie = automaton.kinds(place.at_start);
+  const ClassTrie::Node root = trie.open(ClassTrie::root());
+  std::vector<Frame> frames{{root.children_begin, root.children_end, place.state}};
   while (!frames.empty()) {
     Frame& frame = frames.back();
     if (frame.child == frame.end) {
       frames.pop_back();
       continue;
     }
-    const std::uint32_t node = frame.child++;
-    const StateId state = automaton.automaton().next(frame.state, trie.byte(node), budget);
+    const std::uint32_t number = frame.child++;
+    const StateId state = automaton.automaton().next(frame.state, trie.byte(number), budget);
     if (state == ByteAutomaton::kDead) continue;
     budget.step();
-    if (!trie.tokens(node).empty()) {
+    const ClassTrie::Node node = trie.open(number);
+    if (!node.tokens.empty()) {
       const StateId target = automaton.edge(state, budget);
-      if (automaton.spellable(target, budget)) visit(target, TokenKind{node, trie.tokens(node)});
+      if (automaton.spellable(target, budget)) visit(target, TokenKind{static_cast<std::int64_t>(number), node.tokens});
     }
-    frames.push_back({trie.children_begin(node), trie.children_end(node), state});
+    frames.push_back({node.children_begin, node.children_end, state});
   }
   for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) {
     const TokenId& token = automaton.controls()[i];
     if (const std::optional<StateId> target = automaton.step(place, token, budget))
-      visit(*target, TokenKind{trie.node_count() + i, std::span<const std::uint32_t>(&token.value, 1)});
+      visit(*target, TokenKind{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "composition/kinds_walk.hpp"
 #include "composition/mask_walk.hpp"
 
 namespace tokamata {
@@ -74,7 +75,9 @@ void TokenAutomaton::remember(StateId state, MaskPtr mask) {
 }
 
 std::size_t TokenAutomaton::reclaim(std::size_t limit) {
-  const std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_;
+  std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_;
+  for (const auto* trie : {&kinds_, &start_kinds_})
+    if (*trie) fixed += (*trie)->memory_bytes();
   // The newest mask stays: it is the one that is being asked for.
   while (mask_states_.size() > 1 && fixed + mask_states_.size() * mask_bytes() > limit) {
     data_[mask_states_.front().value].mask.reset();
@@ -85,6 +88,7 @@ std::size_t TokenAutomaton::reclaim(std::size_t limit) {
 }
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
+  if (prefers_kinds(place, budget)) return mask_by_kinds(place, budget);
   const auto ranges = live_ranges(place, budget);
   std::vector<TokenId> controls;
   for (const TokenId token : controls_) {
@@ -124,6 +128,30 @@ std::vector<TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget)
   auto ranges = MaskWalk(vocabulary(place.at_start).trie(), automaton_, budget, describe).run(place.state);
   if (!place.at_start) data(place.state).most_after = most;
   return ranges;
+}
+
+ClassTrie& TokenAutomaton::kinds(bool at_start) {
+  std::optional<ClassTrie>& trie = at_start ? start_kinds_ : kinds_;
+  if (!trie) trie.emplace(vocabulary(at_start).trie(), automaton_);
+  return *trie;
+}
+
+// Where lookaround and the like leave no loops (each state of `[a-z]* & .{0,100}` is seen once), a walk
+// of the trie of tokens would meet the same few kinds of tokens again and again.
+bool TokenAutomaton::prefers_kinds(Place place, Budget& budget) {
+  return !place.at_start && automaton_.node(place.state).constrained && loops(place.state, budget).empty();
+}
+
+MaskPtr TokenAutomaton::mask_by_kinds(Place place, Budget& budget) {
+  std::vector<std::uint32_t> tokens;
+  std::uint64_t most = 0;
+  walk_kinds(*this, place, budget, [&](StateId target, const TokenKind& kind) {
+    tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
+    most = std::max(most, most_from(target));
+  });
+  data(place.state).most_after = most;
+  budget.check();
+  return mask_of(place, tokens);
 }
 
 // ---- room -------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@
 
 #include "common/ids.hpp"
 #include "common/limits.hpp"
+#include "composition/class_trie.hpp"
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
@@ -93,6 +94,9 @@ class TokenAutomaton {
   // A mask of the tokens given, and of the stop tokens where the text is accepted.
   MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens);
 
+  // The kinds of tokens that the pattern can tell apart, made when first asked for.
+  ClassTrie& kinds(bool at_start);
+
   // The control tokens that the pattern names.
   const std::vector<TokenId>& controls() const { return controls_; }
   std::size_t mask_bytes() const { return vocabulary_->words() * sizeof(std::uint32_t) + sizeof(Mask); }
@@ -122,6 +126,8 @@ class TokenAutomaton {
   StateData& data(StateId state);
   const std::vector<Loop>& loops(StateId state, Budget& budget);
   std::uint64_t most_from(StateId state) const;
+  bool prefers_kinds(Place place, Budget& budget);
+  MaskPtr mask_by_kinds(Place place, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
   MaskPtr build_mask(Place place, Budget& budget);
@@ -146,6 +152,8 @@ class TokenAutomaton {
   bool whole_leads_;          // all continuation bytes are tokens of their own
   std::vector<StateData> data_;
   std::size_t loops_bytes_ = 0;
+  std::optional<ClassTrie> kinds_;
+  std::optional<ClassTrie> start_kinds_;
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first

@@ -40,7 +40,7 @@ void Constraint::collect() {
 
 ClosedForm Constraint::closed_form() {
   double spent_seconds = compile_seconds_;
-  return work(spent_seconds, [this](Budget& budget) { return tokamata::closed_form(automaton_, completions_, budget); });
+  return work(spent_seconds, [this](Budget& budget) { return tokamata::closed_form(automaton_, budget); });
 }
 
 std::size_t Constraint::state_count() {
