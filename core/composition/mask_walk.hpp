@@ -54,6 +54,8 @@ class MaskWalk {
     }
     return std::move(ranges_);
   }
+  // Nodes whose prefix lived and that no loop took.
+  std::size_t nodes() const { return nodes_; }
 
  private:
   struct Frame {
@@ -72,6 +74,7 @@ class MaskWalk {
     const StateId state = automaton_.next(frame.state, edge, budget_);
     if (state == ByteAutomaton::kDead) return;
     budget_.step();
+    ++nodes_;
     const WalkState about = describe_(state);
     const std::uint32_t own_end = trie_.own_end(child);
     if (about.spellable) add(node.tokens_begin, own_end);
@@ -101,6 +104,7 @@ class MaskWalk {
   Describe describe_;
   std::vector<Frame> frames_;
   std::vector<TokenRange> ranges_;
+  std::size_t nodes_ = 0;
 };
 
 }  // namespace tokamata

@@ -11,6 +11,9 @@ namespace {
 
 constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 
+// Nodes of the trie of tokens; opening the kinds of tokens costs about as much as walking ten times this.
+constexpr std::size_t kLongWalk = 4096;
+
 }  // namespace
 
 TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
@@ -88,7 +91,7 @@ std::size_t TokenAutomaton::reclaim(std::size_t limit) {
 }
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
-  if (prefers_kinds(place, budget)) return mask_by_kinds(place, budget);
+  if (walks_are_long_ && without_loops(place, budget)) return mask_by_kinds(place, budget);
   const auto ranges = live_ranges(place, budget);
   std::vector<TokenId> controls;
   for (const TokenId token : controls_) {
@@ -125,7 +128,9 @@ std::vector<TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget)
     if (can_finish) most = std::max(most, most_from(behind));
     return WalkState{loops(state, budget), can_finish};
   };
-  auto ranges = MaskWalk(vocabulary(place.at_start).trie(), automaton_, budget, describe).run(place.state);
+  MaskWalk walk(vocabulary(place.at_start).trie(), automaton_, budget, describe);
+  auto ranges = walk.run(place.state);
+  if (without_loops(place, budget)) walks_are_long_ = walk.nodes() > kLongWalk;
   if (!place.at_start) data(place.state).most_after = most;
   return ranges;
 }
@@ -137,8 +142,9 @@ ClassTrie& TokenAutomaton::kinds(bool at_start) {
 }
 
 // Where lookaround and the like leave no loops (each state of `[a-z]* & .{0,100}` is seen once), a walk
-// of the trie of tokens would meet the same few kinds of tokens again and again.
-bool TokenAutomaton::prefers_kinds(Place place, Budget& budget) {
+// of the trie of tokens would meet the same few kinds of tokens again and again.  The first such walk
+// tells whether it is long; mostly the states after this one do have loops, and it is not.
+bool TokenAutomaton::without_loops(Place place, Budget& budget) {
   return !place.at_start && automaton_.node(place.state).constrained && loops(place.state, budget).empty();
 }
 

@@ -126,7 +126,7 @@ class TokenAutomaton {
   StateData& data(StateId state);
   const std::vector<Loop>& loops(StateId state, Budget& budget);
   std::uint64_t most_from(StateId state) const;
-  bool prefers_kinds(Place place, Budget& budget);
+  bool without_loops(Place place, Budget& budget);
   MaskPtr mask_by_kinds(Place place, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
@@ -154,6 +154,7 @@ class TokenAutomaton {
   std::size_t loops_bytes_ = 0;
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
+  bool walks_are_long_ = false;  // from states without loops
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first
