@@ -106,8 +106,6 @@ def named_sets(raw: dict[str, dict[str, Ranges]]) -> dict[str, list[int]]:
         sets[f"General_Category={value}"] = merge([ranges])
     for value, ranges in raw["Script"].items():
         sets[f"Script={value}"] = merge([ranges])
-    unknown = complement(merge(list(raw["Script"].values())))
-    sets["Script=Unknown"] = unknown
     for value, ranges in raw["Script_Extensions"].items():
         if merge([ranges]) != sets[f"Script={value}"]:
             sets[f"Script_Extensions={value}"] = merge([ranges])
@@ -128,12 +126,6 @@ def merge(parts: list[Ranges]) -> list[int]:
         else:
             boundaries += (start, end)
     return boundaries
-
-
-def complement(boundaries: list[int]) -> list[int]:
-    """Boundaries of all other code points, surrogates included."""
-    flipped = [0, *boundaries, 0x110000]
-    return flipped[2:] if boundaries and boundaries[0] == 0 else flipped
 
 
 def case_orbits(data: dict[str, Any]) -> list[int]:

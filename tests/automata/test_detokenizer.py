@@ -111,7 +111,7 @@ def test_composition_gives_the_token_sequences_of_accepted_texts() -> None:
         assert list(strings(closed_form(vocabulary, acceptor), 3)) == expected
 
 
-@pytest.mark.parametrize(("tokens", "machines"), [(8, 500), (60, 120), (300, 30)])
+@pytest.mark.parametrize(("tokens", "machines"), [(8, 500), (60, 120), (300, 30), (3000, 3)])
 def test_the_closed_form_three_ways(tokens: int, machines: int) -> None:
     """Our composition, pynini's, and rows from a product: the same automaton, state for state."""
     module = pynini()

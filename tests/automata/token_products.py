@@ -65,8 +65,11 @@ def from_product(
     table: Rows = [{} for _ in range(states)]
     for state, row in enumerate(rows):
         table[order[state]] = {classes[token]: order[target] for token, target in row.items()}
-    for state in sorted(set(range(states)) - set(order)):  # cannot be reached
-        table[state] = {classes[0]: order[0], 2 * width: state} if width and 0 not in stop_tokens else {}
+    if draw is not None:  # states that cannot be reached, and a class that no token has
+        for state in range(states):
+            if state not in order:
+                table[state] = {class_: draw.randrange(states) for class_ in classes}
+            table[state][2 * width] = draw.randrange(states)
     ends = {order[state] for state in accepting}
     items = [list(row.items()) for row in table]
     if draw is not None:

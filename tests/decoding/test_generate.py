@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from fakes import Constant, Counting
 from small_models import small_model, small_tokenizer
 
 import tokamata as tk
@@ -59,14 +60,6 @@ def test_a_stop_token_is_drawn_and_left_out(tokenizer: Any) -> None:
     assert drawn == {1, 3}  # the model's own generation config names both
 
 
-def test_length(model: Any, tokenizer: Any) -> None:
-    result = tk.generate(model, tokenizer, "x", tk.regex("[0-9]{500}"), max_new_tokens=7, seed=0)
-    assert result.finish_reason == "length"
-    assert len(result.tokens) == 7
-    with pytest.raises(ValueError, match="max_new_tokens"):
-        tk.generate(model, tokenizer, "x", tk.regex("a"), max_new_tokens=0)
-
-
 def test_half_a_code_point_is_never_text(model: Any, tokenizer: Any) -> None:
     pieces: list[str] = []
     constraint = tk.regex("[😀-😿]{3}")
@@ -75,10 +68,15 @@ def test_half_a_code_point_is_never_text(model: Any, tokenizer: Any) -> None:
     assert len(result.text) == 3
     assert all(pieces)
     assert len(result.tokens) > 3  # no token is a whole emoji
-    cut = tk.generate(model, tokenizer, "x", constraint, seed=0, max_new_tokens=4)
-    assert cut.finish_reason == "length"
-    assert cut.text == result.text[: len(cut.text)]
-    assert "�" not in cut.text
+
+
+def test_without_a_constraint_a_text_is_cut_off(tokenizer: Any) -> None:
+    """The model would write half an emoji again and again."""
+    half = tokenizer("😀", add_special_tokens=False)["input_ids"][0]
+    logits = torch.zeros(len(tokenizer))
+    logits[half] = 100.0
+    cut = tk.generate(Constant(logits), tokenizer, "x", None, greedy=True, max_new_tokens=1)
+    assert (cut.finish_reason, cut.tokens, cut.text) == ("length", [half], "")
 
 
 def test_reproducible(model: Any, tokenizer: Any) -> None:
@@ -219,27 +217,3 @@ def test_the_vocabulary_is_loaded_once(model: Any, monkeypatch: pytest.MonkeyPat
     tokenizer.add_tokens(["abab"])
     tk.generate(model, tokenizer, "x", tk.regex("ab"))
     assert len(calls) == 2
-
-
-class Counting:
-    """A model that counts how often it is asked, and may hide its cache."""
-
-    def __init__(self, model: Any, cache: bool = True) -> None:
-        self.model, self.calls, self.cache = model, 0, cache
-        self.config, self.generation_config = model.config, model.generation_config
-
-    def __call__(self, **inputs: Any) -> Any:
-        self.calls += 1
-        output = self.model(**inputs)
-        return output if self.cache else SimpleNamespace(logits=output.logits)
-
-
-class Constant:
-    """A model that always gives the same logits."""
-
-    def __init__(self, logits: torch.Tensor) -> None:
-        self.logits = logits
-        self.config = SimpleNamespace(vocab_size=logits.shape[0])
-
-    def __call__(self, **inputs: Any) -> Any:
-        return SimpleNamespace(logits=self.logits.expand(1, inputs["input_ids"].shape[1], -1))

@@ -28,13 +28,14 @@ def flags_of(letters: str) -> int:
     return sum(int(FLAGS[letter]) for letter in letters)
 
 
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str] | str:
+    """The pattern as ``re`` has it, or what ``re`` says against it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return re.compile(pattern, flags)
-        except (re.error, OverflowError, ValueError):
-            return None
+        except (re.error, OverflowError, ValueError) as error:
+            return str(error)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['pattern'][:30]!r}-{case['flags']}")
@@ -58,12 +59,15 @@ def disagreement(pattern: str, flags: int, texts: list[str]) -> str | None:
     except PatternSyntaxError as error:
         if sys.version_info < (3, 11) and error.reason.startswith("global flags"):
             return None  # Python 3.10 warns only
-        return "re accepts the pattern" if judge else None
+        return None if isinstance(judge, str) else "re accepts the pattern"
     except (NotRegularError, UnsupportedPatternError):
         return None
-    if judge is None:
-        return "re rejects the pattern"
+    if isinstance(judge, str):
+        # A documented difference, which test_regex_lookaround.py has another judge for.
+        return None if judge.startswith("look-behind requires") else f"re rejects the pattern: {judge}"
     for text in texts:
+        if "\\B" in pattern and not text and sys.version_info >= (3, 14):
+            continue  # there \B holds in an empty text
         if (judge.fullmatch(text) is not None) != accepts(expression, text):
             return f"about {text!r}"
     return None
@@ -97,7 +101,7 @@ QUANTIFIERS = st.sampled_from(PIECES["quantifiers"])
 def grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     sequence = st.lists(inner, min_size=1, max_size=3).map("".join)
     union = st.lists(inner, min_size=2, max_size=3).map("|".join)
-    group = st.tuples(st.sampled_from(["(", "(?:", "(?i:"]), sequence | union).map(
+    group = st.tuples(st.sampled_from(["(", "(?:", "(?i:", "(?=", "(?!", "(?<=", "(?<!"]), sequence | union).map(
         lambda two: f"{two[0]}{two[1]})"
     )
     repeated = st.tuples(group, QUANTIFIERS).map("".join)

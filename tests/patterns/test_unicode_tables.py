@@ -164,6 +164,9 @@ def test_aliases(same: str) -> None:
 
 
 def test_special_names() -> None:
+    scripts = set(names()["Script"].values())
+    assert len(scripts) > 150
+    assert sum(len(members(property_ranges(f"Script={script}"))) for script in scripts) == 0x110000
     assert property_ranges("Any") == ((0, 0x10FFFF),)
     assert property_ranges("ASCII") == ((0, 0x7F),)
     assert members(property_ranges("Assigned")) == set(range(0x110000)) - members(property_ranges("Cn"))

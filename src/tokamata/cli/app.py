@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tokamata.cli.console import Screen
+from tokamata.decoding import Settings
 from tokamata.errors import TokamataError
 
 app = typer.Typer(
@@ -74,6 +75,12 @@ def generate(
     compare: Annotated[
         bool, typer.Option("--compare", help="Show what the model writes without the pattern beside it.")
     ] = False,
+    jump: Annotated[
+        bool, typer.Option("--jump", help="Write what is certain without asking the model.")
+    ] = False,
+    heal: Annotated[
+        bool, typer.Option("--heal", help="Let the model write the last token of the prompt anew.")
+    ] = False,
     chat: Annotated[
         bool | None,
         typer.Option("--chat/--no-chat", help="Use the chat template.  [default: where the model has one]"),
@@ -81,22 +88,22 @@ def generate(
 ) -> None:
     """Let a model write a text that matches a pattern.
 
-    The text goes to standard output, all else to standard error.  Exits with 1 where the text was cut
-    off at --max-new-tokens and so does not match yet.
+    The text goes to standard output, all else to standard error.  It is whole within --max-new-tokens;
+    where no text that matches fits, nothing is written, and the least number that suffices is told.
     """
     from tokamata.cli.generate import run
 
-    settings: dict[str, Any] = {
+    settings: Settings = {
         "max_new_tokens": max_new_tokens,
+        "jump": jump,
+        "heal": heal,
         "temperature": temperature,
         "top_k": top_k,
         "top_p": top_p,
         "seed": seed,
         "greedy": greedy,
     }
-    matches = run(Screen(), regex, prompt, model, settings, compare=compare, chat=chat)
-    if not matches:
-        raise typer.Exit(1)
+    run(Screen(), regex, prompt, model, settings, compare=compare, chat=chat)
 
 
 @app.command()

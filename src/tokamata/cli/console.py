@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.style import Style
 from rich.text import Text
 
-from tokamata.errors import caret
+from tokamata.errors import BudgetError, caret
 from tokamata.integrations.gemma_gguf import Progress as Report
 
 __all__ = ["Screen", "shown_bytes", "shown_text"]
@@ -94,6 +94,8 @@ class Screen:
             # The panel takes 4 columns, the caret's indent 4, and an ellipsis at either end 2.
             room = max(8, self.err.width - 10)
             message = message.replace(caret(pattern, position), caret(pattern, position, min(72, room)))
+        if isinstance(error, BudgetError) and error.needed is not None:
+            message += f"\nuse --max-new-tokens {error.needed} or more"
         title = Text(type(error).__name__)
         self.err.print(Panel(Text(message), title=title, title_align="left", border_style="red"))
 

@@ -13,17 +13,15 @@ from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from tokamata.cli.console import Screen, shown_text
 from tokamata.cli.loading import chat_tokens, load_all
-from tokamata.compiled import CompiledConstraint
-from tokamata.constraint import Constraint, regex
-from tokamata.decoding.generate import Generation, Stream, stream
+from tokamata.constraint import Constraint, literal, regex
+from tokamata.decoding import Generation, Settings, Stream, stream
 from tokamata.vocabulary import Vocabulary
 
-__all__ = ["run", "text_matches"]
+__all__ = ["matches", "run"]
 
 _NARROW = 72
 
@@ -35,9 +33,10 @@ class _Job:
     model: Any
     tokenizer: Any
     prompt: str | list[int]
-    settings: dict[str, Any]
+    vocabulary: Vocabulary
+    settings: Settings
 
-    def start(self, constraint: CompiledConstraint | None) -> Stream:
+    def start(self, constraint: Constraint | None) -> Stream:
         return stream(self.model, self.tokenizer, self.prompt, constraint, **self.settings)
 
 
@@ -46,12 +45,12 @@ def run(
     pattern: str,
     prompt: str,
     path: Path | None,
-    settings: dict[str, Any],
+    settings: Settings,
     *,
     compare: bool,
     chat: bool | None,
-) -> bool:
-    """Generate and show; returns whether the text matches the pattern.
+) -> None:
+    """Generate and show.
 
     Args:
         path: the model's folder; ``None`` for the default model.
@@ -63,33 +62,49 @@ def run(
     with screen.progress() as progress:
         model, tokenizer, vocabulary = load_all(path, progress)
         progress("compiling the pattern", 0.0)
-        compiled = constraint.compile(vocabulary)
-    job = _Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), settings)
+        job = _Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), vocabulary, settings)
+        steps = job.start(constraint)
     if compare:
-        return _compare(screen, job, constraint, compiled)
-    if screen.out.is_terminal and isinstance(job.prompt, str):
-        screen.out.print(Text(shown_text(prompt), style="dim"), end="", soft_wrap=True)
-    steps = job.start(compiled)
-    for index, step in enumerate(steps):
-        if screen.out.is_terminal:
-            screen.out.print(Text(shown_text(step.text), screen.token_style(index)), end="", soft_wrap=True)
-        else:
+        _compare(screen, job, constraint, steps)
+        return
+    if screen.out.is_terminal:
+        _show(screen, steps, prompt if isinstance(job.prompt, str) else "")
+    else:
+        for step in steps:
             screen.out.file.write(step.text)
             screen.out.file.flush()
-    screen.out.print()
-    result = _result(steps)
-    screen.err.print(_summary(result))
-    if result.finish_reason == "length":
-        screen.err.print(_cut_off(result))
-    return result.finish_reason != "length"
+        screen.out.print()
+    screen.err.print(_summary(steps))
 
 
-def text_matches(constraint: Constraint, text: str) -> bool:
-    """Whether the whole of ``text`` matches, as the engine itself has it."""
-    matcher = constraint.compile(Vocabulary.load([bytes([byte]) for byte in range(256)])).matcher()
-    return (
-        all(matcher.advance(byte) for byte in text.encode("utf-8", "surrogatepass")) and matcher.is_accepting
-    )
+def matches(result: Generation, constraint: Constraint, vocabulary: Vocabulary) -> bool:
+    """Whether what was written matches the constraint, as the engine has it, token by token."""
+    if result.healed:
+        constraint = literal(result.healed) + constraint
+    matcher = constraint.compile(vocabulary).matcher()
+    return all(map(matcher.advance, result.tokens)) and matcher.is_accepting
+
+
+def _show(screen: Screen, steps: Stream, prompt: str) -> None:
+    """Write on a terminal: the text while it grows, and below it how many tokens are left."""
+    text = Text(shown_text(prompt), style="dim", end="")
+    with Live(console=screen.out, auto_refresh=False) as live:
+        for part in _coloured(screen, steps):
+            text = Text.assemble(text, part)
+            live.update(Group(_end_of(screen, text), _left(steps)), refresh=True)
+        live.update(text, refresh=True)
+
+
+def _end_of(screen: Screen, text: Text) -> Text:
+    """Return as much of the end of a text as the terminal has room for, with a line to spare."""
+    lines = text.wrap(screen.out, screen.out.width)
+    return Text("\n").join(lines[-max(1, screen.out.height - 2) :])
+
+
+def _left(steps: Stream) -> Text:
+    """How many tokens are left, and how many it takes at least."""
+    left = f"{steps.tokens_left} tokens left"
+    return Text(f"{left}, {steps.tokens_needed} needed" if steps.is_constrained else left, style="dim")
 
 
 @dataclass
@@ -100,20 +115,21 @@ class _Column:
     text: Text = field(default_factory=Text)
     verdict: Text = field(default_factory=Text)
     summary: Text = field(default_factory=Text)
+    left: Text = field(default_factory=Text)
 
     def panel(self, width: int) -> Panel:
         parts: list[RenderableType] = [self.text]
         if self.summary:
             parts += ["", self.summary]
         title = Text.assemble(self.title, " ", self.verdict)
-        return Panel(Group(*parts), title=title, title_align="left", width=width)
+        subtitle = self.left or None
+        return Panel(Group(*parts), title=title, title_align="left", subtitle=subtitle, width=width)
 
 
-def _compare(screen: Screen, job: _Job, constraint: Constraint, compiled: CompiledConstraint) -> bool:
-    """Write without the pattern, then with it, in two panels; returns whether the latter matches."""
+def _compare(screen: Screen, job: _Job, constraint: Constraint, constrained: Stream) -> None:
+    """Write without the pattern, then with it, in two panels."""
     sides = (_Column("without the pattern"), _Column("with the pattern"))
     width = screen.out.width
-    matches = False
 
     def draw() -> RenderableType:
         if width < _NARROW:
@@ -121,17 +137,14 @@ def _compare(screen: Screen, job: _Job, constraint: Constraint, compiled: Compil
         return Columns([side.panel(width // 2) for side in sides], padding=0)
 
     with Live(console=screen.out, auto_refresh=False) as live:
-        for side, limit in zip(sides, (None, compiled), strict=True):
-            steps = job.start(limit)
+        for side, steps in zip(sides, (job.start(None), constrained), strict=True):
             for part in _coloured(screen, steps):
                 side.text.append_text(part)
+                side.left = _left(steps)
                 live.update(draw(), refresh=screen.out.is_terminal)
-            result = _result(steps)
-            matches = text_matches(constraint, result.text)
-            side.verdict = screen.mark(matches)
-            side.summary = _summary(result, constrained=limit is not None)
+            side.verdict = screen.mark(matches(_result(steps), constraint, job.vocabulary))
+            side.summary, side.left = _summary(steps), Text()
             live.update(draw(), refresh=screen.out.is_terminal)
-    return matches
 
 
 def _coloured(screen: Screen, steps: Stream) -> Iterator[Text]:
@@ -144,32 +157,27 @@ def _result(steps: Stream) -> Generation:
     return steps.generation
 
 
-def _summary(result: Generation, constrained: bool = True) -> Text:
+def _summary(steps: Stream) -> Text:
     """One line: how much, how probable, how fast, and what the constraint cost."""
+    result = _result(steps)
     timing = result.timing
     drawn = max(1, len(result.tokens) + (result.stop_token is not None))
     total = timing.prompt_seconds + timing.model_seconds + timing.sampling_seconds + timing.constraint_seconds
     after_first = timing.model_seconds + timing.sampling_seconds + timing.constraint_seconds
-    parts = [f"{len(result.tokens)} tokens", _ending(result), f"log-probability {result.log_probability:.2f}"]
+    parts = [f"{len(result.tokens)} tokens", f"{steps.tokens_left} left"]
+    if result.jumped:
+        parts.append(f"{result.jumped} jumped")
+    parts += [_ending(steps), f"log-probability {result.log_probability:.2f}"]
     if drawn > 1 and after_first > 0:
         parts.append(f"{(drawn - 1) / after_first:.1f} tokens/s")
-    if constrained:
+    if steps.is_constrained:
         spent = timing.constraint_seconds
         parts.append(f"constraint {1e6 * spent / drawn:.0f} µs per token ({spent / total:.2%} of the time)")
     return Text(" · ".join(parts), style="dim")
 
 
-def _ending(result: Generation) -> str:
-    return {"complete": "complete", "stop": "stopped by the model", "length": "cut off"}[result.finish_reason]
-
-
-def _cut_off(result: Generation) -> Table:
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(
-        Text("!", style="bold yellow"),
-        Text(
-            f"cut off after {len(result.tokens)} tokens before its end; raise --max-new-tokens",
-            style="yellow",
-        ),
-    )
-    return grid
+def _ending(steps: Stream) -> str:
+    cut = "the budget is used up" if steps.is_constrained else "cut off"
+    return {"complete": "complete", "stop": "stopped by the model", "length": cut}[
+        _result(steps).finish_reason
+    ]

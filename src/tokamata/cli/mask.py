@@ -35,12 +35,14 @@ class _Row:
         accepting: whether the text so far is accepted.
         allowed: the ids that may come next, ascending.
         forced: what every continuation begins with.
+        shortest: as few tokens as lead to an accepted text.
     """
 
     token: int | None
     accepting: bool
     allowed: npt.NDArray[np.intp]
     forced: bytes
+    shortest: list[int]
 
 
 def run(screen: Screen, pattern: str, text: str, path: Path | None) -> bool:
@@ -74,7 +76,13 @@ def run(screen: Screen, pattern: str, text: str, path: Path | None) -> bool:
 
 def _row(token: int | None, matcher: Matcher) -> _Row:
     bits = np.unpackbits(matcher.mask.astype("<i4").view(np.uint8), bitorder="little")
-    return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text())
+    return _Row(
+        token,
+        matcher.is_accepting,
+        np.flatnonzero(bits),
+        matcher.forced_text(),
+        matcher.shortest_completion(),
+    )
 
 
 def _heading(pattern: str, vocabulary: Vocabulary, how: str) -> Text:
@@ -171,6 +179,10 @@ def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples) -
         grid.add_row("stop", Text(" ".join(vocabulary.name(token) for token in stops), style="bold green"))
     if row.forced:
         grid.add_row("forced", Text(shown_bytes(row.forced), style="bold"))
+    if row.shortest:
+        few = _listing(screen, vocabulary, row.shortest[:_ALL], len(row.shortest))
+        count = f"in {len(row.shortest):,} " + ("token" if len(row.shortest) == 1 else "tokens")
+        grid.add_row("to finish", Text.assemble((count, "bold"), ", such as ", few))
     title = Text(f"allowed next: {total:,} of {vocabulary.width:,}")
     body = grid if total else Text("nothing: the text is complete, and the vocabulary has no stop token")
     return Panel(body, title=title, title_align="left")

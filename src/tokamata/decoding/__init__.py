@@ -1,6 +1,7 @@
 """Decoding: from a constraint and a language model to text."""
 
-from tokamata.decoding.generate import Generation, Step, Stream, Timing, generate, stream
+from tokamata.decoding.generate import Settings, Stream, generate, stream
+from tokamata.decoding.results import Generation, Step, Timing
 from tokamata.decoding.sampling import Sampling
 
-__all__ = ["Generation", "Sampling", "Step", "Stream", "Timing", "generate", "stream"]
+__all__ = ["Generation", "Sampling", "Settings", "Step", "Stream", "Timing", "generate", "stream"]

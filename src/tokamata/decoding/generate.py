@@ -7,6 +7,10 @@ alone.
 
     for step in tk.stream(model, tokenizer, "A date: ", tk.regex(r"\\d{4}-\\d{2}-\\d{2}")):
         print(step.text, end="", flush=True)
+
+No text is cut off: every mask is asked for with the number of tokens that are left, and so admits only
+what can still be finished.  The stop token needs no place of its own in the budget, since an accepted
+text that has used it up is complete without one.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
@@ -14,90 +18,40 @@ alone.
 from __future__ import annotations
 
 import codecs
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from tokamata.compiled import CompiledConstraint
+from tokamata.constraint import Constraint, literal, regex
+from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import vocabulary_of
+from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.model import CachedModel, prompt_tokens
+from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.decoding.sampling import Sampler, Sampling
-from tokamata.errors import GenerationError, NoStopTokenError
-from tokamata.masks import apply_mask
+from tokamata.errors import AlgebraError, BudgetError, GenerationError, NoStopTokenError
+from tokamata.masks import allocate_mask, apply_mask
+from tokamata.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from tokamata.constraint import Constraint
+    from typing_extensions import Unpack
+
     from tokamata.matcher import Matcher
 
-__all__ = ["Generation", "Step", "Stream", "Timing", "generate", "stream"]
-
-FinishReason = Literal["complete", "stop", "length"]
+__all__ = ["Settings", "Stream", "generate", "stream"]
 
 
-@dataclass
-class Timing:
-    """Where the time went, in seconds.
+class Settings(TypedDict, total=False):
+    """The settings of :func:`stream`, which explains them, for functions that pass them on."""
 
-    Attributes:
-        compile_seconds: loading the vocabulary and compiling, where the call did these.
-        prompt_seconds: the model reading the prompt, up to the first logits.
-        model_seconds: the model's other steps.
-        sampling_seconds: drawing tokens.
-        constraint_seconds: masks, laying them over the logits, and moving on.
-    """
-
-    compile_seconds: float = 0.0
-    prompt_seconds: float = 0.0
-    model_seconds: float = 0.0
-    sampling_seconds: float = 0.0
-    constraint_seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Step:
-    """One token, as it is written.
-
-    Attributes:
-        token: its id.
-        data: its bytes, which may begin or end inside a code point.
-        text: what became certain with it: whole code points only, so perhaps ``""``.
-        log_probability: as in :class:`Generation`, of this token alone.
-    """
-
-    token: int
-    data: bytes
-    text: str
-    log_probability: float
-
-
-@dataclass(frozen=True)
-class Generation:
-    """What was written.
-
-    Attributes:
-        text: the text, without prompt and stop token.  Where ``finish_reason`` is ``"length"``, a
-            code point of which only a part was written is left out.
-        tokens: the ids of the text, without the stop token.
-        stop_token: the stop token that was drawn, or ``None``.
-        log_probability: natural logarithm of the probability of ``tokens``, and of
-            ``stop_token`` where there is one, given the prompt, under the model constrained step
-            by step: at each step the softmax over the allowed tokens, at temperature 1, before
-            top-k and top-p.
-        finish_reason: ``"complete"`` when the text is accepted and nothing can follow; ``"stop"``
-            when the model chose to stop at an accepted text; ``"length"`` when
-            ``max_new_tokens`` were drawn before either, so that the text is cut off.
-        prompt_tokens: the ids that the model was given.
-        timing: where the time went.
-    """
-
-    text: str
-    tokens: list[int]
-    stop_token: int | None
-    log_probability: float
-    finish_reason: FinishReason
-    prompt_tokens: list[int]
-    timing: Timing = field(repr=False)
+    max_new_tokens: int
+    jump: bool
+    heal: bool
+    temperature: float
+    top_k: int | None
+    top_p: float
+    greedy: bool
+    seed: int | None
 
 
 class Stream(Iterator[Step]):
@@ -115,32 +69,56 @@ class Stream(Iterator[Step]):
         constraint: Constraint | CompiledConstraint | None,
         max_new_tokens: int,
         sampling: Sampling,
+        jump: bool,
+        heal: bool,
     ) -> None:
         if max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens must be at least 1, not {max_new_tokens!r}")
+            raise BudgetError(max_new_tokens)
         self.generation: Generation | None = None
         self._timing = Timing()
-        with _Clock(self._timing, "compile_seconds"):
-            if isinstance(constraint, CompiledConstraint):
-                self._vocabulary = constraint.vocabulary
-                self._matcher: Matcher | None = constraint.matcher()
-            else:
-                self._vocabulary = vocabulary_of(model, tokenizer)
-                compiled = None if constraint is None else constraint.compile(self._vocabulary)
-                self._matcher = None if compiled is None else compiled.matcher()
-        if not self._vocabulary.stop:
-            raise NoStopTokenError(
-                "the vocabulary names no stop token, so a text could not end; "
-                "load it with Vocabulary.load(..., stop=[...])"
-            )
-        self._prompt = prompt_tokens(tokenizer, prompt)
+        with Clock(self._timing, "compile_seconds"):
+            self._vocabulary = _vocabulary(model, tokenizer, constraint)
+            self._prompt = prompt_tokens(tokenizer, prompt)
+            self._healed = ""
+            self._is_free = constraint is None
+            if heal:
+                constraint = self._heal(constraint)
+            self._matcher = _matcher(constraint, self._vocabulary)
+        self._tokenizer = tokenizer
+        self._budget = max_new_tokens + bool(self._healed)
+        self._row = allocate_mask(1, self._vocabulary.width)[0]
+        self._check_budget(max_new_tokens)
         self._model = CachedModel(model)
         self._sampler = Sampler(sampling, self._model.device)
-        self._max_new_tokens = max_new_tokens
+        self._jump = jump
+        self._certain: list[int] | None = None  # tokens to jump; None where that is to be found out
+        self._unread = list(self._prompt)
+        self._to_skip = len(self._healed.encode())
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._tokens: list[int] = []
         self._texts: list[str] = []
+        self._jumped = 0
         self._log_probability = 0.0
+
+    @property
+    def tokens_left(self) -> int:
+        """How many more tokens may be drawn."""
+        ended = self.generation is not None and self.generation.stop_token is not None
+        return self._budget - len(self._tokens) - ended
+
+    @property
+    def tokens_needed(self) -> int:
+        """The least number of tokens that lead to an accepted text; 0 without a constraint.
+
+        Raises:
+            LimitExceeded: the constraint passed its limits.
+        """
+        return 0 if self._matcher is None else len(self._matcher.shortest_completion())
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there is a constraint."""
+        return not self._is_free
 
     def __next__(self) -> Step:
         """Write one more token.
@@ -154,32 +132,85 @@ class Stream(Iterator[Step]):
             raise StopIteration
         if self._matcher is not None and self._matcher.is_finished:
             return self._finish("complete")
-        if len(self._tokens) >= self._max_new_tokens:
+        if self.tokens_left == 0:
             return self._finish("length")
-        token, log_probability = self._next_token()
+        jumped = self._next_certain()
+        token, log_probability = self._draw() if jumped is None else (jumped, 0.0)
+        with Clock(self._timing, "constraint_seconds"):
+            if self._matcher is not None and not self._matcher.advance(token):
+                raise GenerationError(f"token {token} was drawn though the mask does not allow it")
         self._log_probability += log_probability
         if token in self._vocabulary.stop:
             return self._finish("stop", token)
+        return self._write(token, log_probability, jumped is not None)
+
+    def _check_budget(self, max_new_tokens: int) -> None:
+        """Refuse a budget that no text fits."""
+        if self._matcher is None:
+            return
+        try:
+            with Clock(self._timing, "constraint_seconds"):
+                self._matcher.fill_mask(self._row, self._budget)
+        except BudgetError as error:
+            # The token that was taken back is not the caller's concern.
+            needed = None if error.needed is None else error.needed - bool(self._healed)
+            raise BudgetError(max_new_tokens, needed) from None
+
+    def _next_certain(self) -> int | None:
+        """Return the next token to jump; ``None`` where the model is to choose."""
+        if not self._jump or self._matcher is None:
+            return None
+        with Clock(self._timing, "constraint_seconds"):
+            if self._certain is None:
+                self._certain = certain_tokens(self._matcher, self._tokenizer)
+            if self._certain:
+                token = self._certain.pop(0)
+                self._matcher.fill_mask(self._row, self.tokens_left)
+                if self._row[token // 32] >> token % 32 & 1:
+                    return token
+                self._certain = []  # a text that fits the budget is cut otherwise: the model chooses
+        return None
+
+    def _draw(self) -> tuple[int, float]:
+        """Let the model choose a token; returns it and its log-probability."""
+        prompt_is_read = self._model.has_read
+        with Clock(self._timing, "model_seconds" if prompt_is_read else "prompt_seconds"):
+            logits = self._model.next_logits(self._unread)
+        self._unread = []
+        with Clock(self._timing, "constraint_seconds"):
+            if self._matcher is not None:
+                self._matcher.fill_mask(self._row, self.tokens_left)
+                apply_mask(logits, self._row)
+        self._certain = None
+        with Clock(self._timing, "sampling_seconds"):
+            return self._sampler.choose(logits)
+
+    def _write(self, token: int, log_probability: float, jumped: bool) -> Step:
+        """Add a token to the text; what it writes of the healed end of the prompt is left out."""
         data = self._vocabulary[token] or b""
-        step = Step(token, data, self._decoder.decode(data), log_probability)
+        new = data[self._to_skip :]
+        self._to_skip = max(0, self._to_skip - len(data))
+        if self._is_free and self._to_skip == 0:
+            self._matcher = None
+        step = Step(token, new, self._decoder.decode(new), log_probability, jumped)
         self._tokens.append(token)
+        self._unread.append(token)
         self._texts.append(step.text)
+        self._jumped += jumped
         return step
 
-    def _next_token(self) -> tuple[int, float]:
-        """Draw a token, and let the constraint move over it."""
-        first = not self._tokens
-        with _Clock(self._timing, "prompt_seconds" if first else "model_seconds"):
-            logits = self._model.next_logits(self._prompt if first else self._tokens[-1:])
-        with _Clock(self._timing, "constraint_seconds"):
-            if self._matcher is not None:
-                apply_mask(logits, self._matcher.mask)
-        with _Clock(self._timing, "sampling_seconds"):
-            token, log_probability = self._sampler.choose(logits)
-        with _Clock(self._timing, "constraint_seconds"):
-            if self._matcher is not None and not self._matcher.advance(token):
-                raise GenerationError(f"token {token} was drawn though the mask does not allow it")
-        return token, log_probability
+    def _heal(self, constraint: Constraint | CompiledConstraint | None) -> Constraint | None:
+        """Take back the end of the prompt, and return a constraint that begins with it."""
+        if isinstance(constraint, CompiledConstraint):
+            raise AlgebraError(
+                "heal=True puts the end of the prompt before the constraint, and nothing can be put "
+                "before one that is compiled; pass the constraint itself"
+            )
+        self._healed = text_to_heal(self._prompt, self._vocabulary)
+        if not self._healed:
+            return constraint
+        self._prompt.pop()
+        return literal(self._healed) + (regex("(?s:.*)") if constraint is None else constraint)
 
     def _finish(self, reason: FinishReason, stop_token: int | None = None) -> Step:
         self.generation = Generation(
@@ -189,23 +220,31 @@ class Stream(Iterator[Step]):
             self._log_probability,
             reason,
             self._prompt,
+            self._healed,
+            self._jumped,
             self._timing,
         )
         raise StopIteration
 
 
-class _Clock:
-    """Adds the time spent in its block to one field of a :class:`Timing`."""
+def _vocabulary(model: Any, tokenizer: Any, constraint: Constraint | CompiledConstraint | None) -> Vocabulary:
+    if isinstance(constraint, CompiledConstraint):
+        vocabulary = constraint.vocabulary
+    else:
+        vocabulary = vocabulary_of(model, tokenizer)
+    if not vocabulary.stop:
+        raise NoStopTokenError(
+            "the vocabulary names no stop token, so a text could not end; "
+            "load it with Vocabulary.load(..., stop=[...])"
+        )
+    return vocabulary
 
-    def __init__(self, timing: Timing, name: str) -> None:
-        self._timing, self._name = timing, name
 
-    def __enter__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        spent = time.perf_counter() - self._start
-        setattr(self._timing, self._name, getattr(self._timing, self._name) + spent)
+def _matcher(constraint: Constraint | CompiledConstraint | None, vocabulary: Vocabulary) -> Matcher | None:
+    if constraint is None:
+        return None
+    compiled = constraint if isinstance(constraint, CompiledConstraint) else constraint.compile(vocabulary)
+    return compiled.matcher()
 
 
 def stream(
@@ -215,6 +254,8 @@ def stream(
     constraint: Constraint | CompiledConstraint | None,
     *,
     max_new_tokens: int = 256,
+    jump: bool = False,
+    heal: bool = False,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
@@ -230,7 +271,14 @@ def stream(
             they are (such as ``tokenizer.apply_chat_template`` gives).
         constraint: compiled here for this model's vocabulary, or compiled before.  ``None`` lets
             the model write what it likes, for comparison.
-        max_new_tokens: the most tokens to draw, at least 1, a stop token included.
+        max_new_tokens: the most tokens to write after the prompt, at least 1, a stop token that is drawn
+            included.  At each step only such tokens are allowed as let the text be finished within
+            what is left, so that it is always accepted in the end.
+        jump: write what is certain without asking the model, in the tokens that the tokenizer writes;
+            see :mod:`tokamata.decoding.jump`.
+        heal: take back the last token of the prompt where a longer one begins with its text, and let the
+            model write that anew; see :mod:`tokamata.decoding.heal`.  The text returned leaves it out.
+            One more token may be written then, for the one that was taken back.
         temperature, top_k, top_p, greedy, seed: see :class:`Sampling`.  The mask comes before all
             of them.
 
@@ -238,13 +286,16 @@ def stream(
         An iterator over :class:`Step`; its ``generation`` holds the whole afterwards.
 
     Raises:
+        BudgetError: no accepted text fits into ``max_new_tokens``, or it is below 1; the model has not
+            been asked.
         NoStopTokenError: the vocabulary names no stop token.
         GenerationError: the prompt has no tokens.
+        AlgebraError: ``heal`` with a constraint that is compiled.
         ValueError: a setting out of its range.
         UnspellableError, EmptyConstraintError, LimitExceeded: from compiling.
     """
     sampling = Sampling(temperature, top_k, top_p, greedy, seed)
-    return Stream(model, tokenizer, prompt, constraint, max_new_tokens, sampling)
+    return Stream(model, tokenizer, prompt, constraint, max_new_tokens, sampling, jump, heal)
 
 
 def generate(
@@ -253,13 +304,8 @@ def generate(
     prompt: str | Sequence[int],
     constraint: Constraint | CompiledConstraint | None,
     *,
-    max_new_tokens: int = 256,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float = 1.0,
-    greedy: bool = False,
-    seed: int | None = None,
     on_text: Callable[[str], object] | None = None,
+    **settings: Unpack[Settings],
 ) -> Generation:
     """Write text under a constraint, and return it whole.
 
@@ -267,20 +313,10 @@ def generate(
         on_text: called with each piece of the text as it becomes certain: whole code points,
             never ``""``.
 
-    The other arguments, and what is raised, are those of :func:`stream`.
+    The other arguments, and what is raised, are those of :func:`stream`: ``max_new_tokens``, ``jump``,
+    ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``.
     """
-    steps = stream(
-        model,
-        tokenizer,
-        prompt,
-        constraint,
-        max_new_tokens=max_new_tokens,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        greedy=greedy,
-        seed=seed,
-    )
+    steps = stream(model, tokenizer, prompt, constraint, **settings)
     for step in steps:
         if on_text is not None and step.text:
             on_text(step.text)

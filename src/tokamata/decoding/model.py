@@ -57,6 +57,11 @@ class CachedModel:
         knows = "logits_to_keep" in inspect.signature(forward).parameters
         self._options: dict[str, Any] = {"logits_to_keep": 1} if knows else {}
 
+    @property
+    def has_read(self) -> bool:
+        """Whether it was asked before."""
+        return bool(self._read)
+
     def next_logits(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read ``tokens``, after all those read before, and return the logits ``[width]`` that follow.
 

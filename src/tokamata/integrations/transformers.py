@@ -2,8 +2,16 @@
 
     from tokamata.integrations.transformers import ConstraintLogitsProcessor
 
-    processor = ConstraintLogitsProcessor(compiled)
-    model.generate(**inputs, logits_processor=[processor], eos_token_id=list(compiled.vocabulary.stop))
+    processor = ConstraintLogitsProcessor(compiled, max_new_tokens=100)
+    model.generate(
+        **inputs,
+        logits_processor=[processor],
+        max_new_tokens=100,
+        eos_token_id=list(compiled.vocabulary.stop),
+    )
+
+``generate`` cuts off at ``max_new_tokens`` whatever has been written; the processor that is told of it
+allows only what can still be finished within it.
 
 Processors that are passed in this way come after transformers' penalties and before temperature,
 top-k and top-p (``GenerationMixin._get_logits_processor``), which therefore cut among the allowed
@@ -31,11 +39,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tokamata.compiled import CompiledConstraint
-from tokamata.errors import GenerationError, NoStopTokenError
+from tokamata.errors import BudgetError, GenerationError, NoStopTokenError
 from tokamata.masks import apply_mask
 from tokamata.matcher import Matcher
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import torch
 
 __all__ = ["ConstraintLogitsProcessor"]
@@ -53,18 +62,26 @@ class ConstraintLogitsProcessor:
     transformers goes back in its ids, as in assisted generation, give ``prompt_length``.
 
     A row that took a stop token may be padded with whatever; its mask holds the stop tokens alone.
-    So does that of a row that the constraint refuses.  Only beam search makes such rows, when it
-    has more beams than there are texts; their score is minus infinity.
+    So does that of a row that the constraint or the budget refuses.  Only beam search makes such rows,
+    when it has more beams than there are texts; their score is minus infinity.
 
     Args:
         compiled: the constraint, compiled for the model's vocabulary.
         prompt_length: the length of the prompt in ids, padding included; found out where ``None``.
+        max_new_tokens: the same as for ``model.generate``; rows are then whole texts when it ends there.
+            Without it they may be cut off.
 
     Raises:
+        BudgetError: ``max_new_tokens`` is below 1, or no accepted text fits into it.
         NoStopTokenError: the vocabulary names no stop token, so no row could end.
     """
 
-    def __init__(self, compiled: CompiledConstraint, prompt_length: int | None = None) -> None:
+    def __init__(
+        self,
+        compiled: CompiledConstraint,
+        prompt_length: int | None = None,
+        max_new_tokens: int | None = None,
+    ) -> None:
         if not compiled.vocabulary.stop:
             raise NoStopTokenError(
                 "the vocabulary names no stop token, so a text could not end; "
@@ -75,6 +92,9 @@ class ConstraintLogitsProcessor:
         self._ended = compiled.allocate_mask()[0]
         for token in self._stop:
             self._ended.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)
+        self._budget = max_new_tokens
+        if max_new_tokens is not None:
+            compiled.matcher().fill_mask(compiled.allocate_mask()[0], max_new_tokens)
         self._given_length = prompt_length
         self._prompt: torch.Tensor | None = None
         self._matchers: dict[_Row, Matcher | None] = {}
@@ -102,17 +122,29 @@ class ConstraintLogitsProcessor:
         rows = self._continuations(input_ids)
         matchers = {row: self._matcher(row) for row in dict.fromkeys(rows)}
         mask = self._compiled.allocate_mask(len(rows))
-        for index, row in enumerate(rows):
-            matcher = matchers[row]
-            if matcher is None:
-                mask[index] = self._ended
-            else:
-                matcher.fill_mask(mask[index])
+        live = [self._fill(mask[index], row, matchers[row]) for index, row in enumerate(rows)]
         masked: Any = scores.clone()  # transformers may keep the raw ones for its caller
         apply_mask(masked, mask)
         self._matchers = matchers
-        _check(masked, [matchers[row] is not None for row in rows])
+        _check(masked, live)
         return cast("torch.FloatTensor", masked)
+
+    def _fill(self, mask: npt.NDArray[np.int32], row: _Row, matcher: Matcher | None) -> bool:
+        """Fill the mask of a row; returns whether the row is alive or has ended well."""
+        if matcher is None:
+            mask[:] = self._ended
+            return False
+        if self._budget is None or not self._stop.isdisjoint(row):
+            matcher.fill_mask(mask)
+            return True
+        left = self._budget - len(row)
+        mask[:] = self._ended
+        try:
+            if left > 0:
+                matcher.fill_mask(mask, left)
+        except BudgetError:  # a token that the budget refused was taken all the same
+            return False
+        return left > 0 or matcher.is_accepting
 
     def _continuations(self, input_ids: torch.LongTensor) -> list[_Row]:
         """Return each row's ids after the prompt, having found out where that ends."""

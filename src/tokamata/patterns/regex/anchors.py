@@ -16,7 +16,7 @@ children, the kinds of what is around it from its parent.  The masks are upper b
 "always" and "never" are sure; where they say "both", the anchor may still be decidable, and becomes
 a lookaround nevertheless.  Assertions themselves count as empty texts.
 
-Cost: linear in the tree; skipped for patterns without anchors.
+Cost: linear in the tree; skipped for patterns without anchors, or with none but those around the whole.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from tokamata.patterns.regex.syntax import (
     TEXT_START,
     Anchor,
     CodePoints,
+    Concat,
     Inner,
     Literal,
     Look,
@@ -75,6 +76,8 @@ def resolve_anchors(tree: Tree, inner: list[Inner], alone: bool) -> None:
         inner: its inner nodes, children first.
         alone: whether nothing stands around the tree; otherwise anything may.
     """
+    if alone and _only_outermost(tree):
+        return
     kinds_of = _KindsOfLeaves(tree)
     for node in inner:
         kinds_of.known[node] = _kinds(node, kinds_of)
@@ -87,6 +90,19 @@ def resolve_anchors(tree: Tree, inner: list[Inner], alone: bool) -> None:
                 _decide(child, place)
             else:
                 around[child] = place
+
+
+def _only_outermost(tree: Tree) -> bool:
+    """Whether all anchors stand first or last in the pattern, as in ``^…$``; sets that these hold."""
+    items = tree.root.items if isinstance(tree.root, Concat) else []
+    found = 0
+    for kinds, side in ((_BEFORE, items), (_AFTER, reversed(items))):
+        for item in side:
+            if type(item) is not Anchor or item.kind not in kinds:
+                break
+            item.holds = True
+            found += 1
+    return found == tree.anchors
 
 
 def _decide(node: Node, place: Place) -> None:

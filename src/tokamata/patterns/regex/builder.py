@@ -145,21 +145,22 @@ class Builder:
         Raises:
             UnsupportedPatternError: all different sets together have too many ranges.
         """
-        self.items.append(self._set(ranges, position, key))
-
-    def _set(self, ranges: Ranges, position: int, key: str | None = None) -> CodePoints:
         node = CodePoints(position, ranges, key)
         if len(ranges) > _SMALL_SET:
-            first = self.large_sets.setdefault(ranges if key is None else key, node)
-            if first is not node:
-                node.twin, node.ranges = first, first.ranges
-                return node
-            self.large_sets.ranges += len(ranges)
-            if self.large_sets.ranges > MAX_RANGES:
-                reason = f"classes of more than {MAX_RANGES:,} ranges of code points altogether"
-                hint = "classes with sets such as \\w in them are large; use fewer different ones"
-                raise UnsupportedPatternError(self.pattern, position, reason, hint)
-        return node
+            self._count(node)
+        self.items.append(node)
+
+    def _count(self, node: CodePoints) -> None:
+        """Makes a large set the twin of an earlier one, or counts it."""
+        first = self.large_sets.setdefault(node.ranges if node.key is None else node.key, node)
+        if first is not node:
+            node.twin, node.ranges = first, first.ranges
+            return
+        self.large_sets.ranges += len(node.ranges)
+        if self.large_sets.ranges > MAX_RANGES:
+            reason = f"classes of more than {MAX_RANGES:,} ranges of code points altogether"
+            hint = "classes with sets such as \\w in them are large; use fewer different ones"
+            raise UnsupportedPatternError(self.pattern, node.position, reason, hint)
 
     def anchor(self, kind: str, position: int) -> None:
         """An anchor, which a quantifier may not follow."""
@@ -217,18 +218,19 @@ class Builder:
         self.stack.append((self.items, self.options, self.flags, number, position, assertion))
         self.items, self.options, self.flags = [], [], flags
 
-    def open_named(self, token: str, name: str, position: int) -> None:
-        """The beginning of a group with a name, ``token`` in the pattern."""
+    def open_named(self, name: str, position: int, place: int) -> None:
+        """The beginning of a group with a name, which stands at ``place``."""
         self.group_count += 1
-        place = position + len(self.dialect.named_group)
         known = self.names.setdefault(name, self.group_count)
         if known != self.group_count:
             again = f"as group {self.group_count}; was group {known}"
-            reason = f"redefinition of group name {name[:40]!r} {again}"
-            raise PatternSyntaxError(self.pattern, place, reason)
-        if self.extensions is not None and self.pattern.startswith(")", position + len(token)):
-            refuse_unknown_extension(self.pattern, place, name, self.extensions)
+            raise PatternSyntaxError(self.pattern, place, f"redefinition of group name {name[:40]!r} {again}")
         self.open(position, self.flags, self.group_count)
+
+    def refuse_unknown_extension(self, token: str, name: str, position: int) -> None:
+        """Raises if the group that begins with ``token`` looks like an extension that does not exist."""
+        if self.extensions is not None and self.pattern.startswith(")", position + len(token)):
+            refuse_unknown_extension(self.pattern, position, name, self.extensions)
 
     def open_groups(self) -> set[int]:
         """The numbers of the groups that are not closed yet."""
@@ -287,7 +289,10 @@ class Builder:
             pairs = [pair for ranges in sets.values() for pair in ranges]
             self.large_sets.merged += len(pairs) if len(pairs) > len(options) + _SMALL_SET else 0
             if self.large_sets.merged <= MAX_RANGES:  # past it, the engine gets them one by one
-                options = [*others, self._set(normalize(pairs), place)]
+                together = CodePoints(place, normalize(pairs))
+                if len(together.ranges) > _SMALL_SET:
+                    self._count(together)
+                options = [*others, together]
         return Union(place, options) if len(options) > 1 else options[0]
 
     def _sequence(self, position: int) -> Node:

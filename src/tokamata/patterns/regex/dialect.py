@@ -38,7 +38,6 @@ class Dialect:
         verbose_tokens: as ``tokens``, where white space does not count.
         may_be_verbose: found in every pattern that switches ``verbose`` on itself.
         handlers: what to do with a token, by its first character.
-        named_group: how a group with a name begins.
         escapes: matches an escape in a text.
         code_point: the code point of an escape: (pattern, position, escape).
         class_ranges: the set of a class in brackets: (pattern, position, class, flags).
@@ -54,7 +53,6 @@ class Dialect:
     ignore_case: int
     tokens: re.Pattern[str]
     handlers: Mapping[str, Handler]
-    named_group: str
     escapes: re.Pattern[str]
     code_point: Callable[[str, int, str], int]
     class_ranges: Callable[[str, int, str, int], Ranges]

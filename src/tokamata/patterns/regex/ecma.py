@@ -134,12 +134,13 @@ def _open(builder: Builder, token: str, position: int) -> None:
         builder.open(position, builder.flags, builder.group_count)
     elif token in _ASSERTIONS:
         builder.open(position, builder.flags, assertion=_ASSERTIONS[token])
-    elif token[-1] == ">":
+    elif token[-1] == ">" and token[2] == "<":
         name = _group_name(token)
         if not name:
             raise PatternSyntaxError(builder.pattern, position + 3, f"bad group name {token[3:-1][:40]!r}")
-        builder.open_named(token, name, position)
+        builder.open_named(name, position, position + 3)
     else:
+        builder.refuse_unknown_extension(token, token[4:-1], position)
         _refuse_group(builder.pattern, position)
 
 
@@ -184,7 +185,6 @@ DIALECT = Dialect(
         "^": _caret,
         "$": _dollar,
     },
-    named_group="(?<",
     escapes=ECMA_ESCAPES,
     code_point=escaped_code_point,
     class_ranges=class_ranges,

@@ -76,10 +76,12 @@ def _opened(root: Node, kinds: tuple[str, ...], anything: Anything) -> Node:
             rest = _anchored_rest(items, kinds, anything)
         if rest is None:
             last = items[-1] if items else None
-            if last in anchored and (type(last) is Concat or type(last) is Union):
-                pending += [last] if isinstance(last, Concat) else _as_sequences(last)
+            if isinstance(last, Concat):
+                pending.append(last)
+            elif isinstance(last, Union) and last in anchored:
+                pending += _as_sequences(last)
             else:
-                if type(last) is Repeat:
+                if isinstance(last, Repeat):
                     last.maximum = last.minimum
                 rest = [anything]
         items += rest or []

@@ -11,6 +11,8 @@ Example::
 
     to_expression("(?P<SHOUT>a|b)!", extensions={"SHOUT": shout})    # as A!|B!
 
+They are written so in the dialect of ECMA-262 too, where nothing else begins with ``(?P``.
+
 The argument is raw: it ends at the parenthesis that matches the group's own, where escaped ones and
 those in classes do not count, as in any group.  What it means is up to the callback.  Groups with
 other names are ordinary groups; one with a name of capitals and nothing in it is an error, as it
@@ -27,8 +29,9 @@ from typing import TypeAlias
 from tokamata import _core
 from tokamata.errors import LimitExceeded, PatternError, PatternSyntaxError
 
-__all__ = ["ExtensionCall", "Extensions", "refuse_unknown_extension"]
+__all__ = ["OPENING", "ExtensionCall", "Extensions", "refuse_unknown_extension"]
 
+OPENING = "(?P<"  # in every dialect
 _CAPITALS = re.compile("[A-Z][A-Z0-9_]+")
 
 
@@ -53,7 +56,7 @@ class ExtensionCall:
     argument_position: int
     flags: int
     dialect: str
-    _parse: Callable[[str], _core.Expression] = field(repr=False, compare=False)
+    _parse: Callable[[str, int], _core.Expression] = field(repr=False, compare=False)
     _unescape: Callable[[str, int], str] = field(repr=False, compare=False)
 
     def compile(self, text: str, offset: int) -> _core.Expression:
@@ -71,7 +74,7 @@ class ExtensionCall:
         """
         place = self.argument_position + offset
         try:
-            return self._parse(text)
+            return self._parse(text, place)
         except PatternError as error:
             raise type(error)(self.pattern, place + error.position, error.reason, error.hint) from None
         except LimitExceeded as error:

@@ -19,7 +19,6 @@ from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.edges import open_edges
 from tokamata.patterns.regex.syntax import (
     ANCHORS,
-    INNER,
     LAST_LINE_END,
     LINE_END,
     LINE_START,
@@ -47,19 +46,22 @@ MAX_KEPT = 256
 _kept: dict[object, _core.Expression] = {}  # by CodePoints.key, or by what says which anchor it is
 
 
-def lower_tree(tree: Tree, searches: bool = False, alone: bool = True) -> _core.Expression:
+def lower_tree(tree: Tree, searches: bool = False, part_at: int | None = None) -> _core.Expression:
     """The expression of the tree's language; changes the tree.
 
     Args:
         tree: a parsed pattern.
         searches: whether anything may stand before and after what the pattern matches.
-        alone: whether it is the whole pattern, and not part of another.
+        part_at: where it stands in the pattern that it is part of; ``None``: it is the whole.
     """
     if searches or tree.looks:
         open_edges(tree, searches)
     inner = children_first(tree.root)
     if tree.anchors:
-        resolve_anchors(tree, inner, alone)
+        resolve_anchors(tree, inner, alone=part_at is None)
+    if part_at is not None:
+        for node in inner:
+            node.position += part_at  # the engine names it when it stops
     for node in inner:
         if type(node) is Concat:
             node.lowered = _concat(node.items)
@@ -78,7 +80,7 @@ def _lowered(node: Node) -> _core.Expression:
         return _code_points(node)
     if type(node) is Literal:
         return _core.literal(node.text.encode())
-    if isinstance(node, INNER):
+    if type(node) is Repeat or type(node) is Concat or type(node) is Union or type(node) is Look:
         expression: _core.Expression = node.lowered
         return expression
     if isinstance(node, ANCHORS):
@@ -112,7 +114,7 @@ def _concat(items: list[Node]) -> _core.Expression:
         if type(item) is Literal:
             texts.append(item.text)
             continue
-        if isinstance(item, ANCHORS) and item.holds:
+        if (type(item) is Anchor or type(item) is WordBoundary) and item.holds:
             continue
         if texts:
             parts.append(_core.literal("".join(texts).encode()))

@@ -25,9 +25,9 @@ from tokamata.errors import LimitExceeded, PatternSyntaxError, UnsupportedPatter
 from tokamata.patterns.regex import ecma, python
 from tokamata.patterns.regex.builder import MAX_DEPTH, Builder
 from tokamata.patterns.regex.dialect import Dialect
-from tokamata.patterns.regex.extension import ExtensionCall, Extensions
+from tokamata.patterns.regex.extension import OPENING, ExtensionCall, Extensions
 from tokamata.patterns.regex.lower import lower_tree
-from tokamata.patterns.regex.syntax import Extension, Tree
+from tokamata.patterns.regex.syntax import Extension, Literal, Tree
 
 __all__ = ["DIALECTS", "parse"]
 
@@ -68,15 +68,21 @@ def parse(
     if not pattern.isascii():
         _refuse_surrogates(pattern)
     builder = Builder(pattern, flags, table, depth, extensions, parent)
-    handlers, literal = table.handlers, Builder.literal
+    handlers, ignore_case, literal = table.handlers, table.ignore_case, Builder.literal
     if _needs_scan(builder):
         for position, token in _scan(builder):
             handlers.get(token[0], literal)(builder, token, position)
-    else:
-        position = 0
-        for token in table.tokens.findall(pattern):
-            handlers.get(token[0], literal)(builder, token, position)
-            position += len(token)
+        return builder.finish()
+    position = 0
+    for token in table.tokens.findall(pattern):
+        handler = handlers.get(token[0])
+        if handler is not None:
+            handler(builder, token, position)
+        elif builder.flags & ignore_case:
+            builder.literal(token, position)
+        else:  # most tokens: the call is saved
+            builder.items.append(Literal(position, token))
+        position += len(token)
     return builder.finish()
 
 
@@ -101,7 +107,7 @@ def _refuse_surrogates(pattern: str) -> None:
 def _needs_scan(builder: Builder) -> bool:
     """Whether what a token is depends on what was read before it."""
     table, pattern = builder.dialect, builder.pattern
-    if builder.flags & table.verbose or (builder.extensions and table.named_group in pattern):
+    if builder.flags & table.verbose or (builder.extensions and OPENING in pattern):
         return True
     return bool(table.may_be_verbose and "(?" in pattern and table.may_be_verbose.search(pattern))
 
@@ -112,14 +118,14 @@ def _scan(builder: Builder) -> Iterator[tuple[int, str]]:
     Extensions are given to the builder here.
     """
     pattern, table = builder.pattern, builder.dialect
-    extensions, opening = builder.extensions or {}, table.named_group
+    extensions = builder.extensions or {}
     position, end = 0, len(pattern)
     while position < end:
         tokens = (table.verbose_tokens if builder.flags & table.verbose else None) or table.tokens
         found = tokens.match(pattern, position)
         assert found is not None, "the last alternative takes anything"
         token = found.group()
-        name = token[len(opening) : -1] if token.startswith(opening) else ""
+        name = token[len(OPENING) : -1] if token.startswith(OPENING) else ""
         if name in extensions:
             start = found.end()
             position = _argument_end(pattern, position, start, tokens)
@@ -159,9 +165,9 @@ def _extension(builder: Builder, name: str, opened: int, start: int, end: int) -
         raise UnsupportedPatternError(pattern, opened, reason)
     builder.group_count += 1
 
-    def compiled(text: str) -> _core.Expression:
+    def compiled(text: str, place: int) -> _core.Expression:
         tree = parse(text, flags, builder.depth, table.name, builder.extensions, builder)
-        return lower_tree(tree, alone=False)
+        return lower_tree(tree, part_at=place)
 
     unescape = partial(_unescape, builder)
     argument = pattern[start:end]

@@ -4,9 +4,8 @@ Python's own ``re`` is the judge in the tests: what it rejects is rejected here.
 whole pattern stand at its start, and ``a*+`` and ``(?>a)`` are known, and refused: they forbid a
 search to go back, which is not about the language.
 
-Example: in ``a(b|[0-9])*?`` the tokens ``a``, ``(``, ``b``, ``|``, ``[0-9]``, ``)`` and ``*?`` go to
-``Builder.literal``, :func:`_open`, ``Builder.literal``, :func:`.read_bar`, :func:`.read_class`, :func:`_end` and
-:func:`_quantifier`.
+Example: of the tokens ``(``, ``\\w``, ``|``, ``[0-9]``, ``)`` and ``*?`` the first goes to :func:`_open`, the
+others to :func:`_escape`, :func:`.read_bar`, :func:`.read_class`, :func:`_end` and :func:`_quantifier`.
 """
 
 from __future__ import annotations
@@ -136,7 +135,8 @@ def _open(builder: Builder, token: str, position: int) -> None:
         if not name.isidentifier():
             reason = f"bad character in group name {name[:40]!r}"
             raise PatternSyntaxError(builder.pattern, position + 4, reason)
-        builder.open_named(token, name, position)
+        builder.refuse_unknown_extension(token, name, position)
+        builder.open_named(name, position, position + 4)
     else:
         _flags(builder, token, position)
 
@@ -186,7 +186,6 @@ DIALECT = Dialect(
         "$": _dollar,
         **dict.fromkeys("# \t\n\r\f\v", _space),
     },
-    named_group="(?P<",
     class_ranges=class_ranges,
     class_flags=IGNORE_CASE | ASCII,
     letter_cases=_letter_cases,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tokamata import _core
 
 __all__ = [
-    "ANCHORS", "ASSERTIONS", "INNER", "Anchor", "Anything", "CodePoints", "Concat", "Extension", "Inner",
+    "ANCHORS", "ASSERTIONS", "Anchor", "Anything", "CodePoints", "Concat", "Extension", "Inner",
     "Literal", "Look", "Node", "Repeat", "Tree", "Union", "WordBoundary", "children_first",
 ]  # fmt: skip
 
@@ -194,7 +194,6 @@ class Look:
 # As tuples for isinstance, which takes 0.1 µs longer for A | B.
 ANCHORS = (Anchor, WordBoundary)
 ASSERTIONS = (Anchor, WordBoundary, Look)
-INNER = (Concat, Union, Repeat, Look)
 
 Inner = Concat | Union | Repeat | Look
 Leaf = Literal | CodePoints | Anything | Extension | Anchor | WordBoundary

@@ -60,7 +60,7 @@ _ECMA_IN_CLASS = rf"\\(?:{_ECMA_CODE}|[pP]\{{[^{{}}]*\}}|[\s\S])?"
 _ECMA_ESCAPE = rf"\\(?:{_ECMA_CODE}|[pP]\{{[^{{}}]*\}}|k<[^<>\\]*>|[1-9][0-9]*|[\s\S])?"
 _ECMA_CLASS = r"\[[^\]\\]*(?:\\[\s\S][^\]\\]*)*\]|\[[\s\S]*"
 _ECMA_QUANTIFIER = r"[*+?]\??|\{[0-9]+(?:,[0-9]*)?\}\??"
-_ECMA_GROUP = rf"\(\?:|{_ASSERTION}|\(\?<[^<>()]*>|\(\?"
+_ECMA_GROUP = rf"\(\?:|{_ASSERTION}|\(\?<[^<>()]*>|\(\?P<\w+>|\(\?"
 ECMA = re.compile(
     rf"[^\\\[\](){{}}.*+?|^$]+(?![*+?{{])|{_ECMA_ESCAPE}|{_ECMA_CLASS}|{_ECMA_QUANTIFIER}|{_ECMA_GROUP}|[\s\S]"
 )
