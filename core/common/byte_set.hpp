@@ -57,6 +57,11 @@ class ByteSet {
     for (std::size_t i = 0; i < 4; ++i) words_[i] &= other.words_[i];
     return *this;
   }
+  constexpr ByteSet without(const ByteSet& other) const {
+    ByteSet rest;
+    for (std::size_t i = 0; i < 4; ++i) rest.words_[i] = words_[i] & ~other.words_[i];
+    return rest;
+  }
   friend constexpr ByteSet operator|(ByteSet a, const ByteSet& b) { return a |= b; }
   friend constexpr ByteSet operator&(ByteSet a, const ByteSet& b) { return a &= b; }
   friend constexpr bool operator==(const ByteSet&, const ByteSet&) = default;

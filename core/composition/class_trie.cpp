@@ -12,17 +12,15 @@ ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
 
 ClassTrie::Node ClassTrie::open(std::uint32_t node) {
   if (nodes_[node].children_begin == kUnopened) {
-    Inner opened = nodes_[node];
-    opened.tokens_begin = static_cast<std::uint32_t>(tokens_.size());
-    for (std::uint32_t i = opened.members_begin; i < opened.members_end; ++i) {
+    std::vector<std::uint32_t> tokens;
+    for (std::uint32_t i = nodes_[node].members_begin; i < nodes_[node].members_end; ++i) {
       const NodeId member{members_[i]};
       const std::uint32_t own_begin = trie_.node(member).tokens_begin, own_end = trie_.own_end(member);
-      for (std::uint32_t at = own_begin; at < own_end; ++at) tokens_.push_back(trie_.order()[at]);
+      for (std::uint32_t at = own_begin; at < own_end; ++at) tokens.push_back(trie_.order()[at]);
       for (std::uint32_t child = trie_.children_begin(member); child < trie_.children_end(member); ++child)
         by_class_[class_of_[trie_.byte(child)]].push_back(child);
     }
-    opened.tokens_end = static_cast<std::uint32_t>(tokens_.size());
-    opened.children_begin = static_cast<std::uint32_t>(nodes_.size());
+    const auto children_begin = static_cast<std::uint32_t>(nodes_.size());
     for (std::size_t index = 0; index < by_class_.size(); ++index) {
       if (by_class_[index].empty()) continue;
       const auto begin = static_cast<std::uint32_t>(members_.size());
@@ -32,11 +30,13 @@ ClassTrie::Node ClassTrie::open(std::uint32_t node) {
                         .byte = class_bytes_[index]});
       by_class_[index].clear();
     }
-    opened.children_end = static_cast<std::uint32_t>(nodes_.size());
-    nodes_[node] = opened;
+    token_count_ += tokens.size();
+    nodes_[node].tokens = std::move(tokens);
+    nodes_[node].children_begin = children_begin;
+    nodes_[node].children_end = static_cast<std::uint32_t>(nodes_.size());
   }
   const Inner& inner = nodes_[node];
-  return {{tokens_.data() + inner.tokens_begin, tokens_.data() + inner.tokens_end}, inner.children_begin, inner.children_end};
+  return {inner.tokens, inner.children_begin, inner.children_end};
 }
 
 void ClassTrie::open_all() {

@@ -25,11 +25,10 @@ class ClassTrie {
   ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton);
 
   struct Node {
-    std::span<const std::uint32_t> tokens;  // ids of the tokens that end here
+    std::span<const std::uint32_t> tokens;  // ids of the tokens that end here; stays where it is
     std::uint32_t children_begin, children_end;
   };
   static constexpr std::uint32_t root() { return 0; }
-  // What views point at may move when another node is opened.
   Node open(std::uint32_t node);
   // A byte of the class on the way into a node.
   std::uint8_t byte(std::uint32_t node) const { return nodes_[node].byte; }
@@ -37,7 +36,7 @@ class ClassTrie {
 
   std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
   std::size_t memory_bytes() const {
-    return nodes_.capacity() * sizeof(Inner) + (tokens_.capacity() + members_.capacity()) * sizeof(std::uint32_t);
+    return nodes_.capacity() * sizeof(Inner) + (token_count_ + members_.capacity()) * sizeof(std::uint32_t);
   }
 
  private:
@@ -45,8 +44,8 @@ class ClassTrie {
   struct Inner {
     std::uint32_t members_begin, members_end;  // nodes of the trie of tokens
     std::uint32_t children_begin = kUnopened, children_end = 0;
-    std::uint32_t tokens_begin = 0, tokens_end = 0;
     std::uint8_t byte = 0;
+    std::vector<std::uint32_t> tokens = {};
   };
 
   const TokenTrie& trie_;
@@ -54,7 +53,7 @@ class ClassTrie {
   std::vector<std::uint8_t> class_of_;           // by byte
   std::vector<Inner> nodes_;
   std::vector<std::uint32_t> members_;
-  std::vector<std::uint32_t> tokens_;
+  std::size_t token_count_ = 0;  // in the nodes that are open
   std::vector<std::vector<std::uint32_t>> by_class_;  // while a node is opened
 };
 

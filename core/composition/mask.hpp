@@ -9,9 +9,9 @@
 namespace tokamata {
 
 struct Mask {
-  std::uint64_t serial;            // counts up in the order of making, within one constraint
-  std::size_t open_tokens;         // set bits after which the text goes on; the others are stop tokens
-  std::size_t set_bits;
+  std::uint64_t serial = 0;            // counts up in the order of making, within one constraint
+  std::size_t open_tokens = 0;         // set bits after which the text goes on; the others are stop tokens
+  std::size_t set_bits = 0;
   std::vector<std::uint32_t> words;
 };
 

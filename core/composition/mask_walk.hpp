@@ -42,20 +42,22 @@ class MaskWalk {
   MaskWalk(const TokenTrie& trie, ByteAutomaton& automaton, Budget& budget, Describe describe)
       : trie_(trie), automaton_(automaton), budget_(budget), describe_(std::move(describe)) {}
 
-  std::vector<TokenRange> run(StateId start) {
+  // All tokens, from the start of one.
+  void run(StateId start) {
     frames_.push_back({trie_.children_begin(TokenTrie::root()), trie_.children_end(TokenTrie::root()), start,
                        describe_(start).loops});
-    while (!frames_.empty()) {
-      Frame& frame = frames_.back();
-      if (frame.child == frame.end)
-        frames_.pop_back();
-      else
-        visit(frame, NodeId{frame.child++});
-    }
-    return std::move(ranges_);
+    finish();
   }
-  // Nodes whose prefix lived and that no loop took.
+  // The tokens whose bytes begin with those on the way to `node`, which have led to `state`.
+  void enter(NodeId node, StateId state) {
+    open(node, state);
+    finish();
+  }
+  // What was found, in the trie's order where it was found by one call.
+  const std::vector<TokenRange>& ranges() const { return ranges_; }
+  // Nodes whose prefix lived and that no loop took, and those of other walks that are counted here.
   std::size_t nodes() const { return nodes_; }
+  void count_node() { ++nodes_; }
 
  private:
   struct Frame {
@@ -64,6 +66,16 @@ class MaskWalk {
     std::span<const Loop> loops;
   };
 
+  void finish() {
+    while (!frames_.empty()) {
+      Frame& frame = frames_.back();
+      if (frame.child == frame.end)
+        frames_.pop_back();
+      else
+        visit(frame, NodeId{frame.child++});
+    }
+  }
+
   // `frame` is not touched once a new one was pushed.
   void visit(const Frame& frame, NodeId child) {
     const std::uint8_t edge = trie_.byte(child.value);
@@ -71,8 +83,12 @@ class MaskWalk {
     for (const Loop& loop : frame.loops)
       if (loop.bytes.contains(edge) && covers(loop, node, 1)) return add(node.tokens_begin, node.tokens_end);
 
-    const StateId state = automaton_.next(frame.state, edge, budget_);
+    open(child, automaton_.next(frame.state, edge, budget_));
+  }
+
+  void open(NodeId child, StateId state) {
     if (state == ByteAutomaton::kDead) return;
+    const TokenTrie::Node& node = trie_.node(child);
     budget_.step();
     ++nodes_;
     const WalkState about = describe_(state);

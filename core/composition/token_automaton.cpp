@@ -1,6 +1,7 @@
 #include "composition/token_automaton.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "composition/kinds_walk.hpp"
 #include "composition/mask_walk.hpp"
@@ -13,6 +14,11 @@ constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 
 // Nodes of the trie of tokens; opening the kinds of tokens costs about as much as walking ten times this.
 constexpr std::size_t kLongWalk = 4096;
+
+void add_stops(const Vocabulary& vocabulary, Mask& mask) {
+  for (const std::uint32_t stop : vocabulary.stop()) mask.words[stop / 32] |= 1u << (stop % 32);
+  mask.set_bits += vocabulary.stop().size();
+}
 
 }  // namespace
 
@@ -91,16 +97,98 @@ std::size_t TokenAutomaton::reclaim(std::size_t limit) {
 }
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
-  if (walks_are_long_ && without_loops(place, budget)) return mask_by_kinds(place, budget);
-  const auto ranges = live_ranges(place, budget);
-  std::vector<TokenId> controls;
-  for (const TokenId token : controls_) {
-    const std::optional<StateId> target = step(place, token, budget);
-    if (!target) continue;
-    controls.push_back(token);
-    if (!place.at_start) data(place.state).most_after = std::max(data(place.state).most_after, most_from(*target));
+  const bool loops_help = !without_loops(place, budget);
+  if (!loops_help && walks_are_long_) return mask_by_kinds(place, budget);
+  if (!place.at_start)
+    if (MaskPtr mask = factored_mask(place.state, budget)) return mask;
+  MaskPtr mask;
+  with_walk(place.at_start, budget, [&](auto& walk, std::uint64_t& most) {
+    walk.run(place.state);
+    if (!loops_help) walks_are_long_ |= walk.nodes() > kLongWalk;
+    std::vector<TokenId> controls;
+    for (const TokenId token : controls_) {
+      const std::optional<StateId> target = step(place, token, budget);
+      if (!target) continue;
+      controls.push_back(token);
+      most = std::max(most, most_from(*target));
+    }
+    if (!place.at_start) data(place.state).most_after = most;
+    mask = make_mask(vocabulary(place.at_start), walk.ranges(), controls, automaton_.accepting(place.state));
+  });
+  budget.check();
+  return mask;
+}
+
+// Hands the task a walk of the trie, and the most that a state met by it needs.
+template <class Task>
+void TokenAutomaton::with_walk(bool at_start, Budget& budget, Task&& task) {
+  std::uint64_t most = 0;
+  const auto describe = [&](StateId state) {
+    const StateId behind = edge(state, budget);
+    const bool can_finish = spellable(behind, budget);
+    if (can_finish) most = std::max(most, most_from(behind));
+    return WalkState{loops(state, budget), can_finish};
+  };
+  MaskWalk walk(vocabulary(at_start).trie(), automaton_, budget, describe);
+  task(walk, most);
+}
+
+// The tokens that are of the class alone, however many code points of it.
+MaskCache::Words TokenAutomaton::inside_mask(const ClassLoop& loop, Budget& budget) {
+  MaskCache& shared = vocabulary_->shared_masks();
+  if (MaskCache::Words known = shared.find(loop.key)) return known;
+  const StateId state = automaton_.unbounded(loop.repetition, budget);
+  MaskCache::Words words;
+  with_walk(false, budget, [&](auto& walk, auto&) {
+    walk.run(state);
+    words = std::make_shared<const std::vector<std::uint32_t>>(make_mask(*vocabulary_, walk.ranges(), {}, false)->words);
+  });
+  shared.keep(loop.key, words);
+  return words;
+}
+
+void TokenAutomaton::add_inside(const ClassLoop& loop, std::vector<std::uint32_t>& words, Budget& budget) {
+  const MaskCache::Words inside = inside_mask(loop, budget);
+  const MaskCache::Words fitting = loop.rounds < vocabulary_->trie().longest() ? vocabulary_->short_tokens(loop.rounds) : nullptr;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] |= (*inside)[i] & (fitting ? (*fitting)[i] : ~std::uint32_t{0});
+}
+
+// Null where no alternative of the state is a loop over a wide class.
+MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
+  constexpr std::size_t kMostParts = 8;
+  const ExpressionId expression = automaton_.expression(state);
+  const auto given = automaton_.arena().alternatives(expression);
+  if (!lives_by_bytes_ || automaton_.node(state).constrained || !controls_.empty() || given.size() > kMostParts) return nullptr;
+  std::vector<ClassLoop> loops;
+  std::vector<ExpressionId> others;
+  for (const ExpressionId alternative : given) {
+    if (std::optional<ClassLoop> loop = class_loop(automaton_.arena(), alternative))
+      loops.push_back(std::move(*loop));
+    else
+      others.push_back(alternative);
   }
-  MaskPtr mask = make_mask(vocabulary(place.at_start), ranges, controls, automaton_.accepting(place.state));
+  if (loops.empty()) return nullptr;
+
+  const bool is_short = without_loops({state, false}, budget);
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->words.assign(vocabulary_->words(), 0);
+  for (const ClassLoop& loop : loops) add_inside(loop, mask->words, budget);
+  with_walk(false, budget, [&](auto& walk, auto&) {
+    for (const ClassLoop& loop : loops) {
+      if (loop.tail == Arena::kEpsilon) continue;
+      const ByteSet beyond = automaton_.first_bytes_within(loop.tail).without(loop.whole);
+      walk_leaving(vocabulary_->trie(), automaton_, loop, beyond, budget, walk);
+    }
+    if (!others.empty()) walk.run(automaton_.state_of_any(others, budget));
+    if (is_short) walks_are_long_ |= walk.nodes() > kLongWalk;
+    const std::span<const std::uint32_t> order = vocabulary_->trie().order();
+    for (const TokenRange& range : walk.ranges())
+      for (std::uint32_t i = range.begin; i < range.end; ++i) mask->words[order[i] / 32] |= 1u << (order[i] % 32);
+  });
+  for (const std::uint32_t word : mask->words) mask->open_tokens += static_cast<std::size_t>(std::popcount(word));
+  mask->set_bits = mask->open_tokens;
+  if (automaton_.accepting(state)) add_stops(*vocabulary_, *mask);
   budget.check();
   return mask;
 }
@@ -120,32 +208,19 @@ const std::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget) {
   return data(state).loops;
 }
 
-std::vector<TokenRange> TokenAutomaton::live_ranges(Place place, Budget& budget) {
-  std::uint64_t most = 0;
-  const auto describe = [&](StateId state) {
-    const StateId behind = edge(state, budget);
-    const bool can_finish = spellable(behind, budget);
-    if (can_finish) most = std::max(most, most_from(behind));
-    return WalkState{loops(state, budget), can_finish};
-  };
-  MaskWalk walk(vocabulary(place.at_start).trie(), automaton_, budget, describe);
-  auto ranges = walk.run(place.state);
-  if (without_loops(place, budget)) walks_are_long_ = walk.nodes() > kLongWalk;
-  if (!place.at_start) data(place.state).most_after = most;
-  return ranges;
-}
-
 ClassTrie& TokenAutomaton::kinds(bool at_start) {
   std::optional<ClassTrie>& trie = at_start ? start_kinds_ : kinds_;
   if (!trie) trie.emplace(vocabulary(at_start).trie(), automaton_);
   return *trie;
 }
 
-// Where lookaround and the like leave no loops (each state of `[a-z]* & .{0,100}` is seen once), a walk
-// of the trie of tokens would meet the same few kinds of tokens again and again.  The first such walk
-// tells whether it is long; mostly the states after this one do have loops, and it is not.
+// Where a state has no loops (those of `([a-z]{4})*` are short, and where lookaround and the like are in
+// play there may be none), a walk of the trie of tokens would meet the same few kinds of tokens again
+// and again.  The first such walk tells whether it is long; mostly the states after this one do have
+// loops, and it is not.
 bool TokenAutomaton::without_loops(Place place, Budget& budget) {
-  return !place.at_start && automaton_.node(place.state).constrained && loops(place.state, budget).empty();
+  const auto is_long = [&](const Loop& loop) { return loop.rounds >= vocabulary_->trie().longest(); };
+  return !place.at_start && std::ranges::none_of(loops(place.state, budget), is_long);
 }
 
 MaskPtr TokenAutomaton::mask_by_kinds(Place place, Budget& budget) {
@@ -194,10 +269,7 @@ MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> toke
   mask->words.assign(source.words(), 0);
   for (const std::uint32_t token : tokens) mask->words[token / 32] |= 1u << (token % 32);
   mask->set_bits = mask->open_tokens = tokens.size();
-  if (automaton_.accepting(place.state)) {
-    for (const std::uint32_t stop : source.stop()) mask->words[stop / 32] |= 1u << (stop % 32);
-    mask->set_bits += source.stop().size();
-  }
+  if (automaton_.accepting(place.state)) add_stops(source, *mask);
   return mask;
 }
 
@@ -229,10 +301,7 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
   }
   for (const TokenId control : controls) words[control.value / 32] |= 1u << (control.value % 32);
   mask->set_bits = mask->open_tokens;
-  if (accepting) {
-    for (std::uint32_t stop : source.stop()) words[stop / 32] |= 1u << (stop % 32);
-    mask->set_bits += source.stop().size();
-  }
+  if (accepting) add_stops(source, *mask);
   return mask;
 }
 

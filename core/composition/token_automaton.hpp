@@ -23,6 +23,7 @@
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "composition/class_trie.hpp"
+#include "composition/factored_mask.hpp"
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
@@ -126,12 +127,16 @@ class TokenAutomaton {
   StateData& data(StateId state);
   const std::vector<Loop>& loops(StateId state, Budget& budget);
   std::uint64_t most_from(StateId state) const;
+  template <class Task>
+  void with_walk(bool at_start, Budget& budget, Task&& task);
+  MaskPtr factored_mask(StateId state, Budget& budget);
+  MaskCache::Words inside_mask(const ClassLoop& loop, Budget& budget);
+  void add_inside(const ClassLoop& loop, std::vector<std::uint32_t>& words, Budget& budget);
   bool without_loops(Place place, Budget& budget);
   MaskPtr mask_by_kinds(Place place, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
   MaskPtr build_mask(Place place, Budget& budget);
-  std::vector<TokenRange> live_ranges(Place place, Budget& budget);
   MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges,
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);

@@ -87,7 +87,8 @@ std::size_t Arena::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
   return nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
-         (clipped_.size() + advanced_.size() + positions_.size()) * kMapEntry;
+         (clipped_.size() + advanced_.size() + positions_.size()) * kMapEntry +
+         first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
 }
 
 // ---- leaves -----------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& a
   // Any byte may lead elsewhere than its neighbours do.
   for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
     note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
-  strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst});
+  strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst, used});
   return static_cast<std::uint32_t>(strings_.size() - 1);
 }
 
@@ -230,10 +231,33 @@ ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state
 
 // ---- compounds --------------------------------------------------------------------------------
 
+bool Arena::is_class(const ExpressionNode& n) const {
+  constexpr unsigned kWide = 16;  // so that the letters of a literal stay as they are
+  return (n.kind == Kind::Bytes && byte_set(n).size() >= kWide) ||
+         (n.kind == Kind::CodePoints && n.second == automaton(n).start());
+}
+
+// C or C{m,n}, where C is a class of code points.
+std::optional<Arena::Counted> Arena::class_run(ExpressionId head) const {
+  const ExpressionNode& n = node(head);
+  if (n.kind == Kind::Repetition && is_class(node(n.body()))) return Counted{n.body(), kEpsilon, n.minimum, n.maximum};
+  if (is_class(n)) return Counted{head, kEpsilon, 1, 1};
+  return std::nullopt;
+}
+
 ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
   if (head == kEmpty || tail == kEmpty) return kEmpty;
   if (head == kEpsilon) return tail;
   if (tail == kEpsilon || head == kStub) return head;
+  if (const std::optional<Counted> run = class_run(head)) {
+    const ExpressionNode rest = node(tail);  // a copy: nodes move when the arena grows
+    const bool is_pair = rest.kind == Kind::Concatenation;
+    const std::optional<Counted> next = class_run(is_pair ? rest.head() : tail);
+    const auto sum = [](Count a, Count b) { return a == kUnbounded || b == kUnbounded ? kUnbounded : a + b; };
+    if (next && next->body == run->body && run->minimum < kLargestProduct && next->minimum < kLargestProduct)
+      return pair(repeat(run->body, run->minimum + next->minimum, sum(run->maximum, next->maximum)),
+                  is_pair ? rest.tail() : kEpsilon);
+  }
   const ExpressionNode& h = node(head);
   const ExpressionNode& t = node(tail);
   const bool constrained = h.constrained || t.constrained;
@@ -460,6 +484,42 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
   }
   copies.emplace(expression.value, result);
   return result;
+}
+
+ByteSet Arena::first_bytes_within(ExpressionId expression) {
+  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
+  ByteSet set;
+  while (true) {
+    if (const auto known = first_bytes_.find(expression.value); known != first_bytes_.end()) {
+      set = known->second;
+      break;
+    }
+    const ExpressionNode& n = node(expression);
+    if (n.kind == Kind::Concatenation) {
+      spine.push_back(expression);
+      expression = n.tail();
+      continue;
+    }
+    if (n.kind == Kind::Bytes) {
+      set = byte_set(n);
+    } else if (n.kind == Kind::CodePoints) {
+      const CodePointAutomaton& code_points = automaton(n);
+      for (auto t = code_points.begin(n.second); t != code_points.end(n.second); ++t) set |= ByteSet::range(t->low, t->high);
+    } else if (n.kind == Kind::Strings) {
+      set = strings_[n.first].used;
+    } else if (n.kind == Kind::Repetition) {
+      set = first_bytes_within(n.body());
+    } else if (n.has_items()) {
+      for (ExpressionId item : items(n)) set |= first_bytes_within(item);
+    }
+    first_bytes_.emplace(expression.value, set);
+    break;
+  }
+  for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
+    set |= first_bytes_within(node(*place).head());
+    first_bytes_.emplace(place->value, set);
+  }
+  return set;
 }
 
 // A hint for an error message, so it looks at the beginning of things alone.

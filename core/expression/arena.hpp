@@ -8,6 +8,7 @@
 //   concatenation   head · tail; no epsilon, no empty, the head of an item of a union is never
 //                   itself a concatenation.  The tail is the continuation: what remains to be
 //                   done after the head, shared like a graph-structured stack.
+//                   A class of code points beside itself is a repetition of it: .... is .{4}.
 //   repetition      body{minimum,maximum}; counts are numbers, so {0,100000} is one node, as is
 //                   {0,4}.  A nullable body makes the minimum 0; (x{1,n}){c,d} is x{c,nd}.
 //   union           sorted, flat, no duplicates, single bytes merged into one set, and without
@@ -134,7 +135,7 @@ class Arena {
   std::span<const ExpressionId> items(const ExpressionNode& node) const {
     return {items_.data() + node.first, node.second};
   }
-  // The items of a union, or the expression itself.
+  // The items of a union, or the expression itself, which must not be a temporary.
   std::span<const ExpressionId> alternatives(const ExpressionId& id) const {
     const ExpressionNode& n = node(id);
     return n.kind == Kind::Union ? items(n) : std::span<const ExpressionId>(&id, 1);
@@ -146,6 +147,10 @@ class Arena {
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
   // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
   const std::vector<std::string>& control_tokens() const { return control_tokens_; }
+
+  // First bytes of all code points that an expression may read, anywhere in it; not where it is
+  // constrained.
+  ByteSet first_bytes_within(ExpressionId expression);
 
   // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
   std::int64_t blame(ExpressionId expression) const;
@@ -167,6 +172,7 @@ class Arena {
     std::vector<std::uint32_t> spelled;
     std::vector<std::uint32_t> shortest;
     std::uint32_t worst = 0;
+    ByteSet used;
   };
   struct Counted {  // an alternative body{minimum,maximum}·tail
     ExpressionId body, tail;
@@ -207,6 +213,8 @@ class Arena {
   ExpressionId add_repetition(const Expression::Repetition& repetition, Budget& budget);
   std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Budget& budget);
   ExpressionId pair(ExpressionId head, ExpressionId tail);
+  bool is_class(const ExpressionNode& n) const;
+  std::optional<Counted> class_run(ExpressionId head) const;
   ExpressionId rotated(ExpressionId expression);
 
   // Unions: unite.cpp.
@@ -259,6 +267,7 @@ class Arena {
   std::vector<KnownStrings> strings_;
   std::vector<std::string> control_tokens_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;
+  std::unordered_map<std::uint32_t, ByteSet> first_bytes_;
   std::unordered_map<std::uint64_t, ExpressionId> advanced_;  // by expression and symbol
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   ByteSet class_borders_;

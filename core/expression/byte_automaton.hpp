@@ -53,6 +53,18 @@ class ByteAutomaton {
   const Arena& arena() const { return arena_; }
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
 
+  // The state of an expression of the arena, and of a union of some.
+  StateId state_of(ExpressionId expression, Budget& budget) { return state_of(expression, budget.limits()); }
+  StateId state_of_any(std::vector<ExpressionId> expressions, Budget& budget) {
+    return state_of(arena_.unite(expressions), budget.limits());
+  }
+
+  // The state of a repetition without its bounds.
+  StateId unbounded(ExpressionId repetition, Budget& budget) {
+    return state_of(arena_.repeat(arena_.node(repetition).body(), 0, kUnbounded), budget.limits());
+  }
+  ByteSet first_bytes_within(ExpressionId expression) { return arena_.first_bytes_within(expression); }
+
   // The state of the clipped expression: one that has the same mask.
   StateId clipped(StateId state, Budget& budget);
 

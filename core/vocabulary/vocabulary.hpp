@@ -1,5 +1,5 @@
 // What the engine knows of a tokenizer: the bytes of every token, which tokens end a text, and
-// how wide the logits are.  Immutable once made; shared by all that is compiled for it.
+// how wide the logits are.  Immutable once made, but for a cache; shared by all that is compiled for it.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
+#include "vocabulary/mask_cache.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -46,6 +47,22 @@ class Vocabulary {
   const std::vector<std::uint32_t>& stop() const { return stop_; }
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
+  // One bit per token, set where the token begins `most` code points at most.
+  MaskCache::Words short_tokens(std::uint64_t most) const {
+    const std::string key = "short " + std::to_string(most);
+    if (MaskCache::Words known = shared_masks_.find(key)) return known;
+    std::vector<std::uint32_t> bits(words(), 0);
+    for (const std::uint32_t id : trie_.order()) {
+      const std::string_view text = bytes({id});
+      const auto begun = std::ranges::count_if(text, [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80; });
+      if (static_cast<std::uint64_t>(begun) <= most) bits[id / 32] |= 1u << (id % 32);
+    }
+    auto kept = std::make_shared<const std::vector<std::uint32_t>>(std::move(bits));
+    shared_masks_.keep(key, kept);
+    return kept;
+  }
+  // Masks that the constraints compiled for this vocabulary share.
+  MaskCache& shared_masks() const { return shared_masks_; }
   // One bit per token, set where the token is text.
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
@@ -80,6 +97,7 @@ class Vocabulary {
   std::vector<std::size_t> offsets_;
   std::vector<std::uint32_t> text_words_;
   ByteSet single_bytes_;
+  mutable MaskCache shared_masks_;
   TokenTrie trie_;
 };
 

@@ -47,6 +47,19 @@ def in_colour(*arguments: str | Path, columns: int = 100, **env: str) -> Result:
     return call(*arguments, columns=columns, **env)
 
 
+def frames(result: Result) -> list[str]:
+    """What a display that is drawn again and again shows one after another."""
+    return re.split(r"(?:\x1b\[\d*[AK]|\r)+", result.stdout)
+
+
+def last_frame(result: Result) -> str:
+    return frames(result)[-1]
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
 def test_version() -> None:
     result = call("--version")
     assert result.exit_code == 0
@@ -67,7 +80,7 @@ def test_generate_writes_the_text_and_nothing_else_to_standard_output(folder: Pa
 def test_generate_in_colour_shows_token_borders(folder: Path) -> None:
     result = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", folder, "--greedy")
     assert result.exit_code == 0, result.output
-    backgrounds = re.findall(r"\x1b\[[0-9;]*48;2;(\d+;\d+;\d+)m", result.stdout)
+    backgrounds = re.findall(r"\x1b\[[0-9;]*48;2;(\d+;\d+;\d+)m", last_frame(result))
     assert len(set(backgrounds)) == 2
     assert all(a != b for a, b in itertools.pairwise(backgrounds))
     plain = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", folder, "--greedy", NO_COLOR="1")
@@ -83,10 +96,58 @@ def test_generate_sampling_options(folder: Path) -> None:
     assert call(*one, "--top-k", "0").exit_code == 2
 
 
-def test_generate_cut_off(folder: Path) -> None:
-    result = call("generate", "-r", "[0-9]{500}", "-p", "x", "-m", folder, "--max-new-tokens", "3")
-    assert result.exit_code == 1
-    assert "cut off after 3 tokens" in result.stderr
+@pytest.mark.parametrize("compare", [(), ("--compare",)])
+def test_a_budget_that_is_too_small(folder: Path, compare: tuple[str, ...]) -> None:
+    """The digits 1234 are a token, so that 500 take 125."""
+    result = call("generate", "-r", "[0-9]{500}", "-p", "x", "-m", folder, "--max-new-tokens", "3", *compare)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "BudgetError" in result.stderr
+    assert "use --max-new-tokens 125 or more" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_text_is_whole_within_the_budget(folder: Path) -> None:
+    command = ("generate", "-r", "(one )*the end", "-p", "x", "-m", folder)
+    for most in (7, 8, 20):
+        result = call(*command, "--max-new-tokens", str(most), "--temperature", "9", "--seed", "1")
+        assert result.exit_code == 0, result.output
+        assert re.fullmatch("(one )*the end", result.stdout.removesuffix("\n"))
+        tokens, left = map(int, re.findall(r"(\d+) (?:tokens|left) ", result.stderr)[:2])
+        assert left == most - tokens
+
+
+def test_a_terminal_shows_how_many_tokens_are_left(folder: Path) -> None:
+    result = in_colour(
+        "generate", "-r", "[0-9]{6}", "-p", "a prompt: ", "-m", folder, "--max-new-tokens", "9"
+    )
+    assert result.exit_code == 0, result.output
+    shown = [tuple(map(int, pair)) for pair in re.findall(r"(\d+) tokens left, (\d+) needed", result.stdout)]
+    assert [left for left, _ in shown] == list(range(8, 8 - len(shown), -1))
+    assert all(needed <= left for left, needed in shown)
+    assert shown[-1][1] == 0
+    final = plain(last_frame(result))
+    assert re.fullmatch("a prompt: [0-9]{6}", final.strip())
+
+
+def test_a_text_longer_than_the_terminal(folder: Path) -> None:
+    """Its end is shown while it grows, and in the end all of it."""
+    result = in_colour("generate", "-r", "a{200}b", "-p", "x", "-m", folder, columns=20, LINES="6")
+    assert result.exit_code == 0, result.output
+    assert max(plain(frame).count("\n") for frame in frames(result)[:-1]) <= 6
+    assert re.fullmatch("xa{200}b", "".join(plain(last_frame(result)).split()))
+
+
+def test_jump_and_heal(folder: Path) -> None:
+    command = ("generate", "-r", "c the one [0-9]{2}", "-p", "x ab", "-m", folder, "--seed", "1")
+    result = call(*command, "--jump", "--heal")
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch("c the one [0-9]{2}\n", result.stdout)
+    assert re.search(r"\d+ jumped", result.stderr)
+    compared = call(*command, "--jump", "--heal", "--compare")
+    assert compared.exit_code == 0, compared.output
+    assert "with the pattern ✓" in compared.stdout
+    assert "without the pattern ✗" in compared.stdout
 
 
 @pytest.mark.parametrize("columns", [30, 60, 100, 200])
@@ -128,6 +189,13 @@ def test_mask(folder: Path, columns: int) -> None:
         rows = [line for line in result.stdout.splitlines() if line.startswith("│") and line.count("│") == 8]
         assert [row.split("│")[2].strip() for row in rows] == ["start", "one", "␣", "12"]
         assert [row.split("│")[4].strip() for row in rows] == ["·", "·", "·", "✓"]
+
+
+def test_mask_says_how_far_the_end_is(folder: Path) -> None:
+    command = ("mask", "-r", "one [0-9]{6}", "-v", folder)
+    assert "in 4 tokens, such as one ␣" in call(*command).stdout
+    assert re.search(r"in 1 token, such as (12|34) ", call(*command, "-t", "one 1234").stdout)
+    assert "to finish" not in call(*command, "-t", "one 123456").stdout
 
 
 def test_mask_of_a_refused_text(folder: Path) -> None:
@@ -191,9 +259,19 @@ def test_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_whether_a_text_matches_is_asked_of_the_engine() -> None:
-    assert generate_command.text_matches(tk.regex("[é-ü]{2}"), "éü")
-    assert not generate_command.text_matches(tk.regex("[é-ü]{2}"), "é")
-    assert not generate_command.text_matches(tk.regex("."), "\udc80")
+    vocabulary = tk.Vocabulary.load([b"a", b"ab", b"b", b"\xc3", b"\xa9", None, None], stop=[6])
+
+    def matches(pattern: str, *tokens: int, healed: str = "") -> bool:
+        result = tk.Generation("", list(tokens), None, 0.0, "length", [], healed, 0, tk.Timing())
+        return generate_command.matches(result, tk.regex(pattern), vocabulary)
+
+    assert matches("ab|é", 1)
+    assert matches("ab|é", 0, 2)
+    assert matches("ab|é", 3, 4)
+    assert not matches("(?s).", 3)  # half a code point
+    assert not matches("(?s).*", 0, 5)  # a control token is no text
+    assert matches("b*", 1, 2, healed="a")
+    assert not matches("b*", 0, 1, healed="a")
 
 
 def test_what_is_written_cannot_steer_the_terminal() -> None:

@@ -61,7 +61,7 @@ def preferring(width: int, *tokens: int) -> Constant:
 
 
 def byte_level(merges: Sequence[str]) -> Any:
-    """A transformers tokenizer: a byte-level BPE over 256 bytes and ``merges``, spaces as ``Ġ``; id 0 is <eos>."""
+    """A transformers tokenizer: a byte-level BPE of 256 bytes and ``merges``, in which id 0 is <eos>."""
     pairs = [tuple(merge.split()) for merge in merges]
     pieces = dict.fromkeys(["<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet()), *map("".join, pairs)])
     vocab = {piece: token for token, piece in enumerate(pieces)}

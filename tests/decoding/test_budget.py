@@ -1,4 +1,4 @@
-"""Never cut off: what is written is a whole text within the budget, or the error comes before the first token."""
+"""Never cut off: what is written is a whole text within the budget, or an error comes before it."""
 
 from __future__ import annotations
 

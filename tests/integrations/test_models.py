@@ -9,7 +9,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -274,9 +273,7 @@ def real_folder() -> Iterator[Path]:
 
 
 def test_gemma_writes_what_a_pattern_allows(real_folder: Path) -> None:
-    begin = time.process_time()  # the processor's time: the wall's is that of all who share it
     model, tokenizer = models.load_model(real_folder)
-    assert time.process_time() - begin < 20
     assert len(tokenizer) == model.config.vocab_size == 262144
     pattern = r"[0-9]{1,2} (January|February|March|July) [0-9]{4}\."
     prompt = "The first human being walked on the Moon on "

@@ -111,6 +111,61 @@ def test_the_mask_comes_before_top_k(model: Any, vocabulary: tk.Vocabulary) -> N
     assert seen.index("RepetitionPenaltyLogitsProcessor") < ours < min(warpers)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"do_sample": False},
+        {"do_sample": True, "temperature": 3.0, "num_return_sequences": 4},
+        {"do_sample": False, "num_beams": 4, "num_return_sequences": 4},
+        {"do_sample": True, "num_beams": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("pattern", [WORDS, r"[a-z]+!", r"(ab|[0-9]{2})*(the|one)"])
+def test_a_budget_is_kept_to(
+    model: Any, tokenizer: Any, vocabulary: tk.Vocabulary, pattern: str, settings: dict
+) -> None:
+    torch.manual_seed(0)
+    inputs = tokenizer(["x", "hello there", "12 34"], return_tensors="pt", padding=True)
+    inputs.pop("token_type_ids", None)
+    shortest = len(compiled(pattern, vocabulary).matcher().shortest_completion())
+    for budget in range(shortest, shortest + 5):
+        processor = ConstraintLogitsProcessor(compiled(pattern, vocabulary), max_new_tokens=budget)
+        output = model.generate(
+            **inputs,
+            logits_processor=[processor],
+            max_new_tokens=budget,
+            output_scores=True,
+            return_dict_in_generate=True,
+            **settings,
+        )
+        scores = getattr(output, "sequences_scores", torch.zeros(len(output.sequences)))
+        texts = tokenizer.batch_decode(output.sequences[:, inputs["input_ids"].shape[1] :], True)
+        # Beam search with more beams than there are texts fills up with rows of no probability.
+        assert all(
+            re.fullmatch(pattern, text) or score < -1e8
+            for text, score in zip(texts, scores.tolist(), strict=True)
+        ), (budget, texts, scores)
+        assert re.fullmatch(pattern, texts[0])
+
+
+def test_budgets_that_are_too_small(vocabulary: tk.Vocabulary) -> None:
+    for budget in (1, 0, -1):
+        with pytest.raises(tk.BudgetError) as caught:
+            ConstraintLogitsProcessor(compiled("[0-9]{5}", vocabulary), max_new_tokens=budget)
+        assert (caught.value.budget, caught.value.needed) == (budget, 2 if budget == 1 else None)
+
+
+def test_rows_within_a_budget(tokenizer: Any, vocabulary: tk.Vocabulary) -> None:
+    host = Host("x*y|z{4}", tokenizer, vocabulary, max_new_tokens=3)
+    assert host.allowed(host.ids("p", "p", "p")) == [{"x", "y"}] * 3
+    assert host.allowed(host.ids("px", "py", "pz")) == [{"x", "y"}, {"<eos>"}, {"<eos>"}]
+    assert host.allowed(host.ids("pxx", "py<eos>", "pzz")) == [{"y"}, {"<eos>"}, {"<eos>"}]
+    # All that was asked for: only a caller who goes on nevertheless comes here.
+    assert host.allowed(host.ids("pxxy", "pxxx", "pzzz")) == [{"<eos>"}] * 3
+    assert host.allowed(host.ids("pxxyx", "pxxxx", "pzzzz")) == [{"<eos>"}] * 3
+
+
 def test_more_beams_than_texts(model: Any, tokenizer: Any, vocabulary: tk.Vocabulary) -> None:
     """Two texts, four beams: those that are no text score minus infinity, and nothing raises."""
     inputs = tokenizer(["x"], return_tensors="pt")["input_ids"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import tokamata as tk
 from tokamata import _core
 from tokamata.constraint import Constraint
@@ -14,10 +16,8 @@ class Engine:
 
     def __init__(self, expression: _core.Expression, pattern: str = "") -> None:
         self._compiled: tk.CompiledConstraint | None = None
-        try:
+        with suppress(tk.EmptyConstraintError):  # no text at all is accepted
             self._compiled = Constraint(expression, pattern).compile(VOCABULARY)
-        except tk.EmptyConstraintError:
-            pass  # no text at all is accepted
 
     def accepts(self, text: str) -> bool:
         if self._compiled is None:

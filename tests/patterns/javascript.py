@@ -10,11 +10,7 @@ means the same and steps over whole code points.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-from collections.abc import Iterator
-
-import pytest
 
 _SCRIPT = """
 const lines = require('readline').createInterface({input: process.stdin});
@@ -56,13 +52,3 @@ class JavaScript:
         self._process.stdin.close()
         self._process.stdout.close()
         self._process.wait(10)
-
-
-@pytest.fixture(scope="module")
-def javascript() -> Iterator[JavaScript]:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no node on this machine, the judge of what JavaScript accepts")
-    judge = JavaScript(node)
-    yield judge
-    judge.close()

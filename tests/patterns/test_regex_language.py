@@ -101,9 +101,9 @@ QUANTIFIERS = st.sampled_from(PIECES["quantifiers"])
 def grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     sequence = st.lists(inner, min_size=1, max_size=3).map("".join)
     union = st.lists(inner, min_size=2, max_size=3).map("|".join)
-    group = st.tuples(st.sampled_from(["(", "(?:", "(?i:", "(?=", "(?!", "(?<=", "(?<!"]), sequence | union).map(
-        lambda two: f"{two[0]}{two[1]})"
-    )
+    group = st.tuples(
+        st.sampled_from(["(", "(?:", "(?i:", "(?=", "(?!", "(?<=", "(?<!"]), sequence | union
+    ).map(lambda two: f"{two[0]}{two[1]})")
     repeated = st.tuples(group, QUANTIFIERS).map("".join)
     return sequence | group | repeated
 

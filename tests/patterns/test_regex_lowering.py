@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from naive_core import lowered
 
-from tokamata.errors import LimitExceeded, PatternError
-from tokamata.patterns.regex import to_expression
+from tokamata.errors import LimitExceeded, PatternError, UnsupportedPatternError
+from tokamata.patterns.regex import MAX_RANGES, to_expression
+from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import Concat, Literal, Repeat
 
@@ -50,6 +51,19 @@ def test_surrogates_are_no_text() -> None:
     assert lowered("\\p{Cs}") == ("empty",)
 
 
+def test_the_ranges_of_all_classes_are_bounded() -> None:
+    """Few characters can ask for many ranges, which take time and memory before any limit holds."""
+    different = [f"[\\w{chr(0x20000 + i)}]" for i in range(15_000)]
+    with pytest.raises(UnsupportedPatternError, match="more than 500,000 ranges") as caught:
+        to_expression("".join(different))
+    assert caught.value.position == 5 * (MAX_RANGES // len(named_class("w")))
+    to_expression("".join(different[:600] * 20))  # what is the same counts once
+    to_expression("|".join(different[:600] * 20))
+    to_expression("\\w\\p{L}[^\\W_]" * 5000)
+    with pytest.raises(UnsupportedPatternError, match="ranges"):
+        to_expression("".join(f"[\\p{{L}}{chr(0x20000 + i)}]" for i in range(15_000)), dialect="ecma")
+
+
 SIZE = 200_000
 LARGE = {
     "text": "a" * SIZE,
@@ -83,15 +97,42 @@ LARGE = {
     "backslashes": "\\" * (SIZE + 1),
     "properties": "\\p{Greek}" * (SIZE // 9),
     "unknown property": "\\p{" + "x" * SIZE + "}",
+    "boundaries": "\\b" * (SIZE // 2),
+    "undecided boundaries": "[a-]?\\b" * (SIZE // 7),
+    "lookaheads": "(?=a|b$)" * (SIZE // 8),
+    "open lookaheads": "(?=" * SIZE,
+    "nested lookaheads": "(?=a|" * 499 + "b?" * SIZE + ")" * 499,
+    "nested lookbehinds": "(?<!" * 499 + "b?" * SIZE + ")" * 499,
+    "sets of sets": "[" + "\\w" * (SIZE // 2) + "]",
+    "alternatives that are sets": "|".join(f"\\w|{chr(0x20000 + i)}" for i in range(SIZE // 5)),
+    "unions of sets": "".join(f"(?:\\w|{chr(0x20000 + i)})" for i in range(SIZE // 8)),
 }
 
 
+LARGE_IN_ECMA = {
+    "bars": "^a|b$|" * (SIZE // 6),
+    "edges": "(?:" * 499 + "^aa|" + "a|b$)" * 499,
+    "edges in lookaheads": "(?=(?:" * 249 + "a$|b))" * 249,
+    "what may be empty": "(?:a?)*" * (SIZE // 7),
+    "names": "(?<a" * (SIZE // 4),
+    "many names": "".join(f"(?<n{i}>a)" for i in range(SIZE // 10)),
+    "references": "\\k<a" * (SIZE // 4),
+    "a reference": "(a)" * (SIZE // 3) + "\\99999",
+    "braces": "\\u{" * (SIZE // 3),
+    "digits": "\\u{" + "0" * SIZE + "41}",
+    "brackets": "[" * SIZE,
+    "open groups": "(?<" * (SIZE // 3),
+    "properties": "\\p{L}\\P{Lu}" * (SIZE // 11),
+}
+CASES = [(name, "python") for name in LARGE] + [(name, "ecma") for name in LARGE_IN_ECMA]
+
+
 @pytest.mark.timeout(60)  # a quadratic step takes minutes
-@pytest.mark.parametrize("name", LARGE)
-def test_work_is_linear(name: str) -> None:
+@pytest.mark.parametrize(("name", "dialect"), CASES)
+def test_work_is_linear(name: str, dialect: str) -> None:
     message = ""
     try:
-        lowered(LARGE[name])
+        lowered((LARGE_IN_ECMA if dialect == "ecma" else LARGE)[name], dialect=dialect)
     except (PatternError, LimitExceeded) as error:
         message = str(error)
     assert len(message) < 1000

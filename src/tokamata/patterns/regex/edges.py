@@ -63,6 +63,12 @@ def open_edges(tree: Tree, searches: bool) -> None:
 
 def _opened(root: Node, kinds: tuple[str, ...], anything: Anything) -> Node:
     """``any root`` or ``root any``, depending on the kinds of anchors that stand at that edge."""
+    if isinstance(root, Concat) and root.items:
+        outermost = 0 if kinds is _STARTS else -1
+        edge = root.items[outermost]
+        if isinstance(edge, Anchor) and edge.kind == kinds[0]:  # as in most patterns
+            del root.items[outermost]
+            return root
     whole = Concat(root.position, [root])
     anchored, nullable = _facts(root, kinds)
     pending = [whole]
@@ -90,9 +96,7 @@ def _opened(root: Node, kinds: tuple[str, ...], anything: Anything) -> Node:
     return whole.items[0] if len(whole.items) == 1 else whole
 
 
-def _anchored_rest(
-    items: list[Node], kinds: tuple[str, ...], anything: Anything
-) -> list[Node] | None:
+def _anchored_rest(items: list[Node], kinds: tuple[str, ...], anything: Anything) -> list[Node] | None:
     """Takes the strongest anchor at the end of ``items`` away; what may follow instead, if there is one."""
     index, best = len(items), len(kinds)
     for i in range(len(items) - 1, -1, -1):
