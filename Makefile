@@ -6,14 +6,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-core test-python types lint bench clean
+.PHONY: demo test test-core test-threads test-python types lint bench clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/tokamata generate --greedy --max-new-tokens 60 --compare \
 	  --regex '"[A-Z][A-Za-z ]{2,40}" by [A-Z][a-z]+( [A-Z][a-z]+){1,2}, 1[5-9][0-9]{2}\.' \
 	  --prompt 'A famous novel, its author and its year: '
 
-test: lint types test-core test-python
+test: lint types test-core test-threads test-python
 
 test-python: $(VENV)/test.stamp
 	$(BIN)/python -m pytest
@@ -23,6 +23,13 @@ test-core: $(VENV)/test.stamp
 	  -DTOKAMATA_SANITIZE=address,undefined
 	$(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
+
+# The threads, under the sanitizer that sees races.
+test-threads: $(VENV)/test.stamp
+	$(BIN)/cmake -S . -B $(SANITIZED)-threads -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
+	  -DTOKAMATA_SANITIZE=thread
+	$(BIN)/cmake --build $(SANITIZED)-threads --target core_tests
+	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure -R core.threads
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

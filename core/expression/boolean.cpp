@@ -95,8 +95,9 @@ ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
   // x and not x.
   for (ExpressionId item : flat)
     if (node(item).kind == Kind::Complement && std::ranges::binary_search(flat, node(item).body())) return kEmpty;
-  const bool open = std::ranges::any_of(flat, [&](ExpressionId item) { return node(item).open; });
-  if (flat.front() == kEpsilon && !open) {
+  // Nothing remains to be read; but what is open, or waits for the edge of a token, is not decided yet.
+  const auto is_undecided = [&](ExpressionId item) { return node(item).open || node(item).edges; };
+  if (flat.front() == kEpsilon && std::ranges::none_of(flat, is_undecided)) {
     const bool all = std::ranges::all_of(flat, [&](ExpressionId item) { return node(item).nullable; });
     return all ? kEpsilon : kEmpty;
   }

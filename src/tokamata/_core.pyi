@@ -143,9 +143,9 @@ class Matcher:
     def fill_mask(self, row: Any, budget: int | None = None, count_stop: bool = False) -> None:
         """Copies the mask into the caller's row.
 
-        With a budget of ``n`` tokens it holds exactly the tokens after which an accepted text of at most ``n - 1``
-        more tokens exists, and the stop tokens where the text is accepted.  ``advance`` takes no notice of
-        budgets.  Distances in tokens are exact; how: ``core/composition/completions.hpp``.
+        With a budget of ``n`` tokens it holds exactly the tokens after which an accepted text of at most
+        ``n - 1`` more tokens exists, and the stop tokens where the text is accepted.  ``advance`` takes no
+        notice of budgets.  Distances in tokens are exact; how: ``core/composition/completions.hpp``.
 
         Args:
             row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a

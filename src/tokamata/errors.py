@@ -43,7 +43,7 @@ class NotRegularError(PatternError):
 
 
 class UnsupportedPatternError(PatternError):
-    """The pattern is regular, but tokamata cannot express this part of it yet."""
+    """The pattern says what is not about the texts it means, or what tokamata does not express."""
 
 
 class EmptyConstraintError(TokamataError, ValueError):
@@ -99,8 +99,8 @@ class BudgetError(TokamataError, ValueError):
 
     Attributes:
         budget: the tokens that were left.
-        needed: the least number of tokens that suffice, or ``None`` where the budget is no budget at all (0 or
-            less) and nothing was searched.
+        needed: the least number of tokens that suffice, or ``None`` where the budget is none at all (0 or less)
+            and nothing was searched.
     """
 
     def __init__(self, budget: int, needed: int | None = None) -> None:
@@ -111,7 +111,8 @@ class BudgetError(TokamataError, ValueError):
     def __str__(self) -> str:
         if self.needed is None:
             return f"a budget is a whole number of tokens, at least 1, not {self.budget}"
-        return f"no accepted text can be finished in {self.budget} tokens; pass a budget of at least {self.needed}"
+        advice = f"pass a budget of at least {self.needed}"
+        return f"no accepted text can be finished in {self.budget} tokens; {advice}"
 
 
 class LimitExceeded(TokamataError, RuntimeError):

@@ -113,7 +113,8 @@ def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int | None = Non
 
     Args:
         matchers: the matchers.
-        mask: ``int32[batch, words]`` with a row for each, contiguous and writable; numpy, or torch on the CPU.
+        mask: ``int32[batch, words]`` with a row for each, contiguous and writable; numpy, or torch on the
+            CPU.
         threads: how many threads work at most; ``None``: one for each processor that this process may use.
 
     Raises:

@@ -112,7 +112,7 @@ class _Column:
     """One side of the comparison, while it grows."""
 
     title: str
-    text: Text = field(default_factory=Text)
+    text: Text = field(default_factory=lambda: Text(overflow="fold"))
     verdict: Text = field(default_factory=Text)
     summary: Text = field(default_factory=Text)
     left: Text = field(default_factory=Text)

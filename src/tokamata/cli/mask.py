@@ -24,6 +24,7 @@ __all__ = ["run"]
 # Columns of the terminal below which the table leaves out its examples; tokens listed in full.
 _NARROW = 72
 _ALL = 24
+_FEW = 8
 
 
 @dataclass
@@ -35,14 +36,12 @@ class _Row:
         accepting: whether the text so far is accepted.
         allowed: the ids that may come next, ascending.
         forced: what every continuation begins with.
-        shortest: as few tokens as lead to an accepted text.
     """
 
     token: int | None
     accepting: bool
     allowed: npt.NDArray[np.intp]
     forced: bytes
-    shortest: list[int]
 
 
 def run(screen: Screen, pattern: str, text: str, path: Path | None) -> bool:
@@ -70,19 +69,13 @@ def run(screen: Screen, pattern: str, text: str, path: Path | None) -> bool:
     screen.out.print(_table(screen, vocabulary, rows, samples))
     if taken < len(tokens):
         screen.out.print(_refusal(screen, vocabulary, matcher, tokens, taken))
-    screen.out.print(_next(screen, vocabulary, rows[-1], samples))
+    screen.out.print(_next(screen, vocabulary, rows[-1], samples, matcher.shortest_completion()))
     return taken == len(tokens)
 
 
 def _row(token: int | None, matcher: Matcher) -> _Row:
     bits = np.unpackbits(matcher.mask.astype("<i4").view(np.uint8), bitorder="little")
-    return _Row(
-        token,
-        matcher.is_accepting,
-        np.flatnonzero(bits),
-        matcher.forced_text(),
-        matcher.shortest_completion(),
-    )
+    return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text())
 
 
 def _heading(pattern: str, vocabulary: Vocabulary, how: str) -> Text:
@@ -158,8 +151,8 @@ def _refusal(
     return Panel(Group(place, Text(str(explanation))), title=title, title_align="left", border_style="red")
 
 
-def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples) -> Panel:
-    """List what may come next: the most typical tokens, the longest, and the stop tokens."""
+def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples, shortest: list[int]) -> Panel:
+    """List what may come next: the most typical tokens, the longest, the stop tokens, a shortest end."""
     total = len(row.allowed)
     stops = [token for token in vocabulary.stop if token in row.allowed]
     grid = Table.grid(padding=(0, 2))
@@ -179,9 +172,9 @@ def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples) -
         grid.add_row("stop", Text(" ".join(vocabulary.name(token) for token in stops), style="bold green"))
     if row.forced:
         grid.add_row("forced", Text(shown_bytes(row.forced), style="bold"))
-    if row.shortest:
-        few = _listing(screen, vocabulary, row.shortest[:_ALL], len(row.shortest))
-        count = f"in {len(row.shortest):,} " + ("token" if len(row.shortest) == 1 else "tokens")
+    if shortest:
+        few = _listing(screen, vocabulary, shortest[:_FEW], len(shortest))
+        count = f"in {len(shortest):,} " + ("token" if len(shortest) == 1 else "tokens")
         grid.add_row("to finish", Text.assemble((count, "bold"), ", such as ", few))
     title = Text(f"allowed next: {total:,} of {vocabulary.width:,}")
     body = grid if total else Text("nothing: the text is complete, and the vocabulary has no stop token")
