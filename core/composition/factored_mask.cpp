@@ -10,16 +10,14 @@ void append(std::string& key, std::uint64_t value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-}  // namespace
-
+// The loop over a wide class of code points that an alternative begins with, if it does.
 std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative) {
   const ExpressionNode& n = arena.node(alternative);
   const bool is_pair = n.kind == Kind::Concatenation;
   const ExpressionId head = is_pair ? n.head() : alternative;
-  const ExpressionNode& repetition = arena.node(head);
-  if (repetition.kind != Kind::Repetition) return std::nullopt;
-  ClassLoop loop{head, is_pair ? n.tail() : Arena::kEpsilon, {}, {}, repetition.maximum};
-  const ExpressionNode& body = arena.node(repetition.body());
+  const bool is_repetition = arena.node(head).kind == Kind::Repetition;
+  ClassLoop loop{head, is_pair ? n.tail() : Arena::kEpsilon, {}, {}, {}, is_repetition ? arena.node(head).maximum : 1};
+  const ExpressionNode& body = is_repetition ? arena.node(arena.node(head).body()) : arena.node(head);
   if (body.kind == Kind::Bytes) {
     const ByteSet& set = arena.byte_set(body);
     if (set.size() < kWide || !set.is_subset_of(ByteSet::range(0x00, 0x7F))) return std::nullopt;
@@ -27,19 +25,60 @@ std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative
       end = set.next_non_member(low);
       append(loop.key, (std::uint64_t{low} << 32) | end);
     }
-    loop.whole = set;
+    loop.first = loop.whole = set;
     return loop;
   }
   if (body.kind != Kind::CodePoints || body.second != arena.automaton(body).start()) return std::nullopt;
   // Equal sets of code points have equal automata.
   const CodePointAutomaton& automaton = arena.automaton(body);
   loop.whole = automaton.full_blocks();
+  for (auto t = automaton.begin(body.second); t != automaton.end(body.second); ++t)
+    loop.first |= ByteSet::range(t->low, t->high);
   for (std::uint32_t state = 1; state < automaton.state_count(); ++state) {
     append(loop.key, ~std::uint64_t{0});
     for (auto t = automaton.begin(state); t != automaton.end(state); ++t)
       append(loop.key, (std::uint64_t{t->target} << 16) | (std::uint64_t{t->low} << 8) | t->high);
   }
   return loop;
+}
+
+}  // namespace
+
+Factors factors_of(Arena& arena, ExpressionId expression) {
+  constexpr std::size_t kMost = 8;  // alternatives that are taken apart
+  Factors factors;
+  const auto given = arena.alternatives(expression);
+  std::vector<ExpressionId> open(given.begin(), given.end());
+  while (!open.empty()) {
+    const ExpressionId alternative = open.back();
+    open.pop_back();
+    if (std::optional<ClassLoop> loop = class_loop(arena, alternative)) {
+      factors.loops.push_back(std::move(*loop));
+      continue;
+    }
+    const ExpressionNode n = arena.node(alternative);  // a copy: nodes move when the arena grows
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? arena.node(n.head()) : n;
+    if (is_pair && head.kind == Kind::Repetition && head.minimum == 0 && open.size() + factors.others.size() < kMost) {
+      factors.others.push_back(arena.concatenate(arena.repeat(head.body(), 1, head.maximum), n.tail()));
+      const ExpressionId tail = n.tail();
+      const auto rest = arena.alternatives(tail);
+      open.insert(open.end(), rest.begin(), rest.end());
+    } else {
+      factors.others.push_back(alternative);
+    }
+  }
+  return factors;
+}
+
+LeavingWalk::LeavingWalk(Arena& arena, const ClassLoop& loop) : counts_rounds(false) {
+  const ByteSet first = arena.first_bytes(loop.tail);
+  if (!first.intersects(loop.first)) {
+    worth_walking = first;
+    return;
+  }
+  worth_walking = arena.first_bytes_within(loop.tail).without(loop.whole);
+  counts_rounds = loop.rounds != kUnbounded;
 }
 
 }  // namespace tokamata

@@ -33,31 +33,46 @@ struct ClassLoop {
   ExpressionId repetition;
   ExpressionId tail;
   std::string key;  // of C
-  ByteSet whole;    // first bytes of code points that are all in C
+  ByteSet first;    // bytes that the code points of C begin with
+  ByteSet whole;    // those of them whose code points are all in C
   Count rounds;     // n
 };
 
-// The loop over a wide class of code points that an alternative begins with, if it does.
-std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative);
+// The alternatives of an expression, sorted into loops over wide classes and the rest.  An alternative
+// that begins with something optional is two: with it, and without it.
+struct Factors {
+  std::vector<ClassLoop> loops;
+  std::vector<ExpressionId> others;
+};
+Factors factors_of(Arena& arena, ExpressionId expression);
 
-// Walks the trie along a class, and hands every place where the tail may begin, and something below is
-// not inside the class, on to `walk`.  `beyond` are the first bytes of the code points that the tail can
-// read and the class does not hold as a whole.
+// Which subtrees of the trie may hold tokens that go on in the tail of a loop and are not inside its
+// class.  Where the tail cannot begin with a code point of the class, it begins with another one, of
+// those it can begin with.  Else such a token has some code point that the class does not hold, of
+// those the tail can read anywhere, or more code points than the loop has rounds.
+struct LeavingWalk {
+  ByteSet worth_walking;
+  bool counts_rounds;
+
+  LeavingWalk(Arena& arena, const ClassLoop& loop);
+  bool is_idle() const { return worth_walking.empty() && !counts_rounds; }
+};
+
+// Walks the trie along a class, and hands every place where the tail may begin on to `walk`.
 template <class Describe>
-void walk_leaving(const TokenTrie& trie, ByteAutomaton& automaton, const ClassLoop& loop, const ByteSet& beyond,
+void walk_leaving(const TokenTrie& trie, ByteAutomaton& automaton, const ClassLoop& loop, const LeavingWalk& leaving,
                   Budget& budget, MaskWalk<Describe>& walk) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
     Count begun;  // code points on the way
   };
-  ByteSet worth_walking = beyond;
-  worth_walking.add(TokenTrie::kIrregular);
+  ByteSet marks = leaving.worth_walking;
+  marks.add(TokenTrie::kIrregular);
   const auto leads_out = [&](const TokenTrie::Node& node, Count begun) {
     const Count longest = node.height < TokenTrie::kHighest ? begun + node.height : kUnbounded;
-    return (loop.rounds != kUnbounded && longest > loop.rounds) || trie.below(node).intersects(worth_walking);
+    return (leaving.counts_rounds && longest > loop.rounds) || trie.below(node).intersects(marks);
   };
-  if (beyond.empty() && loop.rounds == kUnbounded) return;
   const StateId tail = automaton.state_of(loop.tail, budget);
   std::vector<Frame> frames{{trie.children_begin(TokenTrie::root()), trie.children_end(TokenTrie::root()),
                              automaton.state_of(loop.repetition, budget), 0}};
@@ -72,7 +87,8 @@ void walk_leaving(const TokenTrie& trie, ByteAutomaton& automaton, const ClassLo
     const auto [next_child, end, state, begun] = frame;
     const Count begun_here = begun + (edge < 0x80 || edge >= 0xC0);
     const bool out_below = leads_out(trie.node(child), begun_here);
-    if (!out_below && !beyond.contains(edge) && begun_here <= loop.rounds) continue;
+    const bool is_out = leaving.worth_walking.contains(edge) || (leaving.counts_rounds && begun_here > loop.rounds);
+    if (!out_below && !is_out) continue;
     if (automaton.accepting(state)) walk.enter(child, automaton.next(tail, edge, budget));
     if (!out_below) continue;
     const StateId next = automaton.next(state, edge, budget);

@@ -1,7 +1,7 @@
 #include "composition/token_automaton.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <functional>
 
 #include "composition/kinds_walk.hpp"
 #include "composition/mask_walk.hpp"
@@ -134,59 +134,70 @@ void TokenAutomaton::with_walk(bool at_start, Budget& budget, Task&& task) {
 }
 
 // The tokens that are of the class alone, however many code points of it.
-MaskCache::Words TokenAutomaton::inside_mask(const ClassLoop& loop, Budget& budget) {
+MaskCache::TokensPtr TokenAutomaton::inside(const ClassLoop& loop, Budget& budget) {
   MaskCache& shared = vocabulary_->shared_masks();
-  if (MaskCache::Words known = shared.find(loop.key)) return known;
+  if (MaskCache::TokensPtr known = shared.find(loop.key)) return known;
   const StateId state = automaton_.unbounded(loop.repetition, budget);
-  MaskCache::Words words;
+  MaskCache::TokensPtr tokens;
   with_walk(false, budget, [&](auto& walk, auto&) {
     walk.run(state);
-    words = std::make_shared<const std::vector<std::uint32_t>>(make_mask(*vocabulary_, walk.ranges(), {}, false)->words);
+    const MaskPtr mask = make_mask(*vocabulary_, walk.ranges(), {}, false);
+    tokens = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{mask->words, mask->open_tokens});
   });
-  shared.keep(loop.key, words);
-  return words;
+  shared.keep(loop.key, tokens);
+  return tokens;
 }
 
-void TokenAutomaton::add_inside(const ClassLoop& loop, std::vector<std::uint32_t>& words, Budget& budget) {
-  const MaskCache::Words inside = inside_mask(loop, budget);
-  const MaskCache::Words fitting = loop.rounds < vocabulary_->trie().longest() ? vocabulary_->short_tokens(loop.rounds) : nullptr;
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] |= (*inside)[i] & (fitting ? (*fitting)[i] : ~std::uint32_t{0});
+// Of those, the ones that have no more code points than the loop has rounds.
+void TokenAutomaton::add_inside(const ClassLoop& loop, Mask& mask, Budget& budget) {
+  const MaskCache::TokensPtr all = inside(loop, budget);
+  const bool is_first = mask.words.empty();
+  if (loop.rounds >= vocabulary_->trie().longest()) {
+    if (is_first) {
+      mask.words = all->words;
+      mask.open_tokens = all->count;
+      return;
+    }
+    std::ranges::transform(mask.words, all->words, mask.words.begin(), std::bit_or());
+  } else {
+    const MaskCache::TokensPtr fitting = vocabulary_->short_tokens(loop.rounds);
+    if (is_first) mask.words.assign(all->words.size(), 0);
+    for (std::size_t i = 0; i < mask.words.size(); ++i) mask.words[i] |= all->words[i] & fitting->words[i];
+  }
+  mask.open_tokens = count_bits(mask.words);
 }
 
 // Null where no alternative of the state is a loop over a wide class.
 MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
   constexpr std::size_t kMostParts = 8;
   const ExpressionId expression = automaton_.expression(state);
-  const auto given = automaton_.arena().alternatives(expression);
-  if (!lives_by_bytes_ || automaton_.node(state).constrained || !controls_.empty() || given.size() > kMostParts) return nullptr;
-  std::vector<ClassLoop> loops;
-  std::vector<ExpressionId> others;
-  for (const ExpressionId alternative : given) {
-    if (std::optional<ClassLoop> loop = class_loop(automaton_.arena(), alternative))
-      loops.push_back(std::move(*loop));
-    else
-      others.push_back(alternative);
-  }
+  if (!lives_by_bytes_ || automaton_.node(state).constrained || !controls_.empty() ||
+      automaton_.arena().alternatives(expression).size() > kMostParts)
+    return nullptr;
+  auto [loops, others] = factors_of(automaton_.arena(), expression);
   if (loops.empty()) return nullptr;
 
   const bool is_short = without_loops({state, false}, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
-  mask->words.assign(vocabulary_->words(), 0);
-  for (const ClassLoop& loop : loops) add_inside(loop, mask->words, budget);
+  for (const ClassLoop& loop : loops) add_inside(loop, *mask, budget);
   with_walk(false, budget, [&](auto& walk, auto&) {
     for (const ClassLoop& loop : loops) {
       if (loop.tail == Arena::kEpsilon) continue;
-      const ByteSet beyond = automaton_.first_bytes_within(loop.tail).without(loop.whole);
-      walk_leaving(vocabulary_->trie(), automaton_, loop, beyond, budget, walk);
+      const LeavingWalk leaving(automaton_.arena(), loop);
+      if (!leaving.is_idle()) walk_leaving(vocabulary_->trie(), automaton_, loop, leaving, budget, walk);
     }
-    if (!others.empty()) walk.run(automaton_.state_of_any(others, budget));
+    if (!others.empty()) walk.run(automaton_.state_of_any(std::move(others), budget));
     if (is_short) walks_are_long_ |= walk.nodes() > kLongWalk;
     const std::span<const std::uint32_t> order = vocabulary_->trie().order();
     for (const TokenRange& range : walk.ranges())
-      for (std::uint32_t i = range.begin; i < range.end; ++i) mask->words[order[i] / 32] |= 1u << (order[i] % 32);
+      for (std::uint32_t i = range.begin; i < range.end; ++i) {
+        std::uint32_t& word = mask->words[order[i] / 32];
+        const std::uint32_t bit = 1u << (order[i] % 32);
+        mask->open_tokens += (word & bit) == 0;
+        word |= bit;
+      }
   });
-  for (const std::uint32_t word : mask->words) mask->open_tokens += static_cast<std::size_t>(std::popcount(word));
   mask->set_bits = mask->open_tokens;
   if (automaton_.accepting(state)) add_stops(*vocabulary_, *mask);
   budget.check();

@@ -130,8 +130,8 @@ class TokenAutomaton {
   template <class Task>
   void with_walk(bool at_start, Budget& budget, Task&& task);
   MaskPtr factored_mask(StateId state, Budget& budget);
-  MaskCache::Words inside_mask(const ClassLoop& loop, Budget& budget);
-  void add_inside(const ClassLoop& loop, std::vector<std::uint32_t>& words, Budget& budget);
+  MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
+  void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
   bool without_loops(Place place, Budget& budget);
   MaskPtr mask_by_kinds(Place place, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;

@@ -486,6 +486,36 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
   return result;
 }
 
+ByteSet Arena::first_bytes(ExpressionId expression) const {
+  ByteSet set;
+  while (true) {
+    const ExpressionNode& n = node(expression);
+    switch (n.kind) {
+      case Kind::Bytes: return set | byte_set(n);
+      case Kind::CodePoints: return set | first_bytes_of(automaton(n), n.second);
+      case Kind::Strings:
+        for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
+        return set;
+      case Kind::Repetition: expression = n.body(); continue;
+      case Kind::Union:
+        for (ExpressionId item : items(n)) set |= first_bytes(item);
+        return set;
+      case Kind::Concatenation:
+        set |= first_bytes(n.head());
+        if (!node(n.head()).nullable) return set;
+        expression = n.tail();
+        continue;
+      default: return set;
+    }
+  }
+}
+
+ByteSet Arena::first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state) {
+  ByteSet set;
+  for (auto t = automaton.begin(state); t != automaton.end(state); ++t) set |= ByteSet::range(t->low, t->high);
+  return set;
+}
+
 ByteSet Arena::first_bytes_within(ExpressionId expression) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ByteSet set;
@@ -503,8 +533,7 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
     if (n.kind == Kind::Bytes) {
       set = byte_set(n);
     } else if (n.kind == Kind::CodePoints) {
-      const CodePointAutomaton& code_points = automaton(n);
-      for (auto t = code_points.begin(n.second); t != code_points.end(n.second); ++t) set |= ByteSet::range(t->low, t->high);
+      set = first_bytes_of(automaton(n), n.second);
     } else if (n.kind == Kind::Strings) {
       set = strings_[n.first].used;
     } else if (n.kind == Kind::Repetition) {

@@ -116,13 +116,8 @@ class Arena {
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
 
-  // All derivatives at once, where the expression begins with a leaf: `targets` gets the ranges of
-  // bytes after which something lives, and what.  False, and nothing done, elsewhere.
-  struct LeafTarget {
-    std::uint8_t low, high;
-    ExpressionId expression;
-  };
-  bool leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& targets);
+  // Where the expression begins with a leaf: the bytes after which something may live.
+  std::optional<ByteSet> leaf_bytes(ExpressionId expression) const;
 
   // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
   // long, in which counts beyond that reach are forgotten: x{0,n} becomes x*, and x{m,n}·t with m
@@ -148,6 +143,8 @@ class Arena {
   // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
   const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 
+  // The bytes that an expression can begin with; not where it is constrained.
+  ByteSet first_bytes(ExpressionId expression) const;
   // First bytes of all code points that an expression may read, anywhere in it; not where it is
   // constrained.
   ByteSet first_bytes_within(ExpressionId expression);
@@ -214,6 +211,7 @@ class Arena {
   std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Budget& budget);
   ExpressionId pair(ExpressionId head, ExpressionId tail);
   bool is_class(const ExpressionNode& n) const;
+  static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   std::optional<Counted> class_run(ExpressionId head) const;
   ExpressionId rotated(ExpressionId expression);
 

@@ -44,7 +44,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   try {
     budget.step();
     const std::size_t place = std::size_t{state.value} * stride_ + column(symbol);
-    if (symbol.is_byte() && fill_row_from_leaf(state, budget)) return rows_[place];
+    if (symbol.is_byte() && fill_dead_from_leaf(state) && rows_[place] == kDead) return kDead;
     const StateId target = state_of(arena_.derivative(source, symbol, budget), budget.limits());
     rows_[place] = target;
     return target;
@@ -54,15 +54,12 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   }
 }
 
-bool ByteAutomaton::fill_row_from_leaf(StateId state, Budget& budget) {
-  std::vector<Arena::LeafTarget> targets;
-  if (!arena_.leaf_derivatives(expressions_[state.value], targets)) return false;
-  std::vector<StateId> states;  // all made first: a state that passes a limit leaves the row as it was
-  for (const Arena::LeafTarget& target : targets) states.push_back(state_of(target.expression, budget.limits()));
-  const auto row = rows_.begin() + std::size_t{state.value} * stride_;
-  std::fill(row, row + static_cast<std::ptrdiff_t>(byte_classes_.size()), kDead);
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    std::fill(row + class_of_[targets[i].low], row + class_of_[targets[i].high] + 1, states[i]);
+bool ByteAutomaton::fill_dead_from_leaf(StateId state) {
+  const std::optional<ByteSet> alive = arena_.leaf_bytes(expressions_[state.value]);
+  if (!alive) return false;
+  const std::size_t row = std::size_t{state.value} * stride_;
+  for (std::size_t index = 0; index < byte_classes_.size(); ++index)
+    if (!alive->contains(byte_classes_[index])) rows_[row + index] = kDead;
   return true;
 }
 

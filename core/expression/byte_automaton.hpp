@@ -51,6 +51,7 @@ class ByteAutomaton {
   ExpressionId expression(StateId state) const { return expressions_[state.value]; }
   const ExpressionNode& node(StateId state) const { return arena_.node(expressions_[state.value]); }
   const Arena& arena() const { return arena_; }
+  Arena& arena() { return arena_; }
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
 
   // The state of an expression of the arena, and of a union of some.
@@ -59,11 +60,12 @@ class ByteAutomaton {
     return state_of(arena_.unite(expressions), budget.limits());
   }
 
-  // The state of a repetition without its bounds.
+  // The state of a repetition without its bounds, or of any repetition of something else.
   StateId unbounded(ExpressionId repetition, Budget& budget) {
-    return state_of(arena_.repeat(arena_.node(repetition).body(), 0, kUnbounded), budget.limits());
+    const ExpressionNode& n = arena_.node(repetition);
+    const ExpressionId body = n.kind == Kind::Repetition ? n.body() : repetition;
+    return state_of(arena_.repeat(body, 0, kUnbounded), budget.limits());
   }
-  ByteSet first_bytes_within(ExpressionId expression) { return arena_.first_bytes_within(expression); }
 
   // The state of the clipped expression: one that has the same mask.
   StateId clipped(StateId state, Budget& budget);
@@ -84,7 +86,7 @@ class ByteAutomaton {
                             : static_cast<std::uint32_t>(byte_classes_.size()) + symbol.value - Symbol::kBytes;
   }
   StateId make_transition(StateId state, Symbol symbol, Budget& budget);
-  bool fill_row_from_leaf(StateId state, Budget& budget);
+  bool fill_dead_from_leaf(StateId state);
 
   Arena make_arena() const { return Arena(single_bytes_, reach_, limits_.depth); }
 

@@ -271,38 +271,12 @@ ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
 
 // ---- whole rows -------------------------------------------------------------------------------
 
-// The classes of Unicode begin with dozens of lead bytes, each with a rest of its own; asking for
-// them one byte at a time, and for the many bytes that lead nowhere, costs ten times as much.
-bool Arena::leaf_derivatives(ExpressionId expression, std::vector<LeafTarget>& targets) {
-  const ExpressionNode n = node(expression);
-  const bool is_pair = n.kind == Kind::Concatenation;
-  const ExpressionNode leaf = is_pair ? node(n.head()) : n;
-  const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
-  if (node(tail).behind) return false;  // its lookbehinds move on with each byte in a way of their own
-  const auto after = [&](ExpressionId rest) { return rotated(concatenate(rest, tail)); };
-  switch (leaf.kind) {
-    case Kind::Bytes: {
-      const ByteSet set = byte_set(leaf);
-      const ExpressionId target = after(kEpsilon);
-      for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
-        end = set.next_non_member(low);
-        targets.push_back({static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(end - 1), target});
-      }
-      return true;
-    }
-    case Kind::CodePoints: {
-      const CodePointAutomaton& code_points = automaton(leaf);
-      for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
-        targets.push_back({t->low, t->high, after(automaton_state(leaf.first, t->target))});
-      return true;
-    }
-    case Kind::Strings:
-      for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
-        targets.push_back({t.byte, t.byte, after(strings_state(leaf.first, t.target))});
-      return true;
-    default:
-      return false;
-  }
+// Most bytes lead nowhere from a literal or a class; to ask for them one by one costs ten times as much.
+std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression) const {
+  const ExpressionNode& n = node(expression);
+  const ExpressionNode& leaf = n.kind == Kind::Concatenation ? node(n.head()) : n;
+  if (leaf.kind != Kind::Bytes && leaf.kind != Kind::CodePoints && leaf.kind != Kind::Strings) return std::nullopt;
+  return first_bytes(n.kind == Kind::Concatenation ? n.head() : expression);
 }
 
 }  // namespace tokamata

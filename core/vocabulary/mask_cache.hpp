@@ -4,6 +4,7 @@
 // Safe to use from many threads.  The oldest go first; whoever holds one keeps it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -16,17 +17,21 @@ namespace tokamata {
 
 class MaskCache {
  public:
-  using Words = std::shared_ptr<const std::vector<std::uint32_t>>;
+  struct Tokens {
+    std::vector<std::uint32_t> words;
+    std::size_t count;  // of set bits
+  };
+  using TokensPtr = std::shared_ptr<const Tokens>;
 
-  Words find(const std::string& key) const {
+  TokensPtr find(const std::string& key) const {
     const std::lock_guard lock(mutex_);
     const auto place = masks_.find(key);
     return place == masks_.end() ? nullptr : place->second;
   }
 
-  void keep(const std::string& key, Words words) {
+  void keep(const std::string& key, TokensPtr tokens) {
     const std::lock_guard lock(mutex_);
-    if (!masks_.emplace(key, std::move(words)).second) return;
+    if (!masks_.emplace(key, std::move(tokens)).second) return;
     order_.push_back(key);
     if (order_.size() > kMost) {
       masks_.erase(order_.front());
@@ -38,8 +43,12 @@ class MaskCache {
   static constexpr std::size_t kMost = 256;  // of 33 kB each, for 262,144 tokens
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Words> masks_;
+  std::unordered_map<std::string, TokensPtr> masks_;
   std::deque<std::string> order_;
 };
+
+// Set bits; by the processor's own instruction, where it has one and the build does not take it for
+// granted (four times as fast).
+std::size_t count_bits(const std::vector<std::uint32_t>& words);
 
 }  // namespace tokamata

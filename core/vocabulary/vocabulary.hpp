@@ -29,6 +29,11 @@ class Vocabulary {
       if (const std::string_view text = bytes({id}); text.size() == 1)
         single_bytes_.add(static_cast<std::uint8_t>(text[0]));
     for (std::uint32_t id : trie_.order()) text_words_[id / 32] |= 1u << (id % 32);
+    code_points_begun_.reserve(token_count_);
+    for (std::uint32_t id = 0; id < token_count_; ++id) {
+      const auto begins = [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80; };
+      code_points_begun_.push_back(static_cast<std::uint32_t>(std::ranges::count_if(bytes({id}), begins)));
+    }
   }
 
   Vocabulary(const Vocabulary&) = delete;
@@ -48,17 +53,16 @@ class Vocabulary {
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
   // One bit per token, set where the token begins `most` code points at most.
-  MaskCache::Words short_tokens(std::uint64_t most) const {
-    const std::string key = "short " + std::to_string(most);
-    if (MaskCache::Words known = shared_masks_.find(key)) return known;
+  MaskCache::TokensPtr short_tokens(std::uint64_t most) const {
+    const std::string key = std::to_string(most);
+    if (MaskCache::TokensPtr known = short_tokens_.find(key)) return known;
     std::vector<std::uint32_t> bits(words(), 0);
-    for (const std::uint32_t id : trie_.order()) {
-      const std::string_view text = bytes({id});
-      const auto begun = std::ranges::count_if(text, [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80; });
-      if (static_cast<std::uint64_t>(begun) <= most) bits[id / 32] |= 1u << (id % 32);
-    }
-    auto kept = std::make_shared<const std::vector<std::uint32_t>>(std::move(bits));
-    shared_masks_.keep(key, kept);
+    for (std::uint32_t id = 0; id < token_count_; ++id)
+      if (code_points_begun_[id] <= most) bits[id / 32] |= 1u << (id % 32);
+    for (std::size_t word = 0; word < bits.size(); ++word) bits[word] &= text_words_[word];
+    const std::size_t count = count_bits(bits);
+    auto kept = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{std::move(bits), count});
+    short_tokens_.keep(key, kept);
     return kept;
   }
   // Masks that the constraints compiled for this vocabulary share.
@@ -96,8 +100,10 @@ class Vocabulary {
   std::string blob_;
   std::vector<std::size_t> offsets_;
   std::vector<std::uint32_t> text_words_;
+  std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
+  mutable MaskCache short_tokens_;  // by the number of code points
   TokenTrie trie_;
 };
 
