@@ -8,10 +8,14 @@ SANITIZED := build/sanitized
 
 .PHONY: demo test test-core test-threads test-python types lint bench clean
 
+# A plain pattern; then lookarounds, and a budget that the text must end in.
 demo: $(VENV)/demo.stamp
 	$(BIN)/tokamata generate --greedy --max-new-tokens 60 --compare \
 	  --regex '"[A-Z][A-Za-z ]{2,40}" by [A-Z][a-z]+( [A-Z][a-z]+){1,2}, 1[5-9][0-9]{2}\.' \
 	  --prompt 'A famous novel, its author and its year: '
+	$(BIN)/tokamata generate --greedy --max-new-tokens 24 --compare \
+	  --regex '(?=.*\bwaves\b)(?!.*\bsea\b)[A-Z][a-z, ]*\.' \
+	  --prompt 'The sea, described in one sentence: '
 
 test: lint types test-core test-threads test-python
 

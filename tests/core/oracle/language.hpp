@@ -169,7 +169,7 @@ class Language {
   const Thompson::Edge& edge(const Element& element) const {
     return drawn(element.state).edges[static_cast<std::size_t>(element.edge)];
   }
-  static bool accepts(const Set& set, const Thompson::Part& part) { return set.contains({part.accept}); }
+  static bool accepts(const Set& set, const Thompson::Part& part) { return set.contains(Element{part.accept}); }
   // Whether the edge may end where the element stands.
   bool may_end(const Element& element) const {
     const Thompson::Edge& e = edge(element);
@@ -190,7 +190,7 @@ class Language {
     while (!open.empty()) {
       const int state = open.back();
       open.pop_back();
-      if (!drawn(state).lives || !set.insert({state}).second) continue;
+      if (!drawn(state).lives || !set.insert(Element{state}).second) continue;
       open.insert(open.end(), drawn(state).epsilon.begin(), drawn(state).epsilon.end());
       for (std::size_t i = 0; i < drawn(state).edges.size(); ++i)
         if (begin_edge(state, static_cast<int>(i), place, set)) open.push_back(drawn(state).edges[i].target);
@@ -229,7 +229,7 @@ class Language {
       }
       const auto& edges = drawn(element.state).edges;
       for (std::size_t i = 0; i < edges.size(); ++i)
-        if (edges[i].kind <= Thompson::Edge::Kind::Control) go_on({element.state, static_cast<int>(i)}, read, place, reached);
+        if (edges[i].begins_by_reading()) go_on({element.state, static_cast<int>(i)}, read, place, reached);
     }
     return reached;
   }

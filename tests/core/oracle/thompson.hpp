@@ -8,7 +8,9 @@
 // Example.   a(?=b)  is  0 --a--> 1 --Test 0--> 2, and lookaround 0 has the automaton of its body.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "code_points.hpp"
 
@@ -30,6 +32,11 @@ struct Thompson {
     std::size_t lookaround = 0;         // Test
     std::vector<Part> bodies = {};      // Not, And
     std::shared_ptr<Language> scope = nullptr;  // Within
+
+    // Those that do not have begun, if at all, as soon as their state is entered.
+    bool begins_by_reading() const {
+      return kind == Kind::Byte || kind == Kind::Class || kind == Kind::Anything || kind == Kind::Control;
+    }
   };
   struct State {
     std::vector<int> epsilon;
