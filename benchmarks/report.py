@@ -26,7 +26,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     left: int = 2
 
-    def groups(self, groups: Iterable[list[Sequence[str]]]) -> Table:
+    def groups(self, groups: Iterable[Sequence[Sequence[str]]]) -> Table:
         """Adds groups of rows, parted by lines."""
         for group in groups:
             if self.rows and group:
@@ -40,6 +40,11 @@ def us(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def median(summary: Summary | None) -> str:
+    """The median alone."""
+    return us(None if summary is None else summary.median_us)
 
 
 def cells(summary: Summary | None) -> list[str]:

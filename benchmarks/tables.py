@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cases import LARGE_BOUND
 from figures import EngineFigures, Figures, best_peer
-from report import STATISTICS, Table, cells, ratio, us
+from report import STATISTICS, Table, cells, median, ratio, us
+from targets import target_table
 from timing import Summary
 
 _RATIO_NOTE = "× is the engine's median over tokamata's in the same row group."
@@ -25,7 +26,7 @@ def all_tables(figures: Figures) -> list[Table]:
         tables.append(_bounds(figures))
     if figures.loading is not None:
         tables.append(_loading(figures))
-    tables.append(_targets(figures))
+    tables.append(target_table(figures.targets()))
     return tables
 
 
@@ -93,9 +94,9 @@ def _compile_groups(cases: dict[str, dict[str, EngineFigures]]) -> list[list[Seq
                     engine,
                     *cells(one.compile_and_mask),
                     ratio(ours, one.compile_and_mask),
-                    us(one.compile and one.compile.median_us),
-                    us(one.first_mask and one.first_mask.median_us),
-                    us(one.after_others and one.after_others.median_us),
+                    median(one.compile),
+                    median(one.first_mask),
+                    median(one.after_others),
                     us(one.first_call_us),
                 )
                 for engine, one in by_engine.items()
@@ -227,12 +228,3 @@ def _milliseconds(summary: Summary | None) -> list[str]:
         return cells(None)
     figures = (summary.median_us, summary.p90_us, summary.p99_us, summary.largest_us)
     return [*(us(value / 1e3) for value in figures), f"{summary.runs:,}"]
-
-
-def _targets(figures: Figures) -> Table:
-    table = Table(
-        "What the project has set itself (medians)", ("what", "measured", "at most", "unit", ""), left=1
-    )
-    for target in figures.targets():
-        table.rows.append((target.name, us(target.value), f"{target.limit:g}", target.unit, target.verdict))
-    return table

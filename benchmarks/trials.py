@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from agreement import Bits, Difference, bits_of, differences
 from cases import Case
 from engines import Engine, RefusedError, Session
-from gemma import Gemma
 from timing import clock, quiet
+from tokenizer import Tokenizer
 
 WARM_BELOW_NS = 50_000_000
 """An engine that takes longer than this from text to first mask fills the caches by itself."""
@@ -83,14 +83,19 @@ class Result:
 
 
 def run_case(
-    case: Case, engines: Sequence[Engine], gemma: Gemma, runs: int, budget: Budget, say: Callable[[str], None]
+    case: Case,
+    engines: Sequence[Engine],
+    tokenizer: Tokenizer,
+    runs: int,
+    budget: Budget,
+    say: Callable[[str], None],
 ) -> tuple[dict[str, Result], list[Difference]]:
     """All trials of one pattern.
 
     Args:
         case: the pattern.
         engines: those that take turns.
-        gemma: the vocabulary.
+        tokenizer: the vocabulary.
         runs: trials of each engine that count.
         budget: when an engine has had enough.
         say: told how it goes.
@@ -99,7 +104,7 @@ def run_case(
         Results by engine, and how first masks differ from tokamata's.
     """
     results = {engine.name: Result() for engine in engines}
-    texts = [gemma.encode(text, case.longest) for text in case.texts]
+    texts = [tokenizer.encode(text, case.longest) for text in case.texts]
     masks: dict[str, Bits] = {}
     for round_ in range(runs + 1):
         shift = round_ % len(engines)
@@ -107,37 +112,40 @@ def run_case(
             result = results[engine.name]
             if result.refused or (result.spent_s > budget.seconds and len(result.both) >= LEAST_TRIALS):
                 continue
+            pattern = case.pattern_for(engine.name)
             start = clock()
             try:
                 if round_ == 0:
-                    masks[engine.name] = _first_trial(engine, case.pattern, texts, result, gemma)
+                    masks[engine.name] = _first_trial(engine, pattern, texts, result, tokenizer)
                 else:
-                    _trial(engine, case.pattern, texts, result, budget)
+                    _trial(engine, pattern, texts, result, budget)
             except (RefusedError, RuntimeError, ValueError) as error:
                 result.refused = " ".join(str(error).split())[:200]
                 say(f"{case.name}: {engine.name} refuses it: {result.refused}")
             result.spent_s += (clock() - start) / 1e9
         say(f"{case.name}: round {round_} of {runs}")
-    return results, differences(case, masks, gemma)
+    return results, differences(case, masks, tokenizer)
 
 
-def _first_trial(engine: Engine, pattern: str, texts: list[list[int]], result: Result, gemma: Gemma) -> Bits:
+def _first_trial(
+    engine: Engine, pattern: str, texts: list[list[int]], result: Result, tokenizer: Tokenizer
+) -> Bits:
     """Warms up, and checks; returns the first mask."""
     with quiet():
         start = clock()
         session = engine.compile(pattern)
         session.fill()
         result.first = clock() - start
-    mask = bits_of(engine.row, gemma)
+    mask = bits_of(engine.row, tokenizer)
     for tokens in texts:
         session.restart()
-        result.wrong = result.wrong or _check(session, tokens, gemma)
+        result.wrong = result.wrong or _check(session, tokens, tokenizer)
     return mask
 
 
-def _check(session: Session, tokens: list[int], gemma: Gemma) -> str | None:
+def _check(session: Session, tokens: list[int], tokenizer: Tokenizer) -> str | None:
     """Walks a text that matches; says where it is not accepted."""
-    text = b"".join(gemma.vocabulary[token] or b"" for token in tokens)
+    text = b"".join(tokenizer.vocabulary[token] or b"" for token in tokens)
     for place, token in enumerate(tokens):
         try:
             session.fill()
@@ -145,7 +153,7 @@ def _check(session: Session, tokens: list[int], gemma: Gemma) -> str | None:
         except (RuntimeError, ValueError):
             refused = True
         if refused:
-            return f"{text!r}: token {place}, {gemma.vocabulary[token]!r}, is refused"
+            return f"{text!r}: token {place}, {tokenizer.vocabulary[token]!r}, is refused"
     session.fill()  # some know only then where they are
     return None if session.is_accepting() else f"{text!r} is not accepted at its end"
 

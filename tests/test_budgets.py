@@ -159,15 +159,18 @@ BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 
 @pytest.mark.parametrize(
     ("pattern", "length", "exact"),
-    [("[a-z]{500,}", 500, False), ("[a-z]{500}", 500, True), ("[a-z]{37,4000}", 37, False), ("[a-z]{1003}", 1003, True)],
+    [
+        ("[a-z]{500,}", 500, False),
+        ("[a-z]{500}", 500, True),
+        ("[a-z]{37,4000}", 37, False),
+        ("[a-z]{1003}", 1003, True),
+    ],
 )
 def test_long_least_lengths(pattern: str, length: int, exact: bool) -> None:
     """Letters in tokens of 1, 2, 3, 6 and 13: masks right where room ends, all along a walk on the border."""
     texts = [*BYTES, *LETTERS, b"Abc", b" the", None]
     stop = len(texts) - 1
-    lengths = {
-        token: len(text) for token, text in enumerate(texts) if text and re.fullmatch(b"[a-z]+", text)
-    }
+    lengths = {token: len(text) for token, text in enumerate(texts) if text and re.fullmatch(b"[a-z]+", text)}
 
     def edges(p: int) -> list[int]:
         return [p + n for n in set(lengths.values()) if not exact or p + n <= length]
@@ -195,7 +198,7 @@ def test_long_least_lengths(pattern: str, length: int, exact: bool) -> None:
 
 
 def test_long_least_lengths_across_code_points() -> None:
-    """300 é or more, in halves and in tokens that begin and end inside one: 12 bytes a token in the best case."""
+    """300 é or more, in halves, in tokens of four, and in tokens that begin and end inside one."""
     texts = [b"\xc3", b"\xa9", "é".encode() * 4, b"\xa9" + "é".encode() * 5 + b"\xc3", None]
     lengths = ({0: 1, 2: 8}, {1: 1, 3: 12})  # at the start of a code point, and inside
     needed = fewest(
@@ -218,7 +221,7 @@ def test_long_least_lengths_across_code_points() -> None:
 
 
 def test_any_text_of_a_least_length() -> None:
-    """``.{500,}`` counts code points: thirteen in the longest token of ASCII, four in twelve bytes of others."""
+    """``.{500,}`` counts code points: thirteen in the longest token of ASCII, four in one of 12 bytes."""
     texts = [*BYTES, b"abcdefghijklm", "漢字仮名".encode(), "é!é".encode(), b"a\nb", None]
     ascii_token, wide_token, mixed_token, line_end = range(256, 260)
     matcher = tk.regex(".{500,}").compile(vocabulary_of(texts, [260])).matcher()
@@ -417,7 +420,10 @@ def test_twice_means_the_same() -> None:
     """The judge itself: the pairs that the tests above are made of, on all short texts."""
     draw = random.Random(11)
     vocabulary = vocabulary_of([*BYTES, None], [256])
-    texts = [b"", *(t.encode() for t in ("a", "b", "é", "ab", "ba", "aab", "abé", "éab", "aabb", "bbb", "ababab"))]
+    texts = [
+        b"",
+        *(t.encode() for t in ("a", "b", "é", "ab", "ba", "aab", "abé", "éab", "aabb", "bbb", "ababab")),
+    ]
     for _ in range(150):
         language: Twice = random_language(draw, 3)
         try:

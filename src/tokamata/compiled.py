@@ -43,6 +43,9 @@ class CompiledConstraint:
         cancel: CancelToken | None,
         start_of_text: bool,
     ) -> None:
+        if not hasattr(vocabulary, "core"):
+            given = type(vocabulary).__name__
+            raise TypeError(f"compile needs a Vocabulary, not {given}; make one with Vocabulary.load(…)")
         self.pattern = pattern
         self.vocabulary = vocabulary
         self.limits = limits
@@ -119,7 +122,7 @@ def _well_formed(expression: _core.Expression) -> _core.Expression:
 
 
 def _control_tokens(names: list[str], vocabulary: Vocabulary) -> dict[str, int]:
-    """The ids of the control tokens that an expression names, as :mod:`tokamata.patterns.extensions` writes them.
+    """The ids of the control tokens that an expression names, in the form of ``patterns/extensions.py``.
 
     Raises:
         UnknownTokenError: the vocabulary lacks one, or it is text, or ends a text.

@@ -1,0 +1,101 @@
+"""What all programs here do alike: threads, progress, and where results go."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from report import Table, markdown, show
+
+
+def use_one_thread() -> None:
+    """Before any peer is imported, since they start their threads then."""
+    for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+def say(line: str) -> None:
+    """Progress, on a line of its own that is written over where a person watches."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+    elif line and "round" not in line:
+        print(line, file=sys.stderr)
+
+
+class Progress:
+    """A bar with the time left, by rich where a person watches and it is installed; else plain lines.
+
+    Plain lines come at most every ``1 / _PLAIN_LINES`` of the way.
+    """
+
+    _PLAIN_LINES = 20
+
+    def __init__(self, title: str, total: int) -> None:
+        self._title, self._total, self._done, self._bar = title, total, 0, None
+        if sys.stderr.isatty():
+            self._bar = _rich_bar()
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def step(self, what: str, by: int = 1) -> None:
+        """``by`` more are done; ``what`` says what is next, or was last."""
+        before, self._done = self._done, self._done + by
+        if self._bar is not None:
+            self._bar.update(self._task, advance=by, description=f"{self._title}: {what}")
+        elif before * self._PLAIN_LINES // self._total != self._done * self._PLAIN_LINES // self._total:
+            print(f"{self._title}: {self._done:,} of {self._total:,}: {what}", file=sys.stderr)
+
+
+def _rich_bar() -> Any:
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+    except ImportError:
+        return None
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    # It is drawn between measurements alone: a thread that draws would take time from them.
+    return Bar(*columns, console=Console(stderr=True), auto_refresh=False)
+
+
+def add_output_options(parser: ArgumentParser) -> None:
+    """Adds ``--json`` and ``--markdown``."""
+    parser.add_argument("--json", type=Path, metavar="FILE", help="store all figures")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="store the tables")
+
+
+def publish(
+    tables: Sequence[Table], facts: dict[str, str], content: dict[str, object], options: Namespace
+) -> None:
+    """Shows the tables, and stores them and all figures where the options say."""
+    show(tables, facts)
+    for path in (options.json, options.markdown):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    if options.json:
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(markdown(tables, facts), encoding="utf-8")
