@@ -330,11 +330,18 @@ ExpressionId Arena::rotated(ExpressionId expression) {
 
 // ---- patterns ---------------------------------------------------------------------------------
 
-ExpressionId Arena::add(const Expression& expression, Budget& budget) {
+ExpressionId Arena::add(const Expression& pattern, Budget& budget) {
+  Added added;
+  return add(pattern, added, budget);
+}
+
+ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budget) {
   budget.step();
+  if (const auto known = added.find(&expression); known != added.end()) return known->second;
   if (expression.depth() > depth_limit_) throw LimitExceeded("depth", depth_limit_);
   struct Visitor {
     Arena& arena;
+    Added& added;
     Budget& budget;
     ExpressionId operator()(const Expression::Empty&) const { return kEmpty; }
     ExpressionId operator()(const Expression::Everything&) const { return kEverything; }
@@ -349,40 +356,42 @@ ExpressionId Arena::add(const Expression& expression, Budget& budget) {
       return token.bytes.empty() ? kEmpty : arena.one_token(arena.index_of(token.bytes), Phase::BeforeEdge);
     }
     ExpressionId operator()(const Expression::Concatenation& sequence) const {
-      return arena.add_concatenation(sequence, budget);
+      return arena.add_concatenation(sequence, added, budget);
     }
     ExpressionId operator()(const Expression::Repetition& repetition) const {
-      return arena.add_repetition(repetition, budget);
+      return arena.add_repetition(repetition, added, budget);
     }
     ExpressionId operator()(const Expression::Union& choice) const {
-      std::vector<ExpressionId> items = arena.add_all(choice.items, budget);
+      std::vector<ExpressionId> items = arena.add_all(choice.items, added, budget);
       return arena.unite(items);
     }
     ExpressionId operator()(const Expression::Intersection& both) const {
-      std::vector<ExpressionId> items = arena.add_all(both.items, budget);
+      std::vector<ExpressionId> items = arena.add_all(both.items, added, budget);
       return arena.intersect(items);
     }
-    ExpressionId operator()(const Expression::Complement& n) const { return arena.complement(arena.add(*n.body, budget)); }
-    ExpressionId operator()(const Expression::LookAhead& n) const { return arena.look_ahead(arena.add(*n.rest, budget)); }
-    ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, budget)); }
-    ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, budget)); }
+    ExpressionId operator()(const Expression::Complement& n) const { return arena.complement(arena.add(*n.body, added, budget)); }
+    ExpressionId operator()(const Expression::LookAhead& n) const { return arena.look_ahead(arena.add(*n.rest, added, budget)); }
+    ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, added, budget)); }
+    ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, added, budget)); }
   };
-  return std::visit(Visitor{*this, budget}, expression.node());
+  const ExpressionId id = std::visit(Visitor{*this, added, budget}, expression.node());
+  added.emplace(&expression, id);
+  return id;
 }
 
-std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expressions, Budget& budget) {
-  std::vector<ExpressionId> added;
-  added.reserve(expressions.size());
-  for (const ExpressionPtr& expression : expressions) added.push_back(add(*expression, budget));
-  return added;
+std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget) {
+  std::vector<ExpressionId> all;
+  all.reserve(expressions.size());
+  for (const ExpressionPtr& expression : expressions) all.push_back(add(*expression, added, budget));
+  return all;
 }
 
-ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Budget& budget) {
+ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget) {
   ExpressionId result = kEpsilon;
   for (auto item = sequence.items.rbegin(); item != sequence.items.rend(); ++item) {
     // Flat all the way: (ab)c and a(bc) are one expression.
     std::vector<ExpressionId> spine;
-    ExpressionId head = add(**item, budget);
+    ExpressionId head = add(**item, added, budget);
     while (node(head).kind == Kind::Concatenation) {
       budget.step();
       spine.push_back(node(head).head());
@@ -397,8 +406,8 @@ ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence,
   return result;
 }
 
-ExpressionId Arena::add_repetition(const Expression::Repetition& repetition, Budget& budget) {
-  const ExpressionId body = add(*repetition.body, budget);
+ExpressionId Arena::add_repetition(const Expression::Repetition& repetition, Added& added, Budget& budget) {
+  const ExpressionId body = add(*repetition.body, added, budget);
   const ExpressionId when_empty = node(body).open ? empty_part(body) : kEmpty;
   const ExpressionId result = when_empty == kEmpty
                                   ? repeat(body, repetition.minimum, repetition.maximum)

@@ -96,7 +96,7 @@ class Arena {
   Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit);
 
   // A pattern, into normal form.
-  ExpressionId add(const Expression& expression, Budget& budget);
+  ExpressionId add(const Expression& pattern, Budget& budget);
   // Copies an expression of another arena into this one.  `copies` remembers what was copied, by
   // the ids of the other arena.
   using Copies = std::unordered_map<std::uint32_t, ExpressionId>;
@@ -206,9 +206,12 @@ class Arena {
   std::uint32_t index_of(const ByteSet& set);
 
   // Compounds.
-  ExpressionId add_concatenation(const Expression::Concatenation& sequence, Budget& budget);
-  ExpressionId add_repetition(const Expression::Repetition& repetition, Budget& budget);
-  std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Budget& budget);
+  // What was added already of one pattern: its parts may be shared, and then a tree is a graph.
+  using Added = std::unordered_map<const Expression*, ExpressionId>;
+  ExpressionId add(const Expression& expression, Added& added, Budget& budget);
+  ExpressionId add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget);
+  ExpressionId add_repetition(const Expression::Repetition& repetition, Added& added, Budget& budget);
+  std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget);
   ExpressionId pair(ExpressionId head, ExpressionId tail);
   bool is_class(const ExpressionNode& n) const;
   static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);

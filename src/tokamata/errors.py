@@ -99,8 +99,8 @@ class BudgetError(TokamataError, ValueError):
 
     Attributes:
         budget: the tokens that were left.
-        needed: the least number of tokens that suffice, or ``None`` where the budget is none at all (0 or less)
-            and nothing was searched.
+        needed: the least number of tokens that suffice, or ``None`` where the budget is none at all (0 or
+            less) and nothing was searched.
     """
 
     def __init__(self, budget: int, needed: int | None = None) -> None:
