@@ -382,6 +382,8 @@ void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
   for (StateId* state : states)
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
   automaton_.keep_only(states);
+  kinds_.reset();  // they are as good as ever, but memory is short
+  start_kinds_.reset();
   data_ = {};
   loops_bytes_ = 0;
   mask_states_.clear();

@@ -152,6 +152,13 @@ class Arena {
   // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
   std::int64_t blame(ExpressionId expression) const;
 
+  // Gives back what was set aside for growing.
+  void shrink_to_fit() {
+    nodes_.shrink_to_fit();
+    items_.shrink_to_fit();
+    sets_.shrink_to_fit();
+  }
+
   std::size_t size() const { return nodes_.size(); }
   std::size_t memory_bytes() const;
 

@@ -89,6 +89,10 @@ void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
   };
   start_ = moved(start_);
   for (StateId* state : states) *state = moved(*state);
+  arena_.shrink_to_fit();
+  rows_.shrink_to_fit();
+  expressions_.shrink_to_fit();
+  state_of_expression_.shrink_to_fit();
 }
 
 }  // namespace tokamata
