@@ -80,7 +80,8 @@ def _difference(names: list[str], case: Case, ours: Bits, theirs: Bits, tokenize
     only_theirs = np.flatnonzero(theirs & ~ours).tolist()
     who = ", ".join(names)
     parts = [f"{len(only_ours) + len(only_theirs):,} tokens differ"]
-    for flags, reading in _READINGS:
+    own = ((0, "it is tokamata's mask of the regex, where tokamata has something else"),) if case.ours else ()
+    for flags, reading in own + _READINGS:
         if np.array_equal(first_mask(case.pattern, tokenizer, flags), theirs):
             parts.append(reading)
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -23,6 +23,9 @@ _CALLS = 500
 _PASSES = 20
 NARROW_WIDTH = 128_256  # Llama 3.1's; here the first tokens of Gemma 3
 
+
+COPY, FILL, VIEW = "np.copyto(row, source)", "m.fill_mask(row)", "m.mask"
+FILL_STEP, VIEW_STEP = "m.fill_mask(row) + m.advance", "m.mask + m.advance"
 
 # ---- masks of states seen before --------------------------------------------------------------
 
@@ -66,10 +69,10 @@ def seen_masks(vocabulary: tk.Vocabulary, runs: int) -> dict[str, Summary]:
             pass
 
     loops: dict[str, Loop] = {
-        "np.copyto(row, source)": copy,
+        COPY: copy,
         "row[:] = source": assign,
-        "m.fill_mask(row)": fill_mask,
-        "m.mask": view,
+        FILL: fill_mask,
+        VIEW: view,
     }
     return time_loops(loops, empty, _CALLS, runs)
 
@@ -77,12 +80,22 @@ def seen_masks(vocabulary: tk.Vocabulary, runs: int) -> dict[str, Summary]:
 def seen_steps(case: Case, tokenizer: Tokenizer, runs: int) -> dict[str, Summary]:
     """Walks of a text whose states were all seen before; per step, without making the matchers."""
     compiled = tk.regex(case.pattern).compile(tokenizer.vocabulary)
+    return time_steps(compiled, [tokenizer.encode(text) for text in case.texts], _PASSES, runs)
+
+
+def time_steps(
+    compiled: tk.CompiledConstraint, texts: Sequence[Sequence[int]], passes: int, runs: int
+) -> dict[str, Summary]:
+    """Walks of texts, ``passes`` times each in a run; per step, without making the matchers.
+
+    Returns:
+        By what is called, ``m.fill_mask(row) + m.advance`` and ``m.mask + m.advance``.
+    """
     row = compiled.allocate_mask()[0]
-    texts = [tokenizer.encode(text) for text in case.texts]
-    walks: list[tuple[tk.Matcher, list[int]]] = []
+    walks: list[tuple[tk.Matcher, Sequence[int]]] = []
 
     def prepare() -> None:
-        walks[:] = [(compiled.matcher(), tokens) for _ in range(_PASSES) for tokens in texts]
+        walks[:] = [(compiled.matcher(), tokens) for _ in range(passes) for tokens in texts]
 
     def fill_and_advance() -> None:
         for matcher, tokens in walks:
@@ -104,11 +117,8 @@ def seen_steps(case: Case, tokenizer: Tokenizer, runs: int) -> dict[str, Summary
             for _ in tokens:
                 pass
 
-    steps = _PASSES * sum(map(len, texts))
-    loops: dict[str, Loop] = {
-        "m.fill_mask(row) + m.advance": fill_and_advance,
-        "m.mask + m.advance": view_and_advance,
-    }
+    steps = passes * sum(map(len, texts))
+    loops: dict[str, Loop] = {FILL_STEP: fill_and_advance, VIEW_STEP: view_and_advance}
     return time_loops(loops, empty, steps, runs, prepare)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,9 @@ PAPER = (
         (_QUOTED,),
     ),
 )
+
+# As table 2 has them: the last by the extension, which is tokamata's own pattern for it.
+TABLE_2 = (*PAPER[:3], replace(PAPER[3], ours="(?P<QUOTED_TEXT>)"))
 
 # Two of them again, with digits that mean the same to every engine, since not all read \d alike.
 LIKE_FOR_LIKE = tuple(

@@ -11,7 +11,7 @@ import importlib
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -75,18 +75,23 @@ class _TokamataSession:
         return self._matcher.is_accepting
 
 
+Dialect = Literal["python", "ecma"]
+
+
 class Tokamata:
     """``tk.regex(p).compile(vocabulary).matcher()``, ``fill_mask``, ``advance``."""
 
     name = package = "tokamata"
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, dialect: Dialect = "python") -> None:
         self._vocabulary = tokenizer.vocabulary
+        self._dialect = dialect
         self.row = _row(tokenizer)
 
     def compile(self, pattern: str) -> Session:
         """From the text of a pattern to a matcher."""
-        return _TokamataSession(tk.regex(pattern).compile(self._vocabulary), self.row)
+        constraint = tk.regex(pattern, dialect=self._dialect)
+        return _TokamataSession(constraint.compile(self._vocabulary), self.row)
 
 
 # ---- llguidance -------------------------------------------------------------------------------
@@ -284,6 +289,21 @@ class GlrmaskTrie(Glrmask):
 PEERS: tuple[type[Engine], ...] = (Llguidance, Xgrammar, OutlinesCore, Glrmask, GlrmaskTrie)
 
 
+def start_engine(name: str, tokenizer: Tokenizer, dialect: Dialect) -> Engine:
+    """The engine of that name; ``dialect`` is for tokamata.
+
+    Raises:
+        ImportError: it is not installed.
+        ValueError: there is none of that name.
+    """
+    if name == Tokamata.name:
+        return Tokamata(tokenizer, dialect)
+    kind = {kind.name: kind for kind in PEERS}.get(name)
+    if kind is None:
+        raise ValueError(f"no engine is called {name!r}")
+    return kind(tokenizer)  # type: ignore[call-arg]  # a protocol has no say in __init__
+
+
 def start_engines(tokenizer: Tokenizer, wanted: list[str] | None, say: Callable[[str], None]) -> list[Engine]:
     """tokamata and every peer that is installed, in that order.
 
@@ -293,7 +313,8 @@ def start_engines(tokenizer: Tokenizer, wanted: list[str] | None, say: Callable[
         say: told how long each took, and which are not installed.
     """
     engines: list[Engine] = []
-    for kind in (Tokamata, *PEERS):
+    kinds: tuple[type[Engine], ...] = (Tokamata, *PEERS)
+    for kind in kinds:
         if wanted is not None and kind is not Tokamata and kind.name not in wanted:
             continue
         try:

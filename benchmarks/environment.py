@@ -12,10 +12,11 @@ from pathlib import Path
 
 _PACKAGES = (
     "tokamata", "numpy", "llguidance", "xgrammar", "outlines-core", "glrmask", "torch", "transformers",
+    "tokenizers",
 )  # fmt: skip
 
 
-def describe() -> dict[str, str]:
+def describe(threads: str = "one thread is used") -> dict[str, str]:
     """The date, the machine, the Python, and the version of every package that plays a part."""
     versions = []
     for name in _PACKAGES:
@@ -27,7 +28,7 @@ def describe() -> dict[str, str]:
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        "processor": f"{_processor()}, {usable} of {os.cpu_count()} cores usable; one thread is used",
+        "processor": f"{_processor()}, {usable} of {os.cpu_count()} cores usable; {threads}",
         "kernel": f"{platform.system()} {platform.release()}",
         "load average at the start": load,
         "Python": f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})",

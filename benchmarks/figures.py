@@ -6,14 +6,11 @@ from dataclasses import asdict, dataclass, field
 
 import cases
 from agreement import Difference
-from alone import Loading
+from alone import COPY, FILL, FILL_STEP, VIEW, VIEW_STEP, Loading
 from cases import LARGE_BOUND, SMALL_BOUND
 from targets import Target, as_json
 from timing import Summary, summarize
 from trials import Result
-
-COPY, FILL, VIEW = "np.copyto(row, source)", "m.fill_mask(row)", "m.mask"
-FILL_STEP, VIEW_STEP = "m.fill_mask(row) + m.advance", "m.mask + m.advance"
 
 
 @dataclass(frozen=True)

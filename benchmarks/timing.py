@@ -20,13 +20,15 @@ clock = time.perf_counter_ns
 class Summary:
     """What is reported of repeated measurements, in microseconds.
 
-    ``p90_us`` and ``p99_us`` are by nearest rank: of 20 runs, ``p99_us`` is the largest.
+    ``p90_us``, ``p99_us`` and ``p999_us`` (99.9 %) are by nearest rank: of 20 runs, ``p99_us`` is the
+    largest.
     """
 
     runs: int
     median_us: float
     p90_us: float
     p99_us: float
+    p999_us: float
     largest_us: float
 
 
@@ -39,7 +41,7 @@ def summarize(samples_ns: Sequence[float], overhead_ns: float = 0.0) -> Summary 
     def rank(share: float) -> float:
         return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
-    return Summary(len(ordered), statistics.median(ordered), rank(0.9), rank(0.99), ordered[-1])
+    return Summary(len(ordered), statistics.median(ordered), rank(0.9), rank(0.99), rank(0.999), ordered[-1])
 
 
 @contextmanager

@@ -34,7 +34,7 @@ class Known:
 
 KNOWN = {
     "llama-2": Known("Llama 2", ("</s>",)),
-    "llama-3.1": Known("Llama 3.1", ("<|eot_id|>", "<|end_of_text|>", "<|eom_id|>")),
+    "llama-3.1": Known("Llama 3.1", ("<|eot_id|>", "<|end_of_text|>")),
     "deepseek-v3": Known("DeepSeek V3", ("<｜end▁of▁sentence｜>",)),
     "qwen3": Known("Qwen 3", ("<|im_end|>", "<|endoftext|>")),
     "o200k": Known("o200k", ("<|endoftext|>",)),

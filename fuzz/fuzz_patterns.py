@@ -2,55 +2,44 @@
 
     python fuzz/fuzz_patterns.py --seconds 3600 --seed 1
 
-Patterns are made by mutating and splicing pieces of regular expressions, so that most are odd and
-many do not parse.  Every pattern either raises an error of tokamata's own, within the limits given,
-or becomes a constraint whose matcher keeps the invariants: a bit is set if and only if ``advance``
-takes the token; a refused token and a raised error change nothing; ``rollback`` brings the bits
-back; a finished text is one that ``re.fullmatch`` accepts, where ``re`` has the same syntax.
+Constraints are patterns made by mutating and splicing pieces of regular expressions, so that most are
+odd and many do not parse, and what the algebra makes of them (judged.py).  Each either raises an error
+of tokamata's own, within the limits given, or becomes a constraint whose matcher keeps the invariants: a
+bit is set if and only if ``advance`` takes the token; a refused token and a raised error change
+nothing; ``rollback`` brings the bits back; budgets agree with the shortest completions; a batch is
+the masks of its matchers; and the accepted texts are those that a judge accepts.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import re
 import sys
 import time
-import unicodedata
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
+from judged import LIMITS, Judged, NoVerdict, accepts, check_text, random_judged, random_texts
 
 import tokamata as tk
 
-PIECES = [
-    *"abcxyzé漢😀\n\t \\.^$*+?{}[]()|-&~:#=!<>,0129",
-    r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"\p{L}", r"\P{Lu}", r"\x41", r"\u00e9",
-    r"\U0001F600", r"\N{DIGIT ONE}", r"\1", r"\b", r"\A", r"\Z", r"\n", r"\\",
-    "(?:", "(?i:", "(?P<n>", "(?P=n)", "(?=", "(?<!", "(?#c)", "(?x)", "(?s-i:",
-    "[^", "[a-z]", r"[\w-]", "[]a]", "[a-\\d]", "{2,3}", "{0,1000}",
-    "{1000000}", "{,5}", "{3,}", "{5,2}", "*?", "++", "??",
-    "(a|b)*", "(ab?){2,4}", "([ab]{1,3}){1,3}", ".{0,300}", "(?:.|\n)*", "ſ", "İ", "K", "\ud800", "\0",
-]  # fmt: skip
+ALL_BYTES = [bytes([value]) for value in range(256)]
 VOCABULARIES: list[list[bytes | None]] = [
-    [bytes([value]) for value in range(256)]
-    + [b"ab", b"abc", "é".encode(), b"\xe6\xbc", b"", None, b"aaaaaaaa", b"a]"],
+    [*ALL_BYTES, b"ab", b"abc", "é".encode(), b"\xe6\xbc", b"", None, b"aaaaaaaa", b"a]"],
     [b"a", b"ab", b"b", b"ba", b"\xc3", b"\xa9", None, b"", b"aab", "漢".encode(), b"bbbb"],
     [b"ab", b"ba", b"aa", b"x", b"1", b" ", b"-"],
 ]
-LIMITS = tk.Limits(states=20_000, memory_bytes=1 << 24, seconds=1.0, depth=100)
 STEPS = 25
-NEWLY_CASED = "\u019b\u0264"  # have capitals since Unicode 16
 
 
-def random_pattern(chooser: random.Random) -> str:
-    """A pattern of 1 to 14 pieces, now and then repeated, cut or nested."""
-    pattern = "".join(chooser.choice(PIECES) for _ in range(chooser.randint(1, 14)))
-    if chooser.random() < 0.1:
-        pattern = f"({pattern}){{{chooser.randint(0, 40)},{chooser.randint(0, 2000)}}}"
-    if chooser.random() < 0.1:
-        pattern = pattern[: chooser.randint(0, len(pattern))]
-    return pattern * chooser.choice([1, 1, 1, 1, 2, 7])
+@dataclass
+class Tally:
+    """What was done: constraints tried, those of them that were walked, texts that a judge decided on."""
+
+    tried: int = 0
+    walked: int = 0
+    judged: int = 0
 
 
 def live_tokens(matcher: tk.Matcher) -> set[int]:
@@ -84,47 +73,97 @@ def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.R
     return live
 
 
-def walk(pattern: str, flags: int, chooser: random.Random) -> None:
-    """One random text in a random vocabulary."""
+def check_budgets(matcher: tk.Matcher, chooser: random.Random) -> None:
+    """Masks with a budget hold exactly the tokens after which the shortest completion fits."""
+    completion = matcher.shortest_completion()
+    finished = matcher.fork()
+    assert all(finished.advance(token) for token in completion)
+    assert finished.is_accepting
+    needed = len(completion)
+    row = np.full_like(matcher.mask, 7)
+    if needed > 1:
+        refused = None
+        try:
+            matcher.fill_mask(row, budget=needed - 1)
+        except tk.BudgetError as error:
+            refused = error
+        assert refused is not None, (needed, matcher.text)
+        assert (refused.budget, refused.needed) == (needed - 1, needed)
+        assert (row == 7).all()
+    live = sorted(live_tokens(matcher) - set(matcher.compiled.vocabulary.stop))
+    for token in chooser.sample(live, min(3, len(live))):
+        after = matcher.fork()
+        assert after.advance(token)
+        least = 1 + len(after.shortest_completion())
+        for budget in {max(needed, 1), max(least - 1, needed, 1), least, least + 1}:
+            matcher.fill_mask(row, budget=budget)
+            assert bool(row[token // 32] >> token % 32 & 1) == (least <= budget), (token, budget, least)
+            matcher.fill_mask(row, budget=budget + 1, count_stop=True)
+            assert bool(row[token // 32] >> token % 32 & 1) == (least <= budget), (token, budget, least)
+
+
+def check_batch(matchers: list[tk.Matcher], chooser: random.Random) -> None:
+    """A batch is the masks of its matchers."""
+    mask = matchers[0].compiled.allocate_mask(len(matchers))
+    chooser.shuffle(matchers)
+    tk.fill_masks(matchers, mask, threads=chooser.choice([1, 1, 2]))
+    for row, matcher in zip(mask, matchers, strict=True):
+        assert np.array_equal(row, matcher.mask)
+
+
+def walk(judged: Judged, chooser: random.Random) -> bool:
+    """One random text in a random vocabulary; whether a judge decided on it."""
     tokens = chooser.choice(VOCABULARIES)
     vocabulary = tk.Vocabulary.load(
         [*tokens, None, None], stop=[len(tokens), len(tokens) + 1], width=len(tokens) + 5
     )
-    matcher = tk.regex(pattern, flags).compile(vocabulary, limits=LIMITS).matcher()
-    for _ in range(STEPS):
+    matcher = judged.constraint.compile(vocabulary, limits=LIMITS).matcher()
+    met = []
+    for step in range(STEPS):
         live = check_step(matcher, vocabulary, chooser)
+        met.append(matcher.fork())
+        if chooser.random() < 2 / (step + 2):
+            check_budgets(matcher, chooser)
         if matcher.is_finished:
             break
         text_tokens = sorted(live - set(vocabulary.stop))
         assert matcher.advance(chooser.choice(text_tokens))
-    if matcher.is_accepting and r"\p" not in pattern and r"\P" not in pattern:
-        text = matcher.text.decode()
-        if len(text) > 10:
-            return  # re takes exponential time on some of these patterns
-        if any(unicodedata.category(c) == "Cn" or c in NEWLY_CASED for c in text):
-            return  # this Python's tables are older than ours
-        assert re.fullmatch(pattern, text, flags), (pattern, flags, text)
+    check_batch(met, chooser)
+    return matcher.is_accepting and check_text(judged, matcher.text.decode(), accepted=True)
 
 
-def run(seconds: float, seed: int) -> tuple[int, int]:
-    """Fuzzes for so long; returns how many patterns were tried, and how many of them compiled."""
+def check_texts(judged: Judged, chooser: random.Random) -> int:
+    """Short random texts, accepted or not; on how many of them a judge decided."""
+    decided = 0
+    for text in random_texts(chooser, 6):
+        try:
+            decided += check_text(judged, text, accepts(judged.constraint, text))
+        except NoVerdict:
+            break
+    return decided
+
+
+def run(seconds: float, seed: int) -> Tally:
+    """Fuzzes for so long; returns what was done."""
     chooser = random.Random(seed)
     end = time.monotonic() + seconds
-    tried = compiled = 0
+    tally = Tally()
     while time.monotonic() < end:
-        pattern = random_pattern(chooser)
-        tried += 1
-        flags = chooser.choice([0, 0, 0, re.IGNORECASE, re.DOTALL, re.VERBOSE, re.ASCII])
+        tally.tried += 1
+        judged = None
         try:
-            walk(pattern, flags, chooser)
-            compiled += 1
+            judged = random_judged(chooser, chooser.choice([0, 0, 0, 1, 2]))
+            if not (judged.constraint._expression.sees_edges or judged.constraint._expression.control_tokens):
+                tally.judged += check_texts(judged, chooser)
+            tally.judged += walk(judged, chooser)
+            tally.walked += 1
         except tk.TokamataError as error:
             if not str(error):
                 raise
         except BaseException:
-            print(f"seed {seed}, pattern {tried}: {pattern!r}", file=sys.stderr)
+            print(f"seed {seed}, constraint {tally.tried}: {judged and judged.constraint!r}", file=sys.stderr)
             raise
-    return tried, compiled
+    return tally
 
 
 def main() -> None:
@@ -135,9 +174,10 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
     start = time.monotonic()
-    tried, compiled = run(arguments.seconds, arguments.seed)
+    tally = run(arguments.seconds, arguments.seed)
     print(
-        f"{tried} patterns, {compiled} of them walked, in {time.monotonic() - start:.0f} s; nothing failed"
+        f"{tally.tried:,} constraints, {tally.walked:,} of them walked, {tally.judged:,} texts judged, "
+        f"in {time.monotonic() - start:.0f} s; nothing failed"
     )
 
 

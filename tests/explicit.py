@@ -73,6 +73,15 @@ def literal(text: str) -> Twice:
     return Twice(tk.literal(text), words(text))
 
 
+def choice(*texts: str) -> Twice:
+    return Twice(tk.choice(texts), words(*texts))
+
+
+def substrings(text: str) -> Twice:
+    parts = {text[i:j] for i in range(len(text) + 1) for j in range(i, len(text) + 1)}
+    return Twice(tk.substring_of(text), words(*parts))
+
+
 def control(token: int) -> Twice:
     return Twice(tk.control_token(token), Acceptor.from_transitions([(0, 256 + token, 1)], [1]))
 
@@ -95,12 +104,17 @@ LOOKAROUNDS = [
 
 
 def random_language(draw: random.Random, depth: int, controls: Sequence[int] = ()) -> Twice:
-    """Concatenations, alternatives, repetitions, intersections, complements, lookarounds, control tokens."""
+    """Whatever the algebra makes of literals, choices, substrings, lookarounds and control tokens."""
     kind = draw.random()
     if depth == 0 or kind < 0.2:
         if controls and draw.random() < 0.2:
             return control(draw.choice(list(controls)))
-        return literal(draw.choice(["a", "b", "ab", "é", "aab"]))
+        texts = ["a", "b", "ab", "é", "aab"]
+        if draw.random() < 0.2:
+            return choice(*draw.sample([*texts, "aba", "abéb", ""], 3))
+        if draw.random() < 0.1:
+            return substrings(draw.choice(["aab", "abaéb"]))
+        return literal(draw.choice(texts))
     first = random_language(draw, depth - 1, controls)
     if kind < 0.4:
         return first + random_language(draw, depth - 1, controls)

@@ -22,6 +22,7 @@ from tokamata.vocabulary.token_table import TokenTable
 TEXTS = [b"a", b"b", b"ab", b"aa", b"bab", b"abab", b"\xc3", b"\xa9", b"aaaa", b"\xa9\xc3"]
 TEXTS += ["é".encode(), "bé".encode()]
 BUDGETS = range(1, 7)
+BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 
 
 def without_first_a(texts: Sequence[bytes | None]) -> list[bytes | None]:
@@ -141,6 +142,39 @@ def test_a_start_seen_again_with_less_room() -> None:
     assert budget_mask(matcher, 2, False) == {2, 4}
 
 
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        tk.regex(r"(?s).*(?<!b)"),
+        tk.regex(r"(?=.*a).*(?=.*a).*"),
+        tk.regex(r"(?:.*\b.*){2}"),
+        ~tk.regex("b") + ~tk.regex("b"),
+        (~tk.regex("")).repeat(3, 3),
+        tk.regex(".*é") & tk.regex("(?s).{2,}"),
+        tk.regex("(?s).*a.*") - tk.regex("(?s).*b"),
+        tk.regex("(?:漢|a)*😀?"),
+    ],
+    ids=repr,
+)
+def test_over_all_bytes(constraint: tk.Constraint) -> None:
+    """Code points begun need bytes yet: a bit is set exactly where the shortest completion after it fits."""
+    vocabulary = vocabulary_of([*BYTES, b"ab", "a漢".encode(), b"\xa9\xe6", b"aaaa", None], [260])
+    probes = [ord("a"), ord("b"), 0x80, 0xA9, 0xC3, 0xE0, 0xE6, 0xF0, 0xF4, 256, 257, 258, 259]
+    for walk in (b"aaaa", "é漢".encode(), b"a\xf0"):
+        matcher = constraint.compile(vocabulary).matcher()
+        for byte in [*walk, None]:
+            needed = len(matcher.shortest_completion())
+            for token in probes:
+                after = matcher.fork()
+                least = 1 + len(after.shortest_completion()) if after.advance(token) else 99
+                for budget in range(max(needed, 1), needed + 5):
+                    found = budget_mask(matcher, budget, False)
+                    assert isinstance(found, set)
+                    assert (token in found) == (least <= budget)
+            if byte is None or not matcher.advance(byte):
+                break
+
+
 # ---- long texts -------------------------------------------------------------------------------
 
 
@@ -154,7 +188,6 @@ def fewest(edges: Callable[[int], Sequence[int]], last: int, is_end: Callable[[i
 
 
 LETTERS = [b"etaoin", b"abcdefghijklm", b"the", b"ing", b"zz"]
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,19 @@ import re
 from support import allowed
 
 import tokamata as tk
+from tokamata.automata import (
+    EPSILON,
+    Acceptor,
+    Transducer,
+    compose,
+    detokenizer,
+    invert,
+    minimize,
+    project,
+    remove_epsilon,
+    star,
+    strings,
+)
 
 PRINTED = r'" *(?:[^\s"\\]|\\["n\\])?(?: [^\s"\\]|\\["n\\])*"'
 MEANT = r'" *(?:[^\s"\\]|\\["n\\])(?: *(?:[^\s"\\]|\\["n\\]))*"'
@@ -34,3 +47,80 @@ def test_002_stop_tokens_are_allowed_in_accepting_states_alone(byte_vocabulary: 
 def test_002_empty_tokens_are_never_allowed(byte_vocabulary: tk.Vocabulary) -> None:
     empty = byte_vocabulary.tokens.index(b"")
     assert empty not in allowed(tk.regex("(?s:.*)").compile(byte_vocabulary).matcher())
+
+
+# ---- 000 --------------------------------------------------------------------------------------
+
+X, Y, C, Z = 0, 1, 2, 3
+
+
+def algorithm_4(first: Transducer, second: Transducer) -> Transducer:
+    """Composition as 000 prints it, with line 13 under the condition of line 10."""
+    order, arcs = [(first.start, second.start)], []
+    for here, there in order:  # grows as pairs are found
+        for (read, passed), target in first.rows[here]:
+            for (taken, written), answer in second.rows[there]:
+                if passed == taken or EPSILON in (passed, taken):
+                    if (target, answer) not in order:
+                        order.append((target, answer))
+                    arcs.append((order.index((here, there)), read, written, order.index((target, answer))))
+    ends = [i for i, (p, q) in enumerate(order) if p in first.accepting and q in second.accepting]
+    return Transducer.from_transitions(arcs, ends, 0, len(order))
+
+
+def written_for(transducer: Transducer, *text: int) -> set[tuple[int, ...]]:
+    """What a transducer writes for an input, of at most three symbols."""
+    one = Acceptor.from_strings([text])
+    return set(strings(minimize(project(compose(one, transducer), "output")), 3))
+
+
+def test_000_moving_both_machines_on_an_epsilon_loses_a_label() -> None:
+    second = Transducer.from_transitions([(0, C, Z, 1)], [1])
+    erases = Transducer.from_transitions([(0, X, EPSILON, 1)], [1])  # writes nothing, so no c is ever read
+    assert written_for(algorithm_4(erases, second), X) == {(Z,)}
+    assert written_for(compose(erases, second), X) == set()
+    later = Transducer.from_transitions([(0, X, EPSILON, 1), (1, Y, C, 2)], [2])
+    assert written_for(algorithm_4(later, second), X, Y) == set()
+    assert written_for(compose(later, second), X, Y) == {(Z,)}
+
+
+def test_000_arcs_back_to_the_start_do_not_accept_the_empty_string() -> None:
+    back = Acceptor.from_transitions([(0, X, 1), (1, EPSILON, 0)], [1])
+    once = Acceptor.from_strings([[X]])
+    assert [back.accepts([X] * n) for n in range(4)] == [False, True, True, True]
+    assert [star(once).accepts([X] * n) for n in range(4)] == [True] * 4
+
+
+def algorithm_6(vocabulary: dict[int, bytes], closing_arcs: bool) -> Transducer:
+    """The lexicon before closure; ``closing_arcs`` are those of lines 13 to 16, as printed."""
+    arcs, states, ends = [], 1, []
+    for token, text in vocabulary.items():
+        state = 0
+        for place, byte in enumerate(text):
+            arcs.append((state, byte, token if place == len(text) - 1 else EPSILON, states))
+            state, states = states, states + 1
+        if closing_arcs:
+            arcs.append((state, EPSILON, token, states))
+            state, states = states, states + 1
+        ends.append(state)
+    return Transducer.from_transitions(arcs, ends, 0, states)
+
+
+def test_000_the_lexicon_writes_a_token_once() -> None:
+    vocabulary = {0: b"a", 1: b"ab"}
+    assert written_for(algorithm_6(vocabulary, closing_arcs=True), *b"ab") == {(1, 1)}
+    assert written_for(algorithm_6(vocabulary, closing_arcs=False), *b"ab") == {(1,)}
+    assert written_for(invert(detokenizer([b"a", b"ab"])), *b"ab") == {(1,)}
+
+
+def test_000_several_ids_for_one_text() -> None:
+    vocabulary = [b"a", b"ab", b"b", b"ab"]
+    lexicon = invert(detokenizer(vocabulary))
+    pattern = minimize(star(Acceptor.from_strings(["ab"])))
+    tokens = remove_epsilon(project(compose(pattern, lexicon), "output"))
+    assert tokens.is_deterministic
+    assert all(tokens.accepts(way) for way in ([1], [3], [1, 3], [0, 2, 3]))
+    last_bytes = [read for (read, written), _ in lexicon.rows[1] if written != EPSILON]
+    assert last_bytes == [ord("b")] * 2  # after the a of ab: b, and either id
+    compiled = tk.regex("(?:ab)*").compile(tk.Vocabulary.load(vocabulary, stop=[]))
+    assert compiled.token_automaton().to_acceptor() == minimize(tokens)

@@ -17,5 +17,6 @@ from fuzz_patterns import run
 def test_patterns_vocabularies_and_calls() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
-        tried, walked = run(seconds=40, seed=20261121)
-    assert tried > walked > 0
+        tally = run(seconds=40, seed=20261121)
+    assert tally.tried > tally.walked > 0
+    assert tally.judged > 0

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "choices.hpp"
-#include "oracle.hpp"
+#include "oracle/tokens.hpp"
 
 namespace generate {
 
@@ -58,6 +58,8 @@ inline std::vector<Range> ranges(Choices& choices) {
 // Nodes of the automaton that the oracle builds, about.
 inline std::uint64_t unrolled_size(const TreePtr& tree) {
   std::uint64_t size = 2 + tree->bytes.size();
+  if (tree->op == oracle::Tree::Op::Substrings) size += tree->bytes.size() * tree->bytes.size() * tree->bytes.size() / 6;
+  for (const std::string& one : tree->strings) size += one.size();
   for (const TreePtr& item : tree->items) size += unrolled_size(item);
   if (tree->op == oracle::Tree::Op::Repetition)
     size *= std::max<std::uint64_t>(1, tree->maximum == oracle::kUnbounded ? tree->minimum + 1 : tree->maximum);
@@ -68,6 +70,9 @@ struct Bounds {
   std::uint32_t largest_count = 14;
   std::uint64_t largest_size = 200;  // unrolled
   bool may_be_empty = true;
+  bool has_operators = false;  // intersection, complement, lookaround, scopes, explicit automata
+  bool has_controls = false;   // the control tokens <x> and <y>
+  bool has_edges = false;      // the edges of tokens
 };
 
 inline TreePtr repetition(Choices& choices, TreePtr body, const Bounds& bounds) {
@@ -86,14 +91,54 @@ inline TreePtr repetition(Choices& choices, TreePtr body, const Bounds& bounds) 
   return unrolled_size(whole) <= bounds.largest_size ? whole : oracle::star(body);
 }
 
+inline std::string literal(Choices& choices, std::uint32_t least, std::uint32_t most) {
+  std::string bytes;
+  for (std::uint32_t count = choices.between(least, most); count > 0; --count) bytes += oracle::encoded(code_point(choices));
+  return bytes;
+}
+
+// A part that says nothing of its own but of what is around it, or stands for an explicit automaton.
+inline TreePtr special_leaf(Choices& choices) {
+  switch (choices.below(6)) {
+    case 0: return oracle::everything();
+    case 1: return oracle::at_beginning();
+    case 2: return oracle::at_end();
+    case 3: return oracle::star(oracle::any());
+    case 4: return oracle::substrings(literal(choices, 0, 5));
+    default: {
+      std::vector<std::string> all;
+      for (std::uint32_t count = choices.below(4); count > 0; --count) all.push_back(literal(choices, 0, 3));
+      return oracle::strings(all);
+    }
+  }
+}
+
+inline TreePtr operated(Choices& choices, TreePtr body) {
+  switch (choices.below(9)) {
+    case 0: return oracle::no(body);
+    case 1: return oracle::both({oracle::star(oracle::any()), oracle::no(body)});
+    case 2: return oracle::ahead(body);
+    case 3: return oracle::not_ahead(body);
+    case 4: return oracle::behind(body);
+    case 5: return oracle::not_behind(body);
+    case 6: return oracle::ahead_rest(body);
+    case 7: return oracle::behind_prefix(body);
+    default: return oracle::scope(body);
+  }
+}
+
 inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds = {}) {
+  if (bounds.has_operators && size >= 2 && choices.one_in(3))
+    return operated(choices, tree(choices, size - 1, bounds));
   if (size <= 1) {
+    if (bounds.has_controls && choices.one_in(4)) return oracle::control(choices.one_in(2) ? "<x>" : "<y>");
+    if (bounds.has_edges && choices.one_in(3))
+      return oracle::one_token(choices.of(std::vector<std::vector<Range>>{{{0, 255}}, {{'a', 'b'}}, {{'b', 'c'}, {0xC3, 0xC3}}, {{0x80, 0xFF}}}));
+    if (bounds.has_operators && choices.one_in(6)) return special_leaf(choices);
     if (bounds.may_be_empty && choices.one_in(60)) return oracle::nothing();
     if (choices.one_in(20)) return oracle::text("");
     if (choices.one_in(2)) return oracle::one_of(ranges(choices));
-    std::string bytes;
-    for (std::uint32_t count = choices.between(1, 3); count > 0; --count) bytes += oracle::encoded(code_point(choices));
-    return oracle::text(bytes);
+    return oracle::text(literal(choices, 1, 3));
   }
   const std::uint32_t kind = choices.below(5);
   if (kind >= 3 || size == 2) return repetition(choices, tree(choices, size - 1, bounds), bounds);
@@ -104,15 +149,39 @@ inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds =
     items.push_back(tree(choices, part, bounds));
     rest -= part;
   }
+  if (bounds.has_operators && choices.one_in(4)) return oracle::both(items);
   return kind == 0 ? oracle::choice(items) : oracle::sequence(items);
 }
 
-// A text that the pattern matches, or the beginning of one where that would take many steps.
+// A text that the pattern matches, or the beginning of one where that would take many steps; no more than a
+// guess where there are intersections, complements and lookaround.
 inline void append_text(Choices& choices, const TreePtr& pattern, std::string& out, unsigned& steps) {
   using Op = oracle::Tree::Op;
   if (++steps > 400 || out.size() > 60) return;
   switch (pattern->op) {
-    case Op::Empty: return;
+    case Op::Empty:
+    case Op::ControlToken:
+    case Op::LookAhead:
+    case Op::LookBehind: return;
+    case Op::Everything: out += literal(choices, 0, 3); return;
+    case Op::OneToken:
+      for (std::uint32_t count = choices.between(1, 2); count > 0; --count)
+        out.push_back(static_cast<char>(choices.of(pattern->ranges).first ? choices.of(pattern->ranges).first : 'c'));
+      return;
+    case Op::Strings:
+      if (!pattern->strings.empty()) out += choices.of(pattern->strings);
+      return;
+    case Op::Substrings: {
+      const std::vector<std::size_t> edges = oracle::code_point_edges(pattern->bytes);
+      const std::size_t from = choices.of(edges), to = choices.of(edges);
+      out += pattern->bytes.substr(std::min(from, to), std::max(from, to) - std::min(from, to));
+      return;
+    }
+    case Op::Complement:
+      if (choices.one_in(2)) return append_text(choices, pattern->items[0], out, steps);
+      out += literal(choices, 0, 2);
+      return;
+    case Op::Scope: return append_text(choices, pattern->items[0], out, steps);
     case Op::Literal: out += pattern->bytes; return;
     case Op::Class: {
       if (pattern->ranges.empty()) return;
@@ -126,6 +195,7 @@ inline void append_text(Choices& choices, const TreePtr& pattern, std::string& o
       for (const TreePtr& item : pattern->items) append_text(choices, item, out, steps);
       return;
     case Op::Union:
+    case Op::Intersection:
       if (!pattern->items.empty()) append_text(choices, choices.of(pattern->items), out, steps);
       return;
     case Op::Repetition: {
@@ -142,6 +212,23 @@ inline std::string text(Choices& choices, const TreePtr& pattern) {
   unsigned steps = 0;
   append_text(choices, pattern, result, steps);
   return result;
+}
+
+// Ids for the control tokens of the pattern: among those that are no text, or behind all others.
+inline void add_controls(Choices& choices, const TreePtr& pattern, Tokens& tokens) {
+  std::set<std::string> names;
+  oracle::add_control_names(pattern, names);
+  for (const std::string& name : names) {
+    std::vector<std::uint32_t> possible;
+    for (std::uint32_t id = 0; id < tokens.bytes.size(); ++id)
+      if (!tokens.bytes[id] && !tokens.is_stop(id) && !tokens.is_control(id)) possible.push_back(id);
+    if (!possible.empty() && choices.one_in(2)) {
+      tokens.controls[name] = choices.of(possible);
+      continue;
+    }
+    if (choices.one_in(2) && tokens.bytes.size() == tokens.width) tokens.bytes.emplace_back(std::nullopt);
+    tokens.controls[name] = tokens.width++;
+  }
 }
 
 // Pieces of texts of the pattern, so that many are allowed somewhere and few everywhere.
@@ -183,6 +270,7 @@ inline Tokens tokens(Choices& choices, const TreePtr& pattern) {
     const std::uint32_t id = choices.below(result.width);
     if (!result.is_stop(id)) result.stop.push_back(id);
   }
+  add_controls(choices, pattern, result);
   if (choices.one_in(4)) {  // the first byte falls away at the start, as Llama 2's space does
     result.at_start = all;
     for (auto& token : *result.at_start)

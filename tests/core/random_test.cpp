@@ -42,16 +42,25 @@ struct RandomCase {
   Language language;
   TokenGraph graph;
 
-  RandomCase(std::uint64_t seed, std::uint32_t largest_tree)
-      : choices(seed), tree(generate::tree(choices, choices.between(1, largest_tree))),
+  RandomCase(std::uint64_t seed, std::uint32_t largest_tree, const generate::Bounds& bounds = {})
+      : choices(seed), tree(generate::tree(choices, choices.between(1, largest_tree), bounds)),
         tokens(generate::tokens(choices, tree)), language(tree, 300), graph(language, tokens, 200) {}
 
   std::string shown() const { return "pattern " + oracle::shown(tree) + "\n    " + oracle::shown(tokens); }
   std::shared_ptr<tokamata::Constraint> compile(const tokamata::Limits& limits = {}) const {
     return engine::compile_like(graph, *engine::expression_of(tree), engine::vocabulary_of(tokens),
-                                engine::start_vocabulary_of(tokens), limits);
+                                engine::start_vocabulary_of(tokens), engine::controls_of(tokens), limits);
   }
 };
+
+generate::Bounds with_operators(std::uint64_t seed) {
+  generate::Bounds bounds;
+  bounds.largest_count = 5;
+  bounds.has_operators = true;
+  bounds.has_controls = seed % 4 == 1;
+  bounds.has_edges = seed % 4 == 2;
+  return bounds;
+}
 
 // Masks, questions, all tokens, forced text and tokens, at every state that tokens reach.
 TEST(every_state_of_random_patterns) {
@@ -79,8 +88,8 @@ TEST(random_walks) {
 // With so little memory, or so few states, that things are given up all the time.
 TEST(random_walks_in_little_memory) {
   std::size_t walks = 0, refusals = 0, stopped_when_compiled = 0;
-  for_seeds(1200, [&](std::uint64_t seed) {
-    RandomCase one(seed + 2'000'000, 12);
+  for_seeds(2400, [&](std::uint64_t seed) {
+    RandomCase one(seed + 2'000'000, 12, seed % 2 ? with_operators(seed / 2) : generate::Bounds());
     const test::Note note([&] { return one.shown(); });
     const auto reference = one.compile();
     if (!reference) return;
@@ -103,6 +112,30 @@ TEST(random_walks_in_little_memory) {
   });
   if (walks > 500) CHECK(refusals > walks / 100);  // the limits are small enough to matter
   CHECK(stopped_when_compiled <= walks);
+}
+
+// The same with intersections, complements, lookaround, scopes, explicit automata, control tokens, and the
+// edges of tokens.
+TEST(every_state_with_every_operator) {
+  for_seeds(1500, [](std::uint64_t seed) {
+    RandomCase one(seed + 5'000'000, 9, with_operators(seed));
+    const test::Note note([&] { return one.shown(); });
+    if (one.graph.size() > 60) return;
+    const auto constraint = one.compile();
+    if (constraint) engine::check_everywhere(constraint, one.graph, one.tokens, seed % 3 == 0);
+  });
+}
+
+TEST(random_walks_with_every_operator) {
+  for_seeds(1500, [](std::uint64_t seed) {
+    RandomCase one(seed + 6'000'000, 10, with_operators(seed));
+    const test::Note note([&] { return one.shown(); });
+    const auto constraint = one.compile();
+    if (!constraint) return;
+    engine::Walk::Setup setup;
+    setup.graph = &one.graph;
+    engine::Walk(one.choices, constraint, nullptr, one.tokens, setup).run();
+  });
 }
 
 // Masks do not depend on the order in which states were visited: two engines, two orders.

@@ -154,7 +154,7 @@ class Walk {
       }
       const std::string added = run.matcher->text().substr(before.size());
       CHECK(text.starts_with(added) || added.starts_with(text));
-      CHECK(text.size() >= added.size());
+      if (tokens_.controls.empty()) CHECK(text.size() >= added.size());  // what is forced goes on behind a control token
     });
     CHECK(run.matcher->rollback(count));
   }
@@ -198,7 +198,8 @@ class Walk {
     for (std::size_t i = 1; i < run.past.size(); ++i) {
       const std::uint32_t id = *run.past[i].token;
       expected.push_back(id);
-      if (!tokens_.is_stop(id)) text += *(i == 1 && tokens_.at_start ? *tokens_.at_start : tokens_.bytes)[id];
+      const auto& bytes = i == 1 && tokens_.at_start ? *tokens_.at_start : tokens_.bytes;
+      if (!tokens_.is_stop(id) && !tokens_.is_control(id)) text += bytes.at(id).value();
     }
     std::vector<std::uint32_t> actual;
     for (const TokenId token : run.matcher->tokens()) actual.push_back(token.value);

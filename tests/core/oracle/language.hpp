@@ -59,6 +59,9 @@ class Language {
     return state != kDead && accepts(state);
   }
   std::size_t size() const { return states_.size(); }
+  // Whether the drawing of the automaton tells what is dead.
+  bool is_plain() const { return lives_.empty(); }
+  bool sees_edges() const { return shared_->sees_edges; }
 
  private:
   static constexpr int kUnknown = -2;
@@ -137,7 +140,7 @@ class Language {
     std::set<std::string> names;
     add_control_names(tree, names);
     shared->controls.assign(names.begin(), names.end());
-    shared->sees_edges = sees_edges(tree);
+    shared->sees_edges = oracle::sees_edges(tree);
     // Where bytes may begin to behave otherwise than those before them.
     std::set<unsigned> borders = {0x00, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5, 0xF8};
     add_borders(*tree, borders);

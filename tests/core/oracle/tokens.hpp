@@ -21,6 +21,16 @@ struct Tokens {
   std::map<std::string, std::uint32_t> controls;  // neither text nor stop tokens
 
   bool is_stop(std::uint32_t id) const { return std::ranges::find(stop, id) != stop.end(); }
+  bool is_control(std::uint32_t id) const {
+    return std::ranges::any_of(controls, [&](const auto& control) { return control.second == id; });
+  }
+  // Whether every byte is a token.
+  bool has_all_bytes() const {
+    std::set<std::string> found;
+    for (std::uint32_t id = 0; id < bytes.size(); ++id)
+      if (bytes[id] && bytes[id]->size() == 1 && !is_stop(id)) found.insert(*bytes[id]);
+    return found.size() == 256;
+  }
 };
 
 inline std::string shown(const Tokens& tokens) {
@@ -98,6 +108,7 @@ class TokenGraph {
     return at(node).at_start ? (*tokens_.at_start)[id] : tokens_.bytes[id];
   }
   Language& language() const { return language_; }
+  bool sees_edges() const { return language_.sees_edges(); }
 
  private:
   struct Node {

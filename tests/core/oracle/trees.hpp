@@ -28,28 +28,29 @@ struct Tree {
     Concatenation, Union, Repetition, Intersection, Complement, LookAhead, LookBehind, Scope,
   };
   Op op;
-  std::string bytes;                 // Literal; the text of Substrings; the name of a ControlToken
-  std::vector<Range> ranges;         // Class: code points; OneToken: bytes
-  std::vector<TreePtr> items;        // of all that have parts; where there is one, it is the body
+  std::string bytes = {};                  // Literal; the text of Substrings; the name of a ControlToken
+  std::vector<Range> ranges = {};          // Class: code points; OneToken: bytes
+  std::vector<TreePtr> items = {};         // of all that have parts; where there is one, it is the body
   std::uint64_t minimum = 0, maximum = 0;  // Repetition
-  std::vector<std::string> strings;  // Strings
+  std::vector<std::string> strings = {};   // Strings
 };
 
-inline TreePtr leaf(Tree::Op op, std::string bytes = {}) { return std::make_shared<Tree>(Tree{op, std::move(bytes), {}, {}}); }
-inline TreePtr node(Tree::Op op, std::vector<TreePtr> items) { return std::make_shared<Tree>(Tree{op, {}, {}, std::move(items)}); }
+inline TreePtr made(Tree tree) { return std::make_shared<Tree>(std::move(tree)); }
+inline TreePtr leaf(Tree::Op op, std::string bytes = {}) { return made({.op = op, .bytes = std::move(bytes)}); }
+inline TreePtr node(Tree::Op op, std::vector<TreePtr> items) { return made({.op = op, .items = std::move(items)}); }
 
 inline TreePtr nothing() { return leaf(Tree::Op::Empty); }
 inline TreePtr text(std::string bytes) { return leaf(Tree::Op::Literal, std::move(bytes)); }
-inline TreePtr one_of(std::vector<Range> ranges) { return std::make_shared<Tree>(Tree{Tree::Op::Class, {}, std::move(ranges), {}}); }
+inline TreePtr one_of(std::vector<Range> ranges) { return made({.op = Tree::Op::Class, .ranges = std::move(ranges)}); }
 inline TreePtr any() { return one_of({{0, 0x10FFFF}}); }
 inline TreePtr strings(std::vector<std::string> all) {
-  return std::make_shared<Tree>(Tree{Tree::Op::Strings, {}, {}, {}, 0, 0, std::move(all)});
+  return made({.op = Tree::Op::Strings, .strings = std::move(all)});
 }
 inline TreePtr substrings(std::string whole) { return leaf(Tree::Op::Substrings, std::move(whole)); }
 inline TreePtr everything() { return leaf(Tree::Op::Everything); }
 inline TreePtr control(std::string name) { return leaf(Tree::Op::ControlToken, std::move(name)); }
 inline TreePtr one_token(std::vector<Range> bytes) {
-  return std::make_shared<Tree>(Tree{Tree::Op::OneToken, {}, std::move(bytes), {}});
+  return made({.op = Tree::Op::OneToken, .ranges = std::move(bytes)});
 }
 
 inline TreePtr sequence(std::vector<TreePtr> items) { return node(Tree::Op::Concatenation, std::move(items)); }
@@ -60,7 +61,7 @@ inline TreePtr ahead_rest(TreePtr rest) { return node(Tree::Op::LookAhead, {std:
 inline TreePtr behind_prefix(TreePtr prefix) { return node(Tree::Op::LookBehind, {std::move(prefix)}); }
 inline TreePtr scope(TreePtr body) { return node(Tree::Op::Scope, {std::move(body)}); }
 inline TreePtr repeat(TreePtr body, std::uint64_t minimum, std::uint64_t maximum) {
-  return std::make_shared<Tree>(Tree{Tree::Op::Repetition, {}, {}, {std::move(body)}, minimum, maximum});
+  return made({.op = Tree::Op::Repetition, .items = {std::move(body)}, .minimum = minimum, .maximum = maximum});
 }
 inline TreePtr star(TreePtr body) { return repeat(std::move(body), 0, kUnbounded); }
 inline TreePtr optional(TreePtr body) { return repeat(std::move(body), 0, 1); }
