@@ -16,6 +16,7 @@ from timing import Summary, summarize
 TBM_US = {"p50": 1.0, "p99": 15.0, "p99.9": 200.0}
 TTFM_P50_US = 150.0
 _MOST_NOTED = 8
+_MOST_SLOW = 3
 _STATISTICS = ("p50", "p90", "p99", "p99.9", "largest", "samples")
 
 
@@ -202,7 +203,26 @@ def _agreement(run: VocabularyRun) -> Table:
     ]
     for name, one in run.engines.items():
         table.notes += _noted(name, one, run)
+    table.notes += _slowest(run)
     return table
+
+
+def _slowest(run: VocabularyRun) -> list[str]:
+    """The regexes that tokamata takes longest for: to the first mask, and between two."""
+    answers = run.engines["tokamata"].answers
+    firsts: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
+    for number, answer in enumerate(answers):
+        if answer is not None and answer.compiling is not None and answer.mask is not None:
+            firsts.append((answer.compiling + answer.mask, number))
+            largest = max(map(sum, zip(answer.advance, answer.fill, strict=True)), default=0)
+            steps.append((largest, number))
+    notes = []
+    for what, found in (("to its first mask", firsts), ("between two masks", steps)):
+        for taken, number in sorted(found, reverse=True)[:_MOST_SLOW]:
+            pattern = run.references[number].pattern[:80]
+            notes.append(f"tokamata takes longest {what}: {us(taken / 1e3)} µs, {pattern!r}")
+    return notes
 
 
 def _noted(name: str, one: EngineRun, run: VocabularyRun) -> list[str]:

@@ -7,9 +7,9 @@ an anchor at its end is taken off, and where there is none, anything may stand.
     ^a|b$    becomes    (?:a(.|\\n)*|(.|\\n)*b)
 
 What is anchored elsewhere stays as it is, and an engine may refuse it.  ECMA-262's spelling is kept but
-where the engines' own syntaxes read it differently and a spelling exists that all read alike: ``\\/`` becomes
-``/``, and a bare ``[`` in a class ``\\[``.  ``\\d`` and ``\\w`` stay: an engine that takes them for Unicode does
-more work.
+where the engines' own syntaxes read it differently and a spelling exists that all read alike: ``\\/``
+becomes ``/``, and a bare ``[`` in a class ``\\[``.  ``\\d`` and ``\\w`` stay: an engine that takes them for
+Unicode does more work.
 """
 
 from __future__ import annotations

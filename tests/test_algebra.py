@@ -227,9 +227,9 @@ def test_what_cannot_be_spelled() -> None:
 
 def test_empty_intersections_name_their_operands() -> None:
     a, b = tk.regex("a+"), tk.regex("b+")
-    with pytest.raises(tk.EmptyConstraintError, match=r"exclude each other: tokamata.regex\('a\+'\) and tokamata.reg"):
+    with pytest.raises(tk.EmptyConstraintError, match=r"exclude each other: tokamata.regex\('a\+'\) and "):
         (a & tk.regex(".*") & b).compile(VOCABULARIES[0])
-    with pytest.raises(tk.EmptyConstraintError, match="by themselves: .*a&b|by themselves"):
+    with pytest.raises(tk.EmptyConstraintError, match="by themselves"):
         (a & (a - a)).compile(VOCABULARIES[0])
     three = tk.regex("a|b") & tk.regex("b|é") & tk.regex("a|é")
     with pytest.raises(tk.EmptyConstraintError, match="all of them together have none"):

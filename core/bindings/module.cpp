@@ -287,7 +287,10 @@ void refuse_huge_count(BoundMatcher&, const nb::int_&) {
 
 void fill_batch(const std::vector<nb::object>& owners, const nb::handle mask, unsigned threads) {
   std::vector<const BoundMatcher*> bound;
-  for (const nb::object& owner : owners) bound.push_back(nb::cast<const BoundMatcher*>(owner));
+  for (const nb::object& owner : owners) {
+    if (!nb::isinstance<BoundMatcher>(owner)) throw nb::type_error("fill_masks takes matchers");
+    bound.push_back(nb::cast<const BoundMatcher*>(owner));
+  }
   if (bound.empty()) return;
   const Vocabulary& vocabulary = bound[0]->matcher().constraint()->vocabulary();
   for (std::size_t i = 1; i < bound.size(); ++i)
@@ -448,7 +451,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
-  m.def("fill_masks", &fill_batch, "matchers"_a, "mask"_a, "threads"_a);
+  m.def("fill_masks", &fill_batch, "matchers"_a, "mask"_a.none(), "threads"_a);
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)

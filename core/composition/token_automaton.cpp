@@ -246,6 +246,11 @@ MaskPtr TokenAutomaton::mask_by_kinds(Place place, Budget& budget) {
   return mask_of(place, tokens);
 }
 
+// A length where sums of lengths end may stand for any that is longer.
+std::uint64_t TokenAutomaton::endless_if_capped(std::uint32_t length) {
+  return length + 1 >= ExpressionNode::kUnspelled ? kEndless : length;
+}
+
 // ---- room -------------------------------------------------------------------------------------
 
 TokenAutomaton::Room TokenAutomaton::room(StateId state) const {
@@ -254,21 +259,24 @@ TokenAutomaton::Room TokenAutomaton::room(StateId state) const {
   const std::uint64_t longest = std::max<std::uint64_t>(vocabulary_->trie().longest(), 1);
   const std::uint64_t at_least = std::max<std::uint64_t>((node.shortest + longest - 1) / longest, 1);
   std::uint64_t at_most = state.value < data_.size() ? data_[state.value].at_most : kEndless;
-  if (node.spellable_by_bytes()) at_most = std::min<std::uint64_t>(at_most, std::max(node.spelled, 1u));
+  if (node.spellable_by_bytes()) at_most = std::min(at_most, endless_if_capped(std::max(node.spelled, 1u)));
   return {at_least, at_most};
 }
 
-// What a state needs, and whatever its loops lead to: back to itself where it is constrained.
+// What a state needs, and whatever its loops lead to: back to itself where it is constrained, or into a
+// code point, whose other bytes may have to be written one by one.
 std::uint64_t TokenAutomaton::most_from(StateId state) const {
+  constexpr std::uint64_t kLongestRest = 3;
   const ExpressionNode& node = automaton_.node(state);
-  if (node.constrained) return room(state).at_most;
-  return lives_by_bytes_ ? node.worst : kEndless;
+  if (!node.constrained) return lives_by_bytes_ ? endless_if_capped(node.worst) : kEndless;
+  const std::uint64_t most = room(state).at_most;
+  return most == kEndless ? kEndless : most + kLongestRest;
 }
 
 // Where lookaround and the like are in play, the mask has met every state that a token leads to.
 std::uint64_t TokenAutomaton::most_after(Place place) const {
   const ExpressionNode& node = automaton_.node(place.state);
-  if (lives_by_bytes_ && !node.constrained) return node.worst;
+  if (lives_by_bytes_ && !node.constrained) return endless_if_capped(node.worst);
   if (place.at_start || !node.constrained || place.state.value >= data_.size()) return kEndless;
   return data_[place.state.value].most_after;
 }

@@ -127,6 +127,7 @@ class TokenAutomaton {
   StateData& data(StateId state);
   const std::vector<Loop>& loops(StateId state, Budget& budget);
   std::uint64_t most_from(StateId state) const;
+  static std::uint64_t endless_if_capped(std::uint32_t length);
   template <class Task>
   void with_walk(bool at_start, Budget& budget, Task&& task);
   MaskPtr factored_mask(StateId state, Budget& budget);

@@ -18,6 +18,17 @@ constexpr std::uint64_t kLongest = ExpressionNode::kUnspelled;
 
 std::uint32_t capped(std::uint64_t length) { return static_cast<std::uint32_t>(std::min(length, kLongest)); }
 
+// The same, of lengths that may be unspelled; what is sure to be there stays so, however long.
+std::uint32_t spelled_sum(std::uint64_t a, std::uint64_t b) {
+  if (a >= kLongest || b >= kLongest) return ExpressionNode::kUnspelled;
+  return static_cast<std::uint32_t>(std::min(a + b, kLongest - 1));
+}
+std::uint32_t spelled_times(std::uint64_t rounds, std::uint64_t length) {
+  if (rounds == 0) return 0;
+  if (length >= kLongest) return ExpressionNode::kUnspelled;
+  return static_cast<std::uint32_t>(std::min(rounds * length, kLongest - 1));
+}
+
 // Products of nested bounds are kept while they are far from overflow.
 constexpr Count kLargestProduct = Count{1} << 60;
 
@@ -269,7 +280,7 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
                  .constrained = constrained,
                  .edges = h.edges || t.edges,
                  .text = h.text && t.text,
-                 .spelled = capped(std::uint64_t{h.spelled} + t.spelled),
+                 .spelled = spelled_sum(h.spelled, t.spelled),
                  .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
                  .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
                  .depth = std::max(h.depth + 1, t.depth),
@@ -311,7 +322,7 @@ ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
                  .constrained = b.constrained,
                  .edges = b.edges,
                  .text = b.text,
-                 .spelled = capped(rounds * b.spelled),
+                 .spelled = spelled_times(rounds, b.spelled),
                  .shortest = capped(rounds * b.shortest),
                  .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
                  .depth = b.depth + 1,

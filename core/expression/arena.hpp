@@ -73,7 +73,7 @@ struct ExpressionNode {
   Count minimum = 0;
   Count maximum = 0;
 
-  static constexpr std::uint32_t kUnspelled = 0x7fffffff;  // also where sums of lengths end
+  static constexpr std::uint32_t kUnspelled = 0x7fffffff;  // sums of lengths end right below it
   bool spellable_by_bytes() const { return spelled < kUnspelled; }
 
   ExpressionId head() const { return {first}; }

@@ -276,6 +276,7 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression) const {
   const ExpressionNode& n = node(expression);
   const ExpressionNode& leaf = n.kind == Kind::Concatenation ? node(n.head()) : n;
   if (leaf.kind != Kind::Bytes && leaf.kind != Kind::CodePoints && leaf.kind != Kind::Strings) return std::nullopt;
+  if (leaf.nullable) return std::nullopt;  // the end of one string may be the beginning of another
   return first_bytes(n.kind == Kind::Concatenation ? n.head() : expression);
 }
 

@@ -90,6 +90,7 @@ bool Matcher::advance(TokenId token) {
     }
     if (stopped()) return false;
     const std::optional<StateId> target = automaton().step(place(), token, budget);
+    budget.check();  // what is held from now on is within the limits
     if (target) steps_.push_back({token, *target});
     return target.has_value();
   });

@@ -109,7 +109,7 @@ class Constraint:
         if not isinstance(other, Constraint):
             return NotImplemented
         expression = _core.intersect([self._expression, other._complement()])
-        return Constraint(expression, _described(" - ", (self, other)))
+        return Constraint(expression, _described(" - ", (self, other)), joined_by="-")
 
     def __invert__(self) -> Constraint:
         """All valid texts that are not texts of this constraint.
@@ -264,8 +264,9 @@ class Constraint:
     def _complement(self) -> _core.Expression:
         if self._expression.sees_edges:
             raise AlgebraError(
-                f"{clipped(repr(self))} cannot be complemented: whether a text is one of its texts depends on "
-                "how it is cut into tokens; complement the parts around TEXT_TOKEN and PARAGRAPH_TOKEN instead"
+                f"{clipped(repr(self))} cannot be complemented: whether a text is one of its texts depends "
+                "on how it is cut into tokens; complement the parts around TEXT_TOKEN and PARAGRAPH_TOKEN "
+                "instead"
             )
         return _core.complement(_core.scope(self._expression))
 
@@ -274,15 +275,16 @@ class Constraint:
         if names or self._expression.sees_edges:
             reason = f"the control token {names[0]}" if names else "TEXT_TOKEN or PARAGRAPH_TOKEN"
             raise AlgebraError(
-                f"{question} is about texts, and {clipped(repr(self))} has {reason} in it; compile it and ask "
-                "the matcher"
+                f"{question} is about texts, and {clipped(repr(self))} has {reason} in it; compile it and "
+                "ask the matcher"
             )
 
     def _error_pattern(self) -> tuple[str, bool]:
         return self.pattern, self._is_pattern
 
     def _as_operand(self) -> str:
-        return f"({clipped(repr(self))})" if self._operator or " - " in self.pattern else clipped(repr(self))
+        is_joined = bool(self._operator) or (not self._is_pattern and self.pattern[:1] in "~(")
+        return f"({clipped(repr(self))})" if is_joined else clipped(repr(self))
 
     def _blame(self, limits: Limits, cancel: CancelToken | None) -> str:
         """Which operands of an empty intersection exclude each other."""

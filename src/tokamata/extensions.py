@@ -10,7 +10,7 @@ import operator
 from collections.abc import Sequence
 
 from tokamata import _core
-from tokamata.constraint import Constraint, checked_bounds, checked_text, clipped
+from tokamata.constraint import Constraint, checked_text, clipped
 from tokamata.patterns import extensions as expressions
 
 __all__ = [
@@ -111,7 +111,8 @@ def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint)
         ValueError: there is no item, or more than ``expressions.MOST_ITEMS`` of them.
     """
     if not 1 <= len(items) <= expressions.MOST_ITEMS:
-        raise ValueError(f"delimited_subsequence_of takes 1 to {expressions.MOST_ITEMS:,} items, not {len(items):,}")
+        most = f"{expressions.MOST_ITEMS:,}"
+        raise ValueError(f"delimited_subsequence_of takes 1 to {most} items, not {len(items):,}")
     expression = expressions.delimited_subsequence_of(
         [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
     )

@@ -59,9 +59,8 @@ _QUOTED = r'"(?:[^"\\\n\r]|\\[^\n\r])*"'
 # with something right after it; a colon has something right after it; a # has something right before it.
 _VISIBLE = r"\s\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff"
 _PLAIN_REST = rf"(?: *(?::*[^{_VISIBLE}:#]|:+#)|#)*"
-_PLAIN = (
-    rf"(?:[^{_VISIBLE}\-?:,\[\]{{}}#&*!|>'\"%@`]|:+[^{_VISIBLE}:]|[\-?](?::*[^{_VISIBLE}:#]|:*#))" + _PLAIN_REST
-)
+_PLAIN_FIRST = rf"[^{_VISIBLE}\-?:,\[\]{{}}#&*!|>'\"%@`]|:+[^{_VISIBLE}:]|[\-?](?::*[^{_VISIBLE}:#]|:*#)"
+_PLAIN = f"(?:{_PLAIN_FIRST}){_PLAIN_REST}"
 
 # The control tokens that begin an image, make it up, and end it, as families of models name them.
 IMAGE_FAMILIES = (
@@ -182,7 +181,8 @@ def _control(call: ExtensionCall) -> _core.Expression:
 def _tokens(call: ExtensionCall) -> _core.Expression:
     match = _QUANTIFIER.fullmatch(call.argument)
     if not match:
-        raise call.error(f"{call.name} takes a quantifier alone", f"write (?P<{call.name}>), (?P<{call.name}>+) or {{2,5}}")
+        hint = f"write (?P<{call.name}>), (?P<{call.name}>+) or (?P<{call.name}>{{2,5}})"
+        raise call.error(f"{call.name} takes a quantifier alone", hint)
     low: int
     high: int | None
     if match["low"] is None:
