@@ -43,7 +43,10 @@ lint: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(PIP) -r benchmarks/requirements.txt
-	$(BIN)/python benchmarks/regex_spine.py
+	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
+	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
+	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
+	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

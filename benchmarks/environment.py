@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import sys
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -31,7 +30,7 @@ def describe(threads: str = "one thread is used") -> dict[str, str]:
         "processor": f"{_processor()}, {usable} of {os.cpu_count()} cores usable; {threads}",
         "kernel": f"{platform.system()} {platform.release()}",
         "load average at the start": load,
-        "Python": f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": ", ".join(versions),
         "commit": _commit(),
     }

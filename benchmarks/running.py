@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,9 +37,11 @@ class Progress:
     """
 
     _PLAIN_LINES = 20
+    _DRAWN_EVERY_S = 0.5
 
     def __init__(self, title: str, total: int) -> None:
         self._title, self._total, self._done, self._bar = title, total, 0, None
+        self._drawn = 0.0
         if sys.stderr.isatty():
             self._bar = _rich_bar()
 
@@ -54,11 +57,14 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def step(self, what: str, by: int = 1) -> None:
-        """``by`` more are done; ``what`` says what is next, or was last."""
-        before, self._done = self._done, self._done + by
+    def step(self, what: str) -> None:
+        """One more is done; ``what`` says which."""
+        before, self._done = self._done, self._done + 1
         if self._bar is not None:
-            self._bar.update(self._task, advance=by, description=f"{self._title}: {what}")
+            self._bar.update(self._task, advance=1, description=f"{self._title}: {what}")
+            if time.monotonic() - self._drawn > self._DRAWN_EVERY_S or self._done == self._total:
+                self._drawn = time.monotonic()
+                self._bar.refresh()
         elif before * self._PLAIN_LINES // self._total != self._done * self._PLAIN_LINES // self._total:
             print(f"{self._title}: {self._done:,} of {self._total:,}: {what}", file=sys.stderr)
 

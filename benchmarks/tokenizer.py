@@ -157,7 +157,7 @@ def load_known(name: str, folder: Path, work: Path) -> Tokenizer:
 
 def load_file(path: Path, known: Known, work: Path) -> Tokenizer:
     """Loads a ``tokenizer.json``, the same with gzip, or a GGUF file; ``work`` is for what is unpacked."""
-    origin = str(path)
+    origin = path.name
     if path.suffix == ".gz":
         work.mkdir(parents=True, exist_ok=True)
         unpacked = work / "tokenizer.json"

@@ -194,6 +194,11 @@ ExpressionId Arena::empty_part(ExpressionId expression) {
       if (std::ranges::find(parts, kEpsilon) != parts.end()) return kEpsilon;
       return unite(parts);
     }
+    case Kind::Intersection:
+    case Kind::Complement: {
+      std::vector<ExpressionId> both{kEpsilon, expression};
+      return intersect(both);
+    }
     default: return kEmpty;
   }
 }

@@ -60,7 +60,9 @@ class Expression {
   struct Intersection {
     std::vector<ExpressionPtr> items;
   };
-  struct Complement {  // of Everything
+  // Of Everything.  Outside of lookaround it is to be intersected with texts: which bytes a pattern may
+  // need is told from its other parts.
+  struct Complement {
     ExpressionPtr body;
   };
   struct LookAhead {

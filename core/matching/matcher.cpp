@@ -160,7 +160,8 @@ Explanation Matcher::explain(TokenId token) {
     using enum Explanation::Verdict;
     if (constraint_->vocabulary().is_stop(token))
       return {stopped() || automaton().automaton().accepting(state()) ? Allowed : StopTooSoon, 0, {}};
-    if (token.value >= constraint_->vocabulary().token_count()) return {Padding, 0, {}};
+    const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
+    if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
     const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
     if (text.empty()) return {automaton().step(place(), token, budget) && !stopped() ? Allowed : NotText, 0, {}};
     if (stopped()) return {AfterStop, 0, {}};

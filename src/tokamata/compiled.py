@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tokamata import _core
-from tokamata.errors import UnknownTokenError
+from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
-from tokamata.patterns.extensions import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,10 +49,10 @@ class CompiledConstraint:
         self.vocabulary = vocabulary
         self.limits = limits
         self._core = _core.Constraint(
-            _well_formed(expression),
+            valid_utf8(expression),
             vocabulary.core,
             vocabulary.start_core if start_of_text else None,
-            _control_tokens(expression.control_tokens, vocabulary),
+            control_token_ids(expression.control_tokens, vocabulary),
             _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth),
             cancel,
             pattern,
@@ -110,52 +109,3 @@ class CompiledConstraint:
 
     def __repr__(self) -> str:
         return f"<CompiledConstraint {self.pattern!r} for {self.vocabulary!r}, {self.states} states so far>"
-
-
-def _well_formed(expression: _core.Expression) -> _core.Expression:
-    """An expression whose texts are valid UTF-8 although it takes whole tokens, whatever their bytes."""
-    if not expression.sees_edges:
-        return expression
-    controls = [_core.control_token(name) for name in expression.control_tokens]
-    unit = _core.union([_core.code_points([(0, 0x10FFFF)]), *controls])
-    return _core.intersect([_core.repeat(unit, 0, None), expression])
-
-
-def _control_tokens(names: list[str], vocabulary: Vocabulary) -> dict[str, int]:
-    """The ids of the control tokens that an expression names, in the form of ``patterns/extensions.py``.
-
-    Raises:
-        UnknownTokenError: the vocabulary lacks one, or it is text, or ends a text.
-    """
-    ids = {}
-    for key in names:
-        kind, _, name = key.partition(":")
-        if kind == "id":
-            token = int(name)
-        elif kind == "name":
-            token = vocabulary.control_token(name)
-        else:
-            token = _image_token(vocabulary, int(name))
-        ids[key] = _checked_control(token, name, vocabulary)
-    return ids
-
-
-def _checked_control(token: int, name: str, vocabulary: Vocabulary) -> int:
-    if not 0 <= token < vocabulary.width:
-        raise UnknownTokenError(name, f"the vocabulary has the ids 0 to {vocabulary.width - 1}")
-    if token in vocabulary.stop:
-        raise UnknownTokenError(name, "it is a stop token, which ends the text and cannot stand in it")
-    if vocabulary[token] is not None:
-        reason = f"token {token} is text, {vocabulary[token]!r:.60}; write that text instead"
-        raise UnknownTokenError(name, reason)
-    return token
-
-
-def _image_token(vocabulary: Vocabulary, part: int) -> int:
-    for family in IMAGE_FAMILIES:
-        try:
-            return [vocabulary.control_token(name) for name in family][part]
-        except UnknownTokenError:
-            continue
-    reason = "the vocabulary has the image tokens of no family known; name them with CONTROL_TOKEN"
-    raise UnknownTokenError("IMAGE", reason)

@@ -7,15 +7,16 @@ end of text, so that ``foobar`` is accepted.
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tokamata import _core
+from tokamata.arguments import checked_bounds, checked_text, clipped
+from tokamata.blame import why_empty
 from tokamata.compiled import CompiledConstraint
-from tokamata.errors import AlgebraError, EmptyConstraintError
+from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded
 from tokamata.limits import CancelToken, Limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
@@ -23,8 +24,7 @@ from tokamata.patterns.regex import to_expression
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
-_LONGEST_DESCRIPTION = 400
-_MOST_BLAMED = 16  # operands of an empty intersection that are looked at in pairs
+_MOST_DEPTH = 1900  # of operators in operators; expressions end at 2,000, and an operator adds a few levels
 
 
 @dataclass(frozen=True)
@@ -64,26 +64,28 @@ class Constraint:
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ("_expression", "_is_pattern", "_operands", "_operator", "pattern")
+    __slots__ = ("_is_pattern", "_made", "_operands", "_operator", "pattern")
 
     def __init__(
         self,
-        expression: _core.Expression,
+        expression: _core.Expression | None,
         pattern: str,
         *,
         is_pattern: bool = False,
-        joined_by: str = "",
+        made_by: str = "",
         operands: tuple[Constraint, ...] = (),
     ) -> None:
         """``is_pattern``: places in the expression are offsets into ``pattern``.
 
-        ``joined_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
-        operator stays flat.
+        ``made_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
+        operator stays flat.  Such chains have no expression until it is asked for.
         """
-        self._expression = expression
+        if expression is not None and expression.depth > _MOST_DEPTH:
+            raise LimitExceeded("depth", _MOST_DEPTH)
+        self._made = expression
         self.pattern = pattern
         self._is_pattern = is_pattern
-        self._operator = joined_by
+        self._operator = made_by
         self._operands = operands
 
     # ---- algebra ------------------------------------------------------------------------------
@@ -106,10 +108,9 @@ class Constraint:
         Raises:
             AlgebraError: whether a text is of ``other`` depends on how it is cut into tokens.
         """
-        if not isinstance(other, Constraint):
-            return NotImplemented
-        expression = _core.intersect([self._expression, other._complement()])
-        return Constraint(expression, _described(" - ", (self, other)), joined_by="-")
+        if isinstance(other, Constraint):
+            other._refuse_edges()
+        return self._join("-", other)
 
     def __invert__(self) -> Constraint:
         """All valid texts that are not texts of this constraint.
@@ -117,7 +118,10 @@ class Constraint:
         Raises:
             AlgebraError: whether a text is of this constraint depends on how it is cut into tokens.
         """
-        return Constraint(_core.intersect([_core.text(), self._complement()]), f"~{self._as_operand()}")
+        self._refuse_edges()
+        others = _core.complement(_core.scope(self._expression))
+        name = f"~{self._as_operand()}"
+        return Constraint(_core.intersect([_core.text(), others]), name, made_by="~", operands=(self,))
 
     def repeat(self, minimum: int = 0, maximum: int | None = None) -> Constraint:
         """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` is without bound.
@@ -128,13 +132,13 @@ class Constraint:
         low, high = checked_bounds(minimum, maximum)
         bounds = f"{low}" if high is None else f"{low}, {high}"
         expression = _core.repeat(_core.scope(self._expression), low, high)
-        return Constraint(expression, f"{self._as_operand()}.repeat({bounds})")
+        name = f"{self._as_operand()}.repeat({bounds})"
+        return Constraint(expression, name, made_by="repeat", operands=(self,))
 
     def optional(self) -> Constraint:
         """A text of this constraint, or the empty text."""
-        return Constraint(
-            _core.union([_core.epsilon(), self._expression]), f"{self._as_operand()}.optional()"
-        )
+        expression = _core.union([_core.epsilon(), self._expression])
+        return Constraint(expression, f"{self._as_operand()}.optional()")
 
     def separated_by(
         self, separator: Constraint, minimum: int = 1, maximum: int | None = None
@@ -154,7 +158,10 @@ class Constraint:
         more = _core.concat([_core.scope(separator._expression), item])
         rest = _core.repeat(more, max(low - 1, 0), None if high is None else high - 1)
         expression = _core.concat([item, rest])
-        return Constraint(_core.union([_core.epsilon(), expression]) if low == 0 else expression, name)
+        if low == 0:
+            expression = _core.union([_core.epsilon(), expression])
+        operands = (self, separator) if low > 1 else (self,)  # those that every text has one of
+        return Constraint(expression, name, made_by="separated_by", operands=operands)
 
     # ---- questions ----------------------------------------------------------------------------
 
@@ -190,8 +197,7 @@ class Constraint:
 
         Raises as :meth:`shortest_text` does.
         """
-        self._refuse_tokens("is_subset_of")
-        other._refuse_tokens("is_subset_of")
+        self._refuse_tokens("is_subset_of", other)
         return Answer((self - other).shortest_text(limits=limits, cancel=cancel))
 
     def is_equivalent_to(
@@ -201,8 +207,7 @@ class Constraint:
 
         Raises as :meth:`shortest_text` does.
         """
-        self._refuse_tokens("is_equivalent_to")
-        other._refuse_tokens("is_equivalent_to")
+        self._refuse_tokens("is_equivalent_to", other)
         return Answer(((self - other) | (other - self)).shortest_text(limits=limits, cancel=cancel))
 
     # ---- compiling ----------------------------------------------------------------------------
@@ -238,7 +243,7 @@ class Constraint:
                 self._expression, *self._error_pattern(), vocabulary, limits, cancel, start_of_text
             )
         except EmptyConstraintError as error:
-            blamed = self._blame(limits, cancel)
+            blamed = why_empty(self, limits, cancel)
             raise EmptyConstraintError(f"{error}\n{blamed}") if blamed else error from None
 
     def __repr__(self) -> str:
@@ -246,69 +251,84 @@ class Constraint:
 
     # ---- inner --------------------------------------------------------------------------------
 
-    def _join(self, joined_by: str, other: Constraint) -> Constraint:
+    @property
+    def _expression(self) -> _core.Expression:
+        """What the engine takes.
+
+        That of a chain is made when it is first asked for: a chain that grows in a loop, operand by operand,
+        then costs no expression for each of its beginnings.
+        """
+        if self._made is None:
+            expression = _JOINS[self._operator]([operand._expression for operand in self._operands])
+            if expression.depth > _MOST_DEPTH:
+                raise LimitExceeded("depth", _MOST_DEPTH)
+            self._made = expression
+        return self._made
+
+    def _join(self, operator: str, other: Constraint) -> Constraint:
         """Joins two constraints by an operator; chains of one operator stay flat."""
         if not isinstance(other, Constraint):
             return NotImplemented
-        left = self._operands if self._operator == joined_by else (self,)
-        right = other._operands if other._operator == joined_by else (other,)
-        operands = left + right
-        if joined_by == "+":
-            expression = _core.concat([_core.scope(operand._expression) for operand in operands])
-        else:
-            join = _core.union if joined_by == "|" else _core.intersect
-            expression = join([operand._expression for operand in operands])
-        name = _described(f" {joined_by} ", operands)
-        return Constraint(expression, name, joined_by=joined_by, operands=operands)
+        left = right = ()
+        if self._operator == operator:
+            left = self._operands
+        if other._operator == operator != "-":  # a - (b - c) is no chain
+            right = other._operands
+        # An operand has its expression, so that to make one never goes down more than one level.
+        for operand, chain in ((self, left), (other, right)):
+            if not chain:
+                operand._expression
+        operands = (left or (self,)) + (right or (other,))
+        return Constraint(None, _described(f" {operator} ", operands), made_by=operator, operands=operands)
 
-    def _complement(self) -> _core.Expression:
+    def _needs(self) -> str:
+        """What in this constraint is about tokens, so that it has no texts by itself; ``""`` if nothing is."""
+        if names := self._expression.control_tokens:
+            return f"the control token {names[0].partition(':')[2]}"
+        return "TEXT_TOKEN or PARAGRAPH_TOKEN" if self._expression.sees_edges else ""
+
+    def _refuse_edges(self) -> None:
         if self._expression.sees_edges:
             raise AlgebraError(
                 f"{clipped(repr(self))} cannot be complemented: whether a text is one of its texts depends "
                 "on how it is cut into tokens; complement the parts around TEXT_TOKEN and PARAGRAPH_TOKEN "
                 "instead"
             )
-        return _core.complement(_core.scope(self._expression))
 
-    def _refuse_tokens(self, question: str) -> None:
-        names = self._expression.control_tokens
-        if names or self._expression.sees_edges:
-            reason = f"the control token {names[0]}" if names else "TEXT_TOKEN or PARAGRAPH_TOKEN"
-            raise AlgebraError(
-                f"{question} is about texts, and {clipped(repr(self))} has {reason} in it; compile it and "
-                "ask the matcher"
-            )
+    def _refuse_tokens(self, question: str, other: Constraint | None = None) -> None:
+        if other is not None and not isinstance(other, Constraint):
+            raise TypeError(f"{question} takes a Constraint, not {type(other).__name__}")
+        for constraint in (self, other):
+            if constraint is not None and (need := constraint._needs()):
+                raise AlgebraError(
+                    f"{question} is about texts, and {clipped(repr(constraint))} has {need} in it; compile "
+                    "it and ask the matcher"
+                )
 
     def _error_pattern(self) -> tuple[str, bool]:
         return self.pattern, self._is_pattern
 
     def _as_operand(self) -> str:
-        is_joined = bool(self._operator) or (not self._is_pattern and self.pattern[:1] in "~(")
-        return f"({clipped(repr(self))})" if is_joined else clipped(repr(self))
+        name = clipped(repr(self))
+        return f"({name})" if self._operator in _JOINS or self._operator == "~" else name
 
-    def _blame(self, limits: Limits, cancel: CancelToken | None) -> str:
-        """Which operands of an empty intersection exclude each other."""
-        if self._operator != "&" or not 2 <= len(self._operands) <= _MOST_BLAMED:
-            return ""
-        operands = [
-            operand
-            for operand in self._operands
-            if not operand._expression.control_tokens and not operand._expression.sees_edges
-        ]
-        alone = [operand for operand in operands if operand.is_empty(limits=limits, cancel=cancel)]
-        if alone:
-            return "of its operands these match no text by themselves: " + _listed(alone)
-        pairs = [
-            (a, b)
-            for i, a in enumerate(operands)
-            for b in operands[i + 1 :]
-            if (a & b).is_empty(limits=limits, cancel=cancel)
-        ]
-        if not pairs:
-            return "every two of its operands have texts in common, but all of them together have none"
-        return "these operands exclude each other: " + "; ".join(
-            f"{clipped(repr(a))} and {clipped(repr(b))}" for a, b in pairs
-        )
+
+def _concatenation(items: list[_core.Expression]) -> _core.Expression:
+    return _core.concat([_core.scope(item) for item in items])
+
+
+def _difference(items: list[_core.Expression]) -> _core.Expression:
+    """What is in the first, and in no other."""
+    others = _core.union([_core.scope(item) for item in items[1:]])
+    return _core.intersect([items[0], _core.complement(others)])
+
+
+_JOINS: dict[str, Callable[[list[_core.Expression]], _core.Expression]] = {
+    "+": _concatenation,
+    "|": _core.union,
+    "&": _core.intersect,
+    "-": _difference,
+}
 
 
 def regex(
@@ -386,48 +406,14 @@ def choice(options: Iterable[str | Constraint]) -> Constraint:
     return Constraint(_core.union(others) if len(others) > 1 else others[0], clipped(name))
 
 
-def checked_text(text: str) -> bytes:
-    """The UTF-8 of a text that a caller gave; raises ``TypeError`` and ``ValueError`` where it has none."""
-    if not isinstance(text, str):
-        raise TypeError(f"a text must be a str, not {type(text).__name__}")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the text has a surrogate, U+{ord(text[error.start]):04X}, at position {error.start}; no valid "
-            "text has one, remove it"
-        ) from None
-
-
 def _is_valid(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def checked_bounds(minimum: int, maximum: int | None) -> tuple[int, int | None]:
-    """Bounds of a repetition that a caller gave; raises ``ValueError`` where they are none."""
-    try:
-        low = operator.index(minimum)
-        high = None if maximum is None else operator.index(maximum)
-    except TypeError:
-        raise ValueError(f"bounds must be whole numbers, not {minimum!r} and {maximum!r}") from None
-    if not 0 <= low < 1 << 62 or (high is not None and not low <= high < 1 << 62):
-        raise ValueError(f"bounds must be 0 <= minimum <= maximum, not {low} and {high}")
-    return low, high
 
 
 def _core_limits(limits: Limits) -> _core.Limits:
     return _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth)
 
 
-def clipped(text: str, longest: int = _LONGEST_DESCRIPTION) -> str:
-    """A description, shortened where it is long."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
 def _described(joint: str, operands: tuple[Constraint, ...]) -> str:
     shown = joint.join(operand._as_operand() for operand in operands[:8])
     return clipped(shown + (joint + "…" if len(operands) > 8 else ""))
-
-
-def _listed(constraints: list[Constraint]) -> str:
-    return "; ".join(clipped(repr(constraint), 120) for constraint in constraints)

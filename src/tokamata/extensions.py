@@ -10,7 +10,8 @@ import operator
 from collections.abc import Sequence
 
 from tokamata import _core
-from tokamata.constraint import Constraint, checked_text, clipped
+from tokamata.arguments import checked_text, clipped
+from tokamata.constraint import Constraint
 from tokamata.patterns import extensions as expressions
 
 __all__ = [

@@ -216,8 +216,10 @@ TEST(every_mask_of_every_small_tree) {
       if (size == 4 && place % 4 != 0 && !all_of_them()) continue;
       const test::Note note([&] { return "pattern " + shown(tree); });
       try {
-        Language language(tree, 200);
-        const auto pattern = engine::expression_of(tree);
+        // What is complemented is a set of texts beside others (expression.hpp).
+        const TreePtr text = oracle::both({oracle::star(oracle::any()), tree});
+        Language language(text, 200);
+        const auto pattern = engine::expression_of(text);
         for (std::size_t i = 0; i < all.size(); ++i) {
           // All bytes are many tokens; few trees meet them all.
           if (size >= 3 && (place / 4 + i) % 3 != 0 && !all_of_them()) continue;
@@ -230,7 +232,7 @@ TEST(every_mask_of_every_small_tree) {
         ++left_out;
       }
     }
-  CHECK(left_out < 20);
+  CHECK(left_out < place / 10);
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ class Language {
 
  private:
   static constexpr int kUnknown = -2;
+  static constexpr std::uint64_t kMostWork = 3'000'000;  // elements; a second or so
 
   // What the whole pattern and its scopes have in common: the symbols.
   struct Shared {
@@ -193,6 +194,7 @@ class Language {
     while (!open.empty()) {
       const int state = open.back();
       open.pop_back();
+      if (++work_ > kMostWork) throw TooLarge();
       if (!drawn(state).lives || !set.insert(Element{state}).second) continue;
       open.insert(open.end(), drawn(state).epsilon.begin(), drawn(state).epsilon.end());
       for (std::size_t i = 0; i < drawn(state).edges.size(); ++i)
@@ -237,6 +239,7 @@ class Language {
     return reached;
   }
   void go_on(Element element, const Input& read, const Place& place, Set& reached) const {
+    if (++work_ > kMostWork) throw TooLarge();
     const Thompson::Edge& e = edge(element);
     if (!drawn(e.target).lives) return;
     switch (e.kind) {
@@ -354,7 +357,7 @@ class Language {
     if (worlds.empty()) return kDead;
     const auto [place, is_new] = index_.try_emplace(worlds, static_cast<int>(states_.size()));
     if (is_new) {
-      if (states_.size() >= largest_ || worlds.size() > 2000) throw TooLarge();
+      if (states_.size() >= largest_ || worlds.size() > 200) throw TooLarge();
       states_.push_back(worlds);
       accepting_.push_back(std::ranges::any_of(worlds, [&](const World& world) { return is_true(world); }));
       rows_.emplace_back(static_cast<std::size_t>(shared_->count()), kUnknown);
@@ -393,6 +396,7 @@ class Language {
   std::map<std::set<World>, int> index_;
   std::vector<bool> accepting_;
   std::vector<bool> lives_;  // none where all do
+  mutable std::uint64_t work_ = 0;
   std::deque<std::vector<int>> rows_;  // they stay where they are while more are found
 };
 

@@ -1,0 +1,120 @@
+"""Why no text matches: the operands that are to blame.
+
+Problem.  ``(a & b & c) + d`` was compiled and matches nothing.  Which part is at fault?
+
+How.  A concatenation is empty because an operand is; a union because all of them are; so the search goes
+down to the first operand that is empty, until it is not made of others or is an intersection or a
+difference.  Of an intersection, all pairs of operands are asked whether they have a text in common; where
+there are many, the shortest run of first operands that has none is found by bisection, and only pairs
+with the last of it are asked.
+
+Cost.  A question (a search for a shortest text) for each operand, or pair of the first ``_MOST_PAIRED``;
+for n more of them log n and n.  All questions together get no more than the seconds of one compile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tokamata.arguments import clipped
+from tokamata.errors import LimitExceeded
+from tokamata.limits import CancelToken, Limits
+
+if TYPE_CHECKING:
+    from tokamata.constraint import Constraint
+
+_MOST_PAIRED = 16  # operands of which all pairs are asked about
+_MOST_SHOWN = 8  # pairs, or operands
+
+
+def why_empty(constraint: Constraint, limits: Limits, cancel: CancelToken | None) -> str:
+    """Which operands leave no text; ``""`` for a constraint that is not made of others.
+
+    Raises:
+        Cancelled: the search was stopped.
+    """
+    try:
+        return _Search(limits, cancel).explain(constraint)
+    except LimitExceeded as error:
+        return f"which of its parts are to blame was not found within {error.limit}={error.bound:.12g}"
+
+
+class _Search:
+    """Questions that share the time of one call."""
+
+    def __init__(self, limits: Limits, cancel: CancelToken | None) -> None:
+        self._limits = limits
+        self._cancel = cancel
+        self._end = time.monotonic() + limits.seconds
+
+    def explain(self, constraint: Constraint) -> str:
+        part = self._innermost(constraint)
+        if part._operator == "&":
+            reason = self._exclusions([operand for operand in part._operands if not operand._needs()])
+        elif part._operator == "-":
+            rest = ", ".join(_shown(operand) for operand in part._operands[1:][:_MOST_SHOWN])
+            reason = f"every text of {_shown(part._operands[0])} is one of {rest}"
+        elif part._operator == "~":
+            reason = f"every text is one of {_shown(part._operands[0])}"
+        else:
+            return "" if part is constraint else f"its part {_shown(part)} matches no text"
+        return reason if part is constraint else f"in its part {_shown(part)}: {reason}"
+
+    def _innermost(self, constraint: Constraint) -> Constraint:
+        """The smallest part, on one way down, that matches nothing and so makes the whole match nothing."""
+        while constraint._operator not in ("", "&", "~"):
+            operands = constraint._operands[:1] if constraint._operator == "-" else constraint._operands
+            part = next((operand for operand in operands if self._is_empty(operand)), None)
+            if part is None:
+                break
+            constraint = part
+        return constraint
+
+    def _exclusions(self, operands: list[Constraint]) -> str:
+        alone = [operand for operand in operands if self._is_empty(operand)]
+        if alone:
+            return "of its operands these match no text by themselves: " + _listed(map(_shown, alone))
+        if len(operands) <= _MOST_PAIRED:
+            pairs = list(itertools.combinations(operands, 2))
+        else:
+            count = self._shortest_empty_run(operands)
+            pairs = [(operand, operands[count - 1]) for operand in operands[: count - 1]]
+        excluding = [pair for pair in pairs if self._is_empty(pair[0] & pair[1])]
+        if excluding:
+            shown = _listed(f"{_shown(one)} and {_shown(other)}" for one, other in excluding)
+            return f"these operands exclude each other: {shown}"
+        if len(operands) <= _MOST_PAIRED:
+            return "every two of its operands have texts in common, but all of them together have none"
+        return f"the first {count} of its operands have no text in common, though the first {count - 1} have"
+
+    def _shortest_empty_run(self, operands: list[Constraint]) -> int:
+        """How many operands, from the first, have no text in common; those before the last of them have."""
+        low, high = 1, len(operands)  # the first one has texts, all together have none
+        while high - low > 1:
+            middle = (low + high) // 2
+            together = operands[0]
+            for operand in operands[1:middle]:
+                together = together & operand
+            low, high = (low, middle) if self._is_empty(together) else (middle, high)
+        return high
+
+    def _is_empty(self, constraint: Constraint) -> bool:
+        if constraint._needs():
+            return False  # not known: it is a question about texts
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise LimitExceeded("seconds", self._limits.seconds)
+        return constraint.is_empty(limits=replace(self._limits, seconds=left), cancel=self._cancel)
+
+
+def _shown(constraint: Constraint) -> str:
+    return clipped(repr(constraint), 120)
+
+
+def _listed(names: Iterable[str]) -> str:
+    first = list(itertools.islice(names, _MOST_SHOWN + 1))
+    return "; ".join(first[:_MOST_SHOWN] + ["…"] * (len(first) > _MOST_SHOWN))

@@ -1,0 +1,79 @@
+"""The control tokens that a pattern names, looked up in a vocabulary.
+
+An expression names a control token by a key (``patterns/extensions.py``): ``id:5``, ``name:<image>``, or
+``image:0`` to ``image:2`` for the tokens that begin an image, make it up and end it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tokamata import _core
+from tokamata.errors import UnknownTokenError
+from tokamata.patterns.extensions import IMAGE_FAMILIES
+
+if TYPE_CHECKING:
+    from tokamata.vocabulary import Vocabulary
+
+__all__ = ["control_token_ids", "valid_utf8"]
+
+
+def valid_utf8(expression: _core.Expression) -> _core.Expression:
+    """The texts of an expression that are valid UTF-8 as a whole.
+
+    All are, but for expressions that take whole tokens whatever their bytes.
+    """
+    if not expression.sees_edges:
+        return expression
+    controls = [_core.control_token(key) for key in expression.control_tokens]
+    unit = _core.union([_core.code_points([(0, 0x10FFFF)]), *controls])
+    return _core.intersect([_core.repeat(unit, 0, None), expression])
+
+
+def control_token_ids(keys: list[str], vocabulary: Vocabulary) -> dict[str, int]:
+    """The ids of control tokens, by the keys that an expression names them with.
+
+    Raises:
+        UnknownTokenError: the vocabulary lacks one, or it is text, or ends a text.
+    """
+    ids = {}
+    for key in keys:
+        kind, _, name = key.partition(":")
+        if kind == "id":
+            token = int(name)
+        elif kind == "name":
+            token = _by_name(name, vocabulary)
+        else:
+            token = _of_image(int(name), vocabulary)
+        ids[key] = _checked(token, name if kind != "image" else "IMAGE", vocabulary)
+    return ids
+
+
+def _by_name(name: str, vocabulary: Vocabulary) -> int:
+    try:
+        return vocabulary.control_token(name)
+    except UnknownTokenError:
+        if name and (text := name.encode()) in vocabulary.tokens:
+            return vocabulary.tokens.index(text)  # refused below, since it is text
+        raise
+
+
+def _of_image(part: int, vocabulary: Vocabulary) -> int:
+    for family in IMAGE_FAMILIES:
+        try:
+            return [vocabulary.control_token(name) for name in family][part]
+        except UnknownTokenError:
+            continue
+    reason = "the vocabulary has the image tokens of no family known; name them with CONTROL_TOKEN"
+    raise UnknownTokenError("IMAGE", reason)
+
+
+def _checked(token: int, name: str, vocabulary: Vocabulary) -> int:
+    if not 0 <= token < len(vocabulary):
+        raise UnknownTokenError(name, f"the vocabulary has the ids 0 to {len(vocabulary) - 1}")
+    if token in vocabulary.stop:
+        raise UnknownTokenError(name, "it is a stop token, which ends the text and cannot stand in it")
+    if vocabulary[token] is not None:
+        reason = f"token {token} is text, {vocabulary[token]!r:.60}; write that text instead"
+        raise UnknownTokenError(name, reason)
+    return token
