@@ -269,22 +269,22 @@ class Constraint:
         """Joins two constraints by an operator; chains of one operator stay flat."""
         if not isinstance(other, Constraint):
             return NotImplemented
-        left = right = ()
-        if self._operator == operator:
-            left = self._operands
-        if other._operator == operator != "-":  # a - (b - c) is no chain
-            right = other._operands
-        # An operand has its expression, so that to make one never goes down more than one level.
-        for operand, chain in ((self, left), (other, right)):
-            if not chain:
-                operand._expression
-        operands = (left or (self,)) + (right or (other,))
+        # a - (b - c) is no chain: there the right-hand side is one operand.
+        operands = self._chain(operator) + other._chain(operator if operator != "-" else None)
         return Constraint(None, _described(f" {operator} ", operands), made_by=operator, operands=operands)
 
+    def _chain(self, operator: str | None) -> tuple[Constraint, ...]:
+        """The operands of a chain of this operator, or the constraint itself."""
+        if self._operator == operator:
+            return self._operands
+        _ = self._expression  # made now, so that making one never goes down more than one level
+        return (self,)
+
     def _needs(self) -> str:
-        """What in this constraint is about tokens, so that it has no texts by itself; ``""`` if nothing is."""
+        """What in it is about tokens, so that it has no texts by itself; ``""`` if nothing is."""
         if names := self._expression.control_tokens:
-            return f"the control token {names[0].partition(':')[2]}"
+            kind, _, name = names[0].partition(":")
+            return "IMAGE" if kind == "image" else f"the control token {clipped(name, 80)}"
         return "TEXT_TOKEN or PARAGRAPH_TOKEN" if self._expression.sees_edges else ""
 
     def _refuse_edges(self) -> None:

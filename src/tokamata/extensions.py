@@ -46,9 +46,15 @@ def control_token(token: str | int) -> Constraint:
 
     Raises:
         TypeError: it is neither a name nor an id.
+        ValueError: the name holds a surrogate, or the id is below 0 or past 2^31.
     """
-    key = token if isinstance(token, str) else operator.index(token)
-    return Constraint(expressions.control_token(key), f"control_token({key!r:.80})")
+    if isinstance(token, str):
+        checked_text(token)
+        return Constraint(expressions.control_token(token), clipped(f"control_token({token!r})"))
+    key = int(operator.index(token))  # True is 1
+    if not 0 <= key < 1 << 31:
+        raise ValueError("the id of a control token is a whole number from 0 to below 2^31")
+    return Constraint(expressions.control_token(key), f"control_token({key})")
 
 
 def image() -> Constraint:
@@ -100,8 +106,10 @@ def delimited_list(
     """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two.
 
     Raises:
+        TypeError: item or delimiter is no :class:`tokamata.Constraint`.
         ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
     """
+    _check_constraints("delimited_list", item, delimiter)
     return item.separated_by(delimiter, minimum, maximum)
 
 
@@ -109,8 +117,10 @@ def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint)
     """One or more of the items, in their order, each at most once, with a delimiter between each two.
 
     Raises:
+        TypeError: an item or the delimiter is no :class:`tokamata.Constraint`.
         ValueError: there is no item, or more than ``expressions.MOST_ITEMS`` of them.
     """
+    _check_constraints("delimited_subsequence_of", *items, delimiter)
     if not 1 <= len(items) <= expressions.MOST_ITEMS:
         most = f"{expressions.MOST_ITEMS:,}"
         raise ValueError(f"delimited_subsequence_of takes 1 to {most} items, not {len(items):,}")
@@ -118,3 +128,10 @@ def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint)
         [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
     )
     return Constraint(expression, clipped(f"delimited_subsequence_of of {len(items)} items"))
+
+
+def _check_constraints(function: str, *given: object) -> None:
+    for value in given:
+        if not isinstance(value, Constraint):
+            advice = "; write tokamata.literal(…) for a text" if isinstance(value, str) else ""
+            raise TypeError(f"{function} takes constraints, not {type(value).__name__}{advice}")
