@@ -163,8 +163,9 @@ Explanation Matcher::explain(TokenId token) {
     const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
     if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
     const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
-    if (text.empty()) return {automaton().step(place(), token, budget) && !stopped() ? Allowed : NotText, 0, {}};
+    if (text.empty() && !is_named) return {NotText, 0, {}};
     if (stopped()) return {AfterStop, 0, {}};
+    if (text.empty()) return {automaton().step(place(), token, budget) ? Allowed : NotText, 0, {}};
     const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
     const ByteSet expected = automaton().live_bytes(reading.state, budget);
     if (reading.length < text.size()) return {Byte, reading.length, expected};

@@ -26,7 +26,7 @@ struct Explanation {
     Padding,      // no such token; a column of the logits alone
     NotText,      // a control token, or one without bytes
     StopTooSoon,  // a stop token, where the text is not accepted
-    AfterStop,    // a text token, after a stop token
+    AfterStop,    // a token that the pattern could read, after a stop token
     Byte,         // the byte at `offset` cannot come there; `expected` could
     Unspellable,  // all its bytes fit, but no tokens lead on from there to an accepted text
   };

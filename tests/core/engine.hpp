@@ -185,7 +185,9 @@ inline void check_explanation(Matcher& matcher, const oracle::TokenGraph& graph,
     CHECK(allowed || why.verdict == StopTooSoon);
     return;
   }
-  if (tokens.is_control(id) && allowed) return;
+  // One that the pattern does not name is as good as any control token, or as none.
+  if (tokens.is_control(id))
+    return CHECK(allowed || why.verdict == NotText || why.verdict == Padding || (at.stopped && why.verdict == AfterStop));
   if (id >= tokens.bytes.size()) return CHECK(why.verdict == Padding);
   const auto& bytes = at.stopped ? tokens.bytes[id] : graph.bytes(at.node, id);
   if (!bytes || bytes->empty()) return CHECK(why.verdict == NotText);

@@ -31,7 +31,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tokamata import _core
-from tokamata.patterns.regex import to_expression
+from tokamata.patterns.regex import DIALECTS, to_expression
 
 if TYPE_CHECKING:
     from tokamata.patterns.regex import ExtensionCall
@@ -204,35 +204,32 @@ def _substring(call: ExtensionCall) -> _core.Expression:
     return substring_of(call.unescape(_argument(call, "some text"), 0))
 
 
-def split_at_bars(argument: str) -> list[str]:
-    """The parts of an argument between its bars, those in groups, classes and escapes aside.
+def split_at_bars(argument: str, tokens: re.Pattern[str]) -> list[str]:
+    """The parts of an argument between its bars, those in groups, classes, escapes and comments aside.
 
-    >>> split_at_bars("[|]|(a|b)")
+    ``tokens`` cuts it as the dialect does: in that of ECMA-262 the class ``[^]`` has an end.
+
+    >>> split_at_bars("[|]|(a|b)", DIALECTS["python"].tokens)
     ['[|]', '(a|b)']
     """
-    parts, begin, depth, class_begin, place = [], 0, 0, -1, 0
-    while place < len(argument):
-        character = argument[place]
-        if character == "\\":
-            place += 1
-        elif class_begin >= 0:
-            # A bracket right after the opening one, or after [^, stands for itself.
-            if character == "]" and argument[class_begin:place] not in ("[", "[^"):
-                class_begin = -1
-        elif character == "[":
-            class_begin = place
-        elif character in "()":
-            depth += 1 if character == "(" else -1
-        elif character == "|" and depth == 0:
-            parts.append(argument[begin:place])
-            begin = place + 1
-        place += 1
+    parts, begin, depth = [], 0, 0
+    for found in tokens.finditer(argument):
+        token = found.group()
+        if token == "|" and depth == 0:
+            parts.append(argument[begin : found.start()])
+            begin = found.end()
+        elif token == ")":
+            depth -= 1
+        elif token[:1] == "(" and token[-1] != ")":  # (?i) and comments are whole tokens
+            depth += 1
     return [*parts, argument[begin:]]
 
 
 def _parts(call: ExtensionCall, example: str) -> list[_core.Expression]:
     """The delimiter and the items, which bars at the top level part."""
-    texts = split_at_bars(_argument(call, example))
+    dialect = DIALECTS[call.dialect]
+    tokens = (dialect.verbose_tokens if call.flags & dialect.verbose else None) or dialect.tokens
+    texts = split_at_bars(_argument(call, example), tokens)
     if len(texts) < 2:
         raise call.error(f"{call.name} needs a delimiter and an item", f"write (?P<{call.name}>{example})")
     parts = []
