@@ -49,6 +49,53 @@ def test_002_empty_tokens_are_never_allowed(byte_vocabulary: tk.Vocabulary) -> N
     assert empty not in allowed(tk.regex("(?s:.*)").compile(byte_vocabulary).matcher())
 
 
+Masks = list[tuple[set[int], int]]
+
+
+def papers_heuristic(
+    token_edges: dict[int, dict[int, int]], mask_edges: dict[int, Masks], accepting: set[int], way: list[int]
+) -> bool:
+    """Section 2.5.1: a token's own edge goes first, and then the edges with masks in their order."""
+    state = 0
+    for token in way:
+        masked = [target for mask, target in mask_edges.get(state, []) if token in mask]
+        own = token_edges.get(state, {}).get(token)
+        if own is None and not masked:
+            return False
+        state = masked[0] if own is None else own
+    return state in accepting
+
+
+def test_002_preferring_one_edge_of_a_token_loses_texts() -> None:
+    vocabulary = tk.Vocabulary.load([b"a", b"b", b"ab", b"\n"], stop=[])
+    a, b, ab, newline = range(4)
+    everything = {a, b, ab, newline}
+
+    # Any tokens, and then ab: the first a is taken for the beginning of the end.
+    edges: dict[int, dict[int, int]] = {0: {a: 1, ab: 2}, 1: {b: 2}}
+    masks: dict[int, Masks] = {0: [(everything, 0)]}
+    ends_in_ab = tk.regex("(?P<TEXT_TOKEN>*)ab").compile(vocabulary)
+    for way, by_the_heuristic in (([b, ab], True), ([b, a, b], True), ([a, ab], False), ([ab, ab], False)):
+        assert papers_heuristic(edges, masks, {2}, way) == by_the_heuristic
+        matcher = ends_in_ab.matcher()
+        assert all(matcher.advance(token) for token in way)
+        assert matcher.is_accepting
+
+    # Two masks, in either order: a is in both.
+    edges = {1: {a: 3}, 2: {b: 3}}
+    both: Masks = [(everything, 1), (everything - {newline}, 2)]
+    two_masks = tk.regex("(?P<TEXT_TOKEN>)a|(?P<PARAGRAPH_TOKEN>)b").compile(vocabulary)
+    assert [papers_heuristic(edges, {0: both}, {3}, way) for way in ([a, a], [a, b])] == [True, False]
+    assert [papers_heuristic(edges, {0: both[::-1]}, {3}, way) for way in ([a, a], [a, b])] == [False, True]
+    for way in ([a, a], [a, b]):
+        matcher = two_masks.matcher()
+        assert all(matcher.advance(token) for token in way)
+        assert matcher.is_accepting
+    matcher = two_masks.matcher()
+    assert matcher.advance(a)
+    assert allowed(matcher) == {a, b}
+
+
 # ---- 000 --------------------------------------------------------------------------------------
 
 X, Y, C, Z = 0, 1, 2, 3

@@ -339,7 +339,7 @@ nb::object find_shortest_text(const ExpressionPtr& expression, const Limits& lim
                               nb::object pattern, bool is_pattern) {
   const std::optional<std::string> text = without_interpreter({std::move(pattern), is_pattern}, [&] {
     const ByteSet every_byte = ByteSet::range(0, 0xFF);
-    ByteAutomaton automaton(*expression, every_byte, 1, limits, cancel);
+    ByteAutomaton automaton(*expression, {}, every_byte, 1, limits, cancel);
     Budget budget(limits, cancel, 0, [&] { return automaton.memory_bytes(); });
     return shortest_text(automaton, budget);
   });

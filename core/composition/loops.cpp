@@ -83,9 +83,24 @@ bool all_lead_to(ByteAutomaton& automaton, StateId state, StateId goal, unsigned
   return true;
 }
 
+// Whether the state may stand inside a code point as well as between two: after the first byte of one it
+// takes another character.  Only OneToken reads bytes and not code points.
+bool reads_bytes(ByteAutomaton& automaton, StateId state, Budget& budget) {
+  StateId previous = ByteAutomaton::kDead;
+  for (unsigned lead = 0xC2; lead <= 0xF4; ++lead) {
+    const StateId next = automaton.next(state, static_cast<std::uint8_t>(lead), budget);
+    if (next == previous || next == ByteAutomaton::kDead) continue;
+    for (unsigned byte = 0; byte < 0x80; ++byte)
+      if (automaton.next(next, static_cast<std::uint8_t>(byte), budget) != ByteAutomaton::kDead) return true;
+    previous = next;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool whole_leads, Budget& budget) {
+  if (automaton.node(state).edges && reads_bytes(automaton, state, budget)) return {};
   ByteSet stable;
   for (unsigned value = 0; value < 0x80; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);

@@ -20,13 +20,21 @@ void add_stops(const Vocabulary& vocabulary, Mask& mask) {
   mask.set_bits += vocabulary.stop().size();
 }
 
+// Each name with the first one that has its id.
+Arena::Aliases aliases_of(const TokenAutomaton::ControlTokens& control_tokens) {
+  std::map<TokenId, std::string> first_names;
+  Arena::Aliases aliases;
+  for (const auto& [name, token] : control_tokens) aliases.emplace(name, first_names.emplace(token, name).first->second);
+  return aliases;
+}
+
 }  // namespace
 
 TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
                                std::shared_ptr<const Vocabulary> start_vocabulary, const ControlTokens& control_tokens,
                                const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : vocabulary_(std::move(vocabulary)), start_vocabulary_(std::move(start_vocabulary)),
-      automaton_(pattern, vocabulary_->single_bytes(),
+      automaton_(pattern, aliases_of(control_tokens), vocabulary_->single_bytes(),
                  std::max(vocabulary_->trie().longest(), start_vocabulary_ ? start_vocabulary_->trie().longest() : 0),
                  limits, std::move(cancel)),
       uses_edges_(automaton_.node(automaton_.start()).edges),

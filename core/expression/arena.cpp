@@ -173,7 +173,9 @@ ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
                  .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
 }
 
-ExpressionId Arena::add_control_token(const std::string& name) {
+ExpressionId Arena::add_control_token(const std::string& given) {
+  const auto alias = aliases_.find(given);
+  const std::string& name = alias == aliases_.end() ? given : alias->second;
   const auto place = std::ranges::find(control_tokens_, name);
   const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
   if (place == control_tokens_.end()) control_tokens_.push_back(name);

@@ -95,6 +95,10 @@ class Arena {
   // length of its longest token in bytes.  Both only steer the flags of the nodes.
   Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit);
 
+  // Which control tokens are the same one under another name; the names of patterns added later.
+  using Aliases = std::map<std::string, std::string>;
+  void join_control_tokens(Aliases aliases) { aliases_ = std::move(aliases); }
+
   // A pattern, into normal form.
   ExpressionId add(const Expression& pattern, Budget& budget);
   // Copies an expression of another arena into this one.  `copies` remembers what was copied, by
@@ -257,7 +261,10 @@ class Arena {
     return kind == Kind::Intersection || kind == Kind::Complement || kind == Kind::Scope || kind == Kind::Guarded;
   }
   ExpressionId at_edge(ExpressionId expression, Budget& budget);
+  void distribute(ExpressionId begun, ExpressionId tail, std::vector<ExpressionId>& out);
   void begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out);
+  void begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,
+                           std::vector<ExpressionId>& out);
   ExpressionId closed_at_edge(const ExpressionNode& n, Budget& budget);
 
   ExpressionId clip_repetition(const ExpressionNode& node);
@@ -274,6 +281,7 @@ class Arena {
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::vector<KnownStrings> strings_;
   std::vector<std::string> control_tokens_;
+  Aliases aliases_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;
   std::unordered_map<std::uint32_t, ByteSet> first_bytes_;
   std::unordered_map<std::uint64_t, ExpressionId> advanced_;  // by expression and symbol

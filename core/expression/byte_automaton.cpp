@@ -8,10 +8,11 @@ namespace {
 constexpr std::uint32_t kNoState = ~std::uint32_t{0};
 }
 
-ByteAutomaton::ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach,
-                             const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
+                             std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : single_bytes_(single_bytes), reach_(reach), limits_(limits), arena_(make_arena()) {
   Budget budget(limits_, std::move(cancel), 0, [this] { return arena_.memory_bytes(); });
+  arena_.join_control_tokens(std::move(control_tokens));
   const ExpressionId root = arena_.add(pattern, budget);
   pattern_bytes_ = arena_.pattern_bytes();
   control_tokens_ = arena_.control_tokens();

@@ -25,8 +25,8 @@ class ByteAutomaton {
  public:
   static constexpr StateId kDead{0};
 
-  ByteAutomaton(const Expression& pattern, const ByteSet& single_bytes, std::size_t reach, const Limits& limits,
-                std::shared_ptr<const CancelToken> cancel);
+  ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
+                std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel);
 
   StateId start() const { return start_; }
 

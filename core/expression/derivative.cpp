@@ -51,7 +51,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::Scope:
       case Kind::Guarded:
         if (const ExpressionId rest = derive_closed(n, run); rest != kEmpty)
-          out.push_back(concatenate(rest, advanced(tail, run.symbol, run.budget)));
+          distribute(rest, advanced(tail, run.symbol, run.budget), out);
         return;
       case Kind::Repetition: {
         const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
@@ -77,6 +77,14 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       }
     }
   }
+}
+
+// What was begun is a union of alternatives that were begun: none is the head of a concatenation, where
+// the edge of a token would not find it.
+void Arena::distribute(ExpressionId begun, ExpressionId tail, std::vector<ExpressionId>& out) {
+  const auto given = alternatives(begun);
+  for (const ExpressionId alternative : std::vector<ExpressionId>(given.begin(), given.end()))
+    out.push_back(concatenate(alternative, tail));
 }
 
 // The same under a guard; what was met without one, or under another, is met again.
@@ -212,8 +220,8 @@ ExpressionId Arena::at_edge(ExpressionId expression, Budget& budget) {
         out.push_back(concatenate(one_token(head.first, Phase::AtEdge), tail));
     } else if (head.edges && is_closed(head.kind)) {
       const ExpressionId reached = closed_at_edge(head, budget);
-      out.push_back(concatenate(reached, tail));
-      if (is_skippable(node(reached))) begin_tokens(tail, kEpsilon, budget, out);
+      distribute(reached, tail, out);
+      begin_tokens_behind(reached, tail, kEpsilon, budget, out);
     } else {
       out.push_back(alternative);
       begin_tokens(alternative, kEpsilon, budget, out);
@@ -241,16 +249,21 @@ void Arena::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& bud
     }
     case Kind::Concatenation: {
       begin_tokens(n.head(), pair(n.tail(), tail), budget, out);
-      const ExpressionId guard = condition(n.head());
-      if (guard == kEmpty) return;
-      std::vector<ExpressionId> after;
-      begin_tokens(n.tail(), tail, budget, after);
-      for (ExpressionId alternative : after) out.push_back(guarded(alternative, guard));
-      return;
+      return begin_tokens_behind(n.head(), n.tail(), tail, budget, out);
     }
     default:
-      if (is_closed(n.kind)) out.push_back(concatenate(closed_at_edge(n, budget), tail));
+      if (is_closed(n.kind)) distribute(closed_at_edge(n, budget), tail, out);
   }
+}
+
+// Those of `expression · tail` where `head`, before it, matches nothing.
+void Arena::begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,
+                                std::vector<ExpressionId>& out) {
+  const ExpressionId guard = condition(head);
+  if (guard == kEmpty) return;
+  std::vector<ExpressionId> alternatives;
+  begin_tokens(expression, tail, budget, alternatives);
+  for (ExpressionId alternative : alternatives) out.push_back(guarded(alternative, guard));
 }
 
 ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {

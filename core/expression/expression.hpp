@@ -77,7 +77,9 @@ class Expression {
   struct ControlToken {  // the token itself, whatever text it looks like
     std::string name;
   };
-  struct OneToken {  // one text token from edge to edge, all of whose bytes are in the set
+  // One text token from edge to edge, all of whose bytes are in the set.  Not in complements and lookaround:
+  // what a text is not, or what surrounds it, is told by its bytes and not by how it is cut into tokens.
+  struct OneToken {
     ByteSet bytes;
   };
   using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Everything,

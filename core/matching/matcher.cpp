@@ -167,8 +167,9 @@ Explanation Matcher::explain(TokenId token) {
     if (stopped()) return {AfterStop, 0, {}};
     if (text.empty()) return {automaton().step(place(), token, budget) ? Allowed : NotText, 0, {}};
     const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
-    const ByteSet expected = automaton().live_bytes(reading.state, budget);
-    if (reading.length < text.size()) return {Byte, reading.length, expected};
+    if (reading.length < text.size())
+      return {Byte, reading.length, automaton().live_bytes(reading.state, budget)};
+    const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
     const bool lives = automaton().step(place(), token, budget).has_value();
     return {lives ? Allowed : Unspellable, reading.length, expected};
   });

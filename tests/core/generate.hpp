@@ -113,23 +113,30 @@ inline TreePtr special_leaf(Choices& choices) {
   }
 }
 
-inline TreePtr operated(Choices& choices, TreePtr body) {
-  switch (choices.below(9)) {
+inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds);
+
+// What is complemented or looked at sees no edges of tokens (expression.hpp).
+inline TreePtr operated(Choices& choices, std::uint32_t size, const Bounds& bounds) {
+  const std::uint32_t kind = choices.below(9);
+  Bounds inner = bounds;
+  inner.has_edges = bounds.has_edges && kind == 8;
+  const TreePtr body = tree(choices, size - 1, inner);
+  switch (kind) {
     case 0: return oracle::no(body);
     case 1: return oracle::both({oracle::star(oracle::any()), oracle::no(body)});
-    case 2: return oracle::ahead(body);
-    case 3: return oracle::not_ahead(body);
-    case 4: return oracle::behind(body);
-    case 5: return oracle::not_behind(body);
+    case 2: return oracle::not_ahead(body);
+    case 3: return oracle::not_behind(body);
+    case 4: return oracle::ahead(body);
+    case 5: return oracle::behind(body);
     case 6: return oracle::ahead_rest(body);
     case 7: return oracle::behind_prefix(body);
     default: return oracle::scope(body);
   }
 }
 
-inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds = {}) {
+inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds) {
   if (bounds.has_operators && size >= 2 && choices.one_in(3))
-    return operated(choices, tree(choices, size - 1, bounds));
+    return operated(choices, size, bounds);
   if (size <= 1) {
     if (bounds.has_controls && choices.one_in(4)) return oracle::control(choices.one_in(2) ? "<x>" : "<y>");
     if (bounds.has_edges && choices.one_in(3))

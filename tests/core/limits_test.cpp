@@ -1,12 +1,7 @@
-// What strangers may send: patterns that explode, limits that stop them, memory that comes back,
-// cancelling, and many threads at once.
+// What strangers may send: patterns that explode, limits that stop them, and memory that comes back.
 //
 // The bounds on time are generous, since the machine may be busy; those on memory count what was
 // really allocated (this file replaces operator new), not what the engine says that it holds.
-//
-// The threads under ThreadSanitizer:
-//   cmake -S . -B build/tsan -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON -DTOKAMATA_SANITIZE=thread
-//   cmake --build build/tsan && build/tsan/tests/core/core_tests limits
 
 #include <malloc.h>
 
@@ -14,7 +9,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <new>
-#include <thread>
 
 #include "engine.hpp"
 #include "generate.hpp"
@@ -57,8 +51,6 @@ void operator delete[](void* place, const std::nothrow_t&) noexcept { counted_de
 namespace {
 
 using namespace oracle;
-using tokamata::Cancelled;
-using tokamata::CancelToken;
 using tokamata::Limits;
 using tokamata::LimitExceeded;
 using tokamata::Matcher;
@@ -401,118 +393,6 @@ TEST(masks_come_back_within_the_memory) {
   CHECK(held->words == masks[0]);
   CHECK(some.rollback(whole.size()));
   CHECK(some.mask()->words == masks[0]);
-}
-
-// ---- cancelling and threads -------------------------------------------------------------------
-
-TEST(another_thread_cancels) {
-  const Tokens tokens = attack_tokens();
-  Limits limits;
-  limits.memory_bytes = std::size_t{64} << 20;
-  limits.seconds = 100;
-  const auto cancel = std::make_shared<CancelToken>();
-  const auto constraint = engine::compile(attacks()[0].tree, tokens, limits, cancel);
-  Matcher matcher(constraint);
-  const auto first = matcher.mask();
-  Choices choices(1);
-  std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    cancel->cancel();
-  });
-  std::size_t steps = 0;
-  CHECK_THROWS(Cancelled, for (unsigned i = 0; i < 1'000'000; ++i) {
-    (void)matcher.mask();
-    steps += matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
-    if (matcher.tokens().size() > 900) CHECK(matcher.rollback(800));
-  });
-  other.join();
-  CHECK(matcher.rollback(matcher.tokens().size()));
-  CHECK(matcher.mask() == first);
-  CHECK_THROWS(Cancelled, engine::compile(attacks()[0].tree, tokens, limits, cancel));
-}
-
-// Matchers of one constraint in several threads, each with its own walk, and one matcher that all
-// of them fork.  Every mask is compared with that of an engine that nobody else uses.
-void walk_in_threads(const Limits& limits) {
-  const Tokens tokens = attack_tokens();
-  const TreePtr item = choice({repeat(one_of({{'a', 'z'}}), 1, 40), sequence({text("\""), star(one_of({{0x20, 0x21}, {0x23, 0x10FFFF}})), text("\"")})});
-  const TreePtr tree = sequence({repeat(sequence({item, text(",")}), 1, 50), text(".")});
-  const auto shared = engine::compile(tree, tokens, limits);
-  Matcher common(shared);
-  std::atomic<unsigned> refusals{0};
-  std::vector<std::string> faults(4);
-  const auto work = [&](unsigned number) {
-    try {
-      Matcher reference(engine::compile(tree, tokens));
-      const auto own = number % 2 ? common.fork() : std::make_unique<Matcher>(shared);
-      Choices choices(number + 11);
-      for (unsigned step = 0; step < 250; ++step) try {
-          const auto mask = own->mask();
-          CHECK(mask->words == reference.mask()->words);
-          (void)common.mask();
-          (void)shared->memory_bytes();
-          (void)own->is_finished();
-          if (mask->open_tokens == 0 || step % 50 == 49) {
-            const std::size_t back = own->tokens().size() / 2;
-            CHECK(own->rollback(back));
-            CHECK(reference.rollback(back));
-            continue;
-          }
-          std::uint32_t id = choices.below(tokens.width);
-          while (!((mask->words[id / 32] >> (id % 32)) & 1) || tokens.is_stop(id)) id = (id + 1) % tokens.width;
-          CHECK(own->try_advance({id}).value_or(false) || own->advance({id}));
-          CHECK(reference.advance({id}));
-          const auto copy = own->fork();
-          CHECK(copy->tokens().size() == own->tokens().size());
-        } catch (const LimitExceeded&) {
-          ++refusals;
-          const std::size_t back = own->tokens().size();
-          CHECK(own->rollback(back));
-          CHECK(reference.rollback(reference.tokens().size()));
-        }
-    } catch (const std::exception& error) {
-      faults[number] = error.what();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < 4; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::string& fault : faults) CHECK_EQUAL(fault, std::string());
-  CHECK(common.tokens().empty());
-  if (limits.states > 1'000'000) CHECK_EQUAL(refusals.load(), 0u);
-}
-
-TEST(threads_share_a_constraint) { walk_in_threads({}); }
-
-TEST(threads_share_a_constraint_in_little_memory) {
-  Limits limits;
-  limits.states = 400;
-  limits.memory_bytes = 200'000;
-  walk_in_threads(limits);
-}
-
-// One matcher, used by all threads at once: any interleaving is some order of whole calls.
-TEST(threads_share_a_matcher) {
-  const Tokens tokens = attack_tokens();
-  const auto constraint = engine::compile(star(one_of({{'a', 'b'}})), tokens);
-  Matcher matcher(constraint);
-  const auto words = matcher.mask()->words;
-  std::atomic<int> balance{0};
-  std::atomic<bool> wrong{false};
-  const auto work = [&] {
-    for (unsigned i = 0; i < 300; ++i) {
-      if (matcher.advance({'a'})) ++balance;
-      if (i % 3 == 0 && matcher.rollback(1)) --balance;
-      if (matcher.mask()->words != words || !matcher.is_accepting()) wrong = true;
-      (void)matcher.forced_text();
-      (void)matcher.text();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < 3; ++i) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
-  CHECK(!wrong);
-  CHECK_EQUAL(matcher.tokens().size(), static_cast<std::size_t>(balance.load()));
 }
 
 }  // namespace

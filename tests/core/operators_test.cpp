@@ -49,7 +49,7 @@ std::vector<std::vector<TreePtr>> small_trees(std::size_t largest) {
 class Engine {
  public:
   explicit Engine(const TreePtr& tree)
-      : automaton_(*engine::expression_of(tree), tokamata::ByteSet::range(0, 255), 4, {}, nullptr) {}
+      : automaton_(*engine::expression_of(tree), {}, tokamata::ByteSet::range(0, 255), 4, {}, nullptr) {}
 
   bool matches(const std::string& bytes) {
     tokamata::StateId state = automaton_.start();

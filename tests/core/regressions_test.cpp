@@ -58,4 +58,33 @@ TEST(a_stop_token_right_at_the_start) {
   engine::check_bits(engine::bits_of(*matcher.mask(), 3), {true, false, true});
 }
 
+// After a stop token, to explain a control token that the pattern names asked for a step from no state.
+TEST(a_named_control_token_after_a_stop_token_is_explained) {
+  Tokens tokens = engine::plain({"a"});
+  tokens.bytes.push_back(std::nullopt);
+  tokens.width = 3;
+  tokens.controls = {{"image", 2}};
+  tokamata::Matcher matcher(engine::compile(sequence({control("image"), text("a")}), tokens));
+  for (const std::uint32_t id : {2u, 0u, 1u}) CHECK(matcher.advance({id}));
+  CHECK(matcher.explain({2}).verdict == tokamata::Explanation::Verdict::AfterStop);
+}
+
+// In a scope, once the lookaround in it was decided, what remained was a union at the head of what follows;
+// the edge behind the token did not find the token in it, and the text could not end there.
+TEST(a_token_beside_other_text_in_a_scope_ends) {
+  const Tokens tokens = engine::plain({"a", "b", "ab"});
+  const TreePtr tree = star(scope(choice({at_beginning(), text("abb"), one_token({{'a', 'b'}})})));
+  oracle::Language language(tree, 300);
+  const TokenGraph graph(language, tokens);
+  engine::check_everywhere(engine::compile(tree, tokens), graph, tokens, true);
+}
+
+// A OneToken may stand inside a code point; what is below C3 in the trie has no character of its own, and
+// was taken to live with the letters that the token could go on with.
+TEST(a_token_of_some_bytes_does_not_take_the_rest_of_a_code_point) {
+  const Tokens tokens = engine::plain({"b", "\xC3\xA8", "\xC3", "bb"});
+  tokamata::Matcher matcher(engine::compile(one_token({{'b', 'c'}, {0xC3, 0xC3}}), tokens));
+  engine::check_bits(engine::bits_of(*matcher.mask(), tokens.width), {true, false, true, true, false});
+}
+
 }  // namespace

@@ -14,6 +14,7 @@ are made once in a process.
 from __future__ import annotations
 
 from tokamata import _core
+from tokamata.errors import UnsupportedPatternError
 from tokamata.patterns.regex.anchors import resolve_anchors
 from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.edges import open_edges
@@ -53,6 +54,9 @@ def lower_tree(tree: Tree, searches: bool = False, part_at: int | None = None) -
         tree: a parsed pattern.
         searches: whether anything may stand before and after what the pattern matches.
         part_at: where it stands in the pattern that it is part of; ``None``: it is the whole.
+
+    Raises:
+        UnsupportedPatternError: a lookaround has a part that sees how a text is cut into tokens.
     """
     if searches or tree.looks:
         open_edges(tree, searches)
@@ -70,6 +74,7 @@ def lower_tree(tree: Tree, searches: bool = False, part_at: int | None = None) -
         elif type(node) is Repeat:
             node.lowered = _repeat(node)
         elif type(node) is Look:
+            _refuse_edges(node, tree.pattern, node.position - (part_at or 0))
             node.lowered = _look(node)
     return _lowered(tree.root)
 
@@ -140,6 +145,16 @@ def _look(node: Look) -> _core.Expression:
     if node.negated:
         body = _core.complement(body)
     return _core.look_behind(body) if node.behind else _core.look_ahead(body)
+
+
+def _refuse_edges(look: Look, pattern: str, position: int) -> None:
+    if _lowered(look.body).sees_edges:
+        raise UnsupportedPatternError(
+            pattern,
+            position,
+            "a lookaround is about texts, not about how they are cut into tokens",
+            "put TEXT_TOKEN and PARAGRAPH_TOKEN beside the lookaround",
+        )
 
 
 def _assertion(node: Anchor | WordBoundary) -> _core.Expression:
