@@ -84,7 +84,7 @@ bool all_lead_to(ByteAutomaton& automaton, StateId state, StateId goal, unsigned
 }
 
 // Whether the state may stand inside a code point as well as between two: after the first byte of one it
-// takes another character.  Only OneToken reads bytes and not code points.
+// takes another character.  OneToken and Everything read bytes and not code points.
 bool reads_bytes(ByteAutomaton& automaton, StateId state, Budget& budget) {
   StateId previous = ByteAutomaton::kDead;
   for (unsigned lead = 0xC2; lead <= 0xF4; ++lead) {
@@ -100,7 +100,6 @@ bool reads_bytes(ByteAutomaton& automaton, StateId state, Budget& budget) {
 }  // namespace
 
 std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool whole_leads, Budget& budget) {
-  if (automaton.node(state).edges && reads_bytes(automaton, state, budget)) return {};
   ByteSet stable;
   for (unsigned value = 0; value < 0x80; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);
@@ -116,7 +115,7 @@ std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool who
       if (next != ByteAutomaton::kDead && all_lead_to(automaton, next, state, missing, low, high, budget)) stable.add(lead);
     }
   }
-  if (stable.empty()) return {};
+  if (stable.empty() || (!automaton.node(state).text && reads_bytes(automaton, state, budget))) return {};
   return {{stable, kUnbounded}};
 }
 
