@@ -79,7 +79,9 @@ class Player {
   // False where a limit or a cancelled token stopped it.
   bool play(const std::vector<Call>& calls) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      const test::Note note([&] { return "call " + std::to_string(i) + " of the text, verb " + std::to_string(static_cast<int>(calls[i].verb)); });
+      const test::Note note([&] {
+        return "call " + std::to_string(i) + " of the text, verb " + std::to_string(static_cast<int>(calls[i].verb));
+      });
       const std::vector<TokenId> before = matcher_->tokens();
       try {
         CHECK(answer(calls[i]) == calls[i].answer);
@@ -299,7 +301,8 @@ void find_positions(Sample& sample) {
 
 // {"name":"...","tags":["...",...],"age":...}, read by some thousand tokens.
 TreePtr object() {
-  const TreePtr letters = one_of({{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x10FFFF}}), small = one_of({{'a', 'z'}, {0xE0, 0xFF}});
+  const TreePtr letters = one_of({{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x10FFFF}});
+  const TreePtr small = one_of({{'a', 'z'}, {0xE0, 0xFF}});
   const TreePtr tag = sequence({text("\""), repeat(small, 1, kUnbounded), text("\"")});
   return sequence({text("{\"name\":\""), repeat(letters, 0, 20), text("\",\"tags\":["),
                    optional(sequence({tag, repeat(sequence({text(","), tag}), 0, 3)})), text("],\"age\":"),
@@ -312,7 +315,7 @@ Tokens wide_tokens() {
   for (unsigned i = 0; i < 3000; ++i) {
     std::string token = i % 3 == 0 ? " " : "";
     for (std::uint32_t length = choices.between(2, 7); length > 0; --length)
-      token += choices.one_in(9) ? oracle::encoded(0xE0 + choices.below(30)) : std::string(1, static_cast<char>('a' + choices.below(26)));
+      token += oracle::encoded(choices.one_in(9) ? 0xE0 + choices.below(30) : 'a' + choices.below(26));
     more.push_back(i % 7 == 0 ? std::to_string(i) : token);
   }
   return engine::with_all_bytes(more);
@@ -322,7 +325,8 @@ Tokens wide_tokens() {
 // of its own.
 TreePtr explosion(unsigned count) {
   const TreePtr letter = one_of({{'a', 'b'}}), pair = sequence({letter, letter});
-  return repeat(sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, count, count), text("c")}), 1, 3);
+  const TreePtr pairs_and_threes = star(choice({pair, sequence({pair, letter})}));
+  return repeat(sequence({pairs_and_threes, text("a"), repeat(pair, count, count), text("c")}), 1, 3);
 }
 
 // All bytes, all strings of so many letters a and b, and some with a c.
@@ -352,7 +356,8 @@ std::vector<Sample> make_samples() {
     const TreePtr tree = generate::tree(choices, choices.between(6, 10), bounds);
     Sample sample(tree, generate::tokens(choices, tree));
     if ((sample.start_vocabulary != nullptr) != (samples.size() == 3)) continue;
-    if (sample.pattern->control_tokens().empty() == bounds.has_controls || sample.pattern->sees_edges() != bounds.has_edges) continue;
+    if (sample.pattern->control_tokens().empty() == bounds.has_controls) continue;
+    if (sample.pattern->sees_edges() != bounds.has_edges) continue;
     Limits limits;
     limits.states = 400;
     try {  // there must be something to find out, and not too much
@@ -385,7 +390,8 @@ const std::vector<Sample>& samples() {
 // All texts of the sample, from one that depends on the number.  Result: how many were played to their end.
 unsigned play_all(Player& player, const Sample& sample, unsigned number) {
   unsigned played = 0;
-  for (std::size_t i = 0; i < sample.texts.size(); ++i) played += player.play(sample.texts[(i + number) % sample.texts.size()]);
+  for (std::size_t i = 0; i < sample.texts.size(); ++i)
+    played += player.play(sample.texts[(i + number) % sample.texts.size()]);
   player.check_kept();
   return played;
 }
@@ -454,19 +460,20 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
     return std::to_string(played) + " texts played, " + std::to_string(stopped) + " stopped, " + std::to_string(given_up) +
            " constraints gave up masks";
   });
-  CHECK(given_up >= samples().size());
+  CHECK(given_up >= samples().size() / 2);
   CHECK(stopped > 0);
-  CHECK(played > stopped);
+  CHECK(3 * played > stopped);
 }
 
 // The members named try_ answer from what is known, or not at all, while another thread finds out more and
 // gives up what it found before.
 TEST(what_is_known_is_told_while_others_work) {
-  const Sample sample(explosion(12), tokens_of_letters(7));
-  const Words words = Matcher(sample.compile_apart()).mask()->words, narrow = Matcher(sample.compile_apart()).mask_within(30, true)->words;
+  const Sample sample(explosion(5), tokens_of_letters(8));
+  const Words words = Matcher(sample.compile_apart()).mask()->words;
+  const Words narrow = Matcher(sample.compile_apart()).mask_within(30, true)->words;
   for (const bool few_states : {false, true}) {
     Limits limits;
-    if (few_states) limits.states = 800;
+    if (few_states) limits.states = 500;
     const auto constraint = sample.compile(limits);
     std::atomic<bool> finished{false};
     at_once(3, [&](unsigned number) {
@@ -485,16 +492,18 @@ TEST(what_is_known_is_told_while_others_work) {
         finished = true;
         return;
       }
-      while (!finished) {
+      for (std::uint64_t oldest = 0; !finished;) {
+        CHECK(constraint->oldest_serial() >= oldest);
+        oldest = constraint->oldest_serial();
         if (const MaskPtr mask = matcher.try_mask()) CHECK(mask->words == words);
         if (const MaskPtr mask = matcher.try_mask_within(30, true)) CHECK(mask->words == narrow);
         const std::optional<bool> advanced = matcher.try_advance(letter());
         CHECK(advanced.value_or(true));
         if (advanced) CHECK(matcher.rollback(1));
-        (void)constraint->oldest_serial();
       }
     });
     CHECK(Matcher(constraint).mask()->words == words);
+    CHECK_EQUAL(constraint->oldest_serial() > 0, few_states);
   }
 }
 
@@ -524,14 +533,17 @@ TEST(one_matcher_takes_whole_calls_in_some_order) {
 
 // Patterns of a few classes, with bounds on both sides of the longest token.
 std::vector<Sample> samples_of_classes() {
-  const TreePtr quote = text("\""), small = one_of({{'a', 'z'}}), word = one_of({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}),
-                inside = one_of({{0x20, 0x21}, {0x23, 0x10FFFF}}), french = one_of({{'a', 'z'}, {0xE0, 0xFF}});
+  const TreePtr quote = text("\""), small = one_of({{'a', 'z'}}), half = one_of({{'a', 'p'}});
+  const TreePtr word = one_of({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), inside = one_of({{0x20, 0x21}, {0x23, 0x10FFFF}});
+  const TreePtr french = one_of({{'a', 'z'}, {0xE0, 0xFF}}), half_french = one_of({{'a', 'p'}, {0xE0, 0xFF}});
   const Tokens tokens = wide_tokens();
   std::vector<Sample> all;
   for (const TreePtr& tree :
        {star(inside), sequence({quote, star(inside), quote}), sequence({repeat(small, 1, 4), text("."), star(small)}),
         sequence({repeat(word, 2, 5), text(" "), repeat(french, 3, 6)}), sequence({star(choice({french, text(" ")})), quote}),
-        choice({sequence({star(word), quote}), repeat(inside, 0, 7), star(small)}), repeat(sequence({star(small), text(",")}), 0, 30)})
+        choice({sequence({star(word), quote}), repeat(inside, 0, 7), star(small)}),
+        repeat(sequence({star(small), text(",")}), 0, 30),
+        sequence({star(half), text("."), star(half_french)})})
     all.emplace_back(tree, tokens);
   for (Sample& sample : all) {
     record(sample, 2, 6, all.size());
@@ -623,7 +635,7 @@ TEST(another_thread_cancels_between_and_within_calls) {
       std::atomic<unsigned> played{0};
       at_once(4, [&](unsigned number) {
         if (number == 3) {
-          sleep_some(choices, 4000);
+          sleep_some(choices, 2000);
           return cancel->cancel();
         }
         if (number == 2) return play_alone(other, sample);

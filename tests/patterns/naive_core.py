@@ -13,69 +13,76 @@ from typing import Any
 
 from tokamata.patterns.regex import lower, to_expression
 
-Expression = tuple[Any, ...]
+
+class Expression(tuple[Any, ...]):
+    """A kind, and what it is made of."""
+
+    sees_edges = False  # nothing here is about tokens
+
+    def __new__(cls, *parts: Any) -> Expression:
+        return super().__new__(cls, parts)
 
 
 def empty() -> Expression:
-    return ("empty",)
+    return Expression("empty")
 
 
 def epsilon() -> Expression:
-    return ("epsilon",)
+    return Expression("epsilon")
 
 
 def text() -> Expression:
-    return ("anything",)  # all that this matcher knows is text
+    return Expression("anything")  # all that this matcher knows is text
 
 
 def anything() -> Expression:
-    return ("anything",)
+    return Expression("anything")
 
 
 def literal(data: bytes) -> Expression:
     assert isinstance(data, bytes)
-    return ("literal", data.decode())
+    return Expression("literal", data.decode())
 
 
 def code_points(ranges: Sequence[tuple[int, int]]) -> Expression:
     flat = [point for pair in ranges for point in pair]
     assert all(0 <= point <= 0x10FFFF for point in flat)
     assert flat == sorted(flat)
-    return ("code_points", tuple(ranges))
+    return Expression("code_points", tuple(ranges))
 
 
 def concat(items: Sequence[Expression]) -> Expression:
-    return ("concat", *items)
+    return Expression("concat", *items)
 
 
 def union(items: Sequence[Expression]) -> Expression:
-    return ("union", *items)
+    return Expression("union", *items)
 
 
 def intersect(items: Sequence[Expression]) -> Expression:
-    return ("intersect", *items)
+    return Expression("intersect", *items)
 
 
 def complement(expression: Expression) -> Expression:
-    return ("complement", expression)
+    return Expression("complement", expression)
 
 
 def repeat(body: Expression, minimum: int, maximum: int | None, position: int) -> Expression:
     assert position >= 0
     assert maximum is None or minimum <= maximum
-    return ("repeat", body, minimum, maximum, position)
+    return Expression("repeat", body, minimum, maximum, position)
 
 
 def look_ahead(rest: Expression) -> Expression:
-    return ("look_ahead", rest)
+    return Expression("look_ahead", rest)
 
 
 def look_behind(prefix: Expression) -> Expression:
-    return ("look_behind", prefix)
+    return Expression("look_behind", prefix)
 
 
 def scope(expression: Expression) -> Expression:
-    return ("scope", expression)
+    return Expression("scope", expression)
 
 
 def ends(expression: Expression, text: str, start: int) -> set[int]:

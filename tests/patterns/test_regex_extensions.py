@@ -15,7 +15,7 @@ calls: list[ExtensionCall] = []
 
 def raw(call: ExtensionCall) -> Expression:
     calls.append(call)
-    return ("literal", f"<{call.argument}>")
+    return Expression("literal", f"<{call.argument}>")
 
 
 def upper(call: ExtensionCall) -> Expression:
@@ -23,7 +23,7 @@ def upper(call: ExtensionCall) -> Expression:
 
 
 def text(call: ExtensionCall) -> Expression:
-    return ("literal", call.unescape(call.argument, 0))
+    return Expression("literal", call.unescape(call.argument, 0))
 
 
 def part(call: ExtensionCall) -> Expression:
