@@ -46,7 +46,8 @@ class Matcher {
   MaskPtr try_mask();  // null: not known yet, or the lock is held
   MaskPtr mask();
   // The tokens after which an accepted text of at most `tokens` - 1 more tokens exists; with
-  // `count_stop` one of them is for the stop token.  Throws BudgetTooSmall where there is no such text.
+  // `count_stop` one of them is for the stop token.  Throws BudgetTooSmall where there is no such text; then
+  // try_mask_within gives a mask without a bit.
   MaskPtr try_mask_within(TokenCount tokens, bool count_stop);
   MaskPtr mask_within(TokenCount tokens, bool count_stop);
   // As few tokens as possible that lead to an accepted text, without a stop token.
