@@ -71,10 +71,10 @@ Factors factors_of(Arena& arena, ExpressionId expression) {
   return factors;
 }
 
-LeavingWalk::LeavingWalk(Arena& arena, const ClassLoop& loop) : counts_rounds(false) {
-  const ByteSet first = arena.first_bytes(loop.tail);
-  if (!first.intersects(loop.first)) {
-    worth_walking = first;
+LeavingWalk::LeavingWalk(Arena& arena, const ClassLoop& loop)
+    : first_of_tail(arena.first_bytes(loop.tail)), counts_rounds(false) {
+  if (!first_of_tail.intersects(loop.first)) {
+    worth_walking = first_of_tail;
     return;
   }
   worth_walking = arena.first_bytes_within(loop.tail).without(loop.whole);

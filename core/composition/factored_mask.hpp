@@ -49,9 +49,11 @@ Factors factors_of(Arena& arena, ExpressionId expression);
 // Which subtrees of the trie may hold tokens that go on in the tail of a loop and are not inside its
 // class.  Where the tail cannot begin with a code point of the class, it begins with another one, of
 // those it can begin with.  Else such a token has some code point that the class does not hold, of
-// those the tail can read anywhere, or more code points than the loop has rounds.
+// those the tail can read anywhere, or more code points than the loop has rounds, one of which the tail
+// begins with.
 struct LeavingWalk {
   ByteSet worth_walking;
+  ByteSet first_of_tail;
   bool counts_rounds;
 
   LeavingWalk(Arena& arena, const ClassLoop& loop);
@@ -69,9 +71,12 @@ void walk_leaving(const TokenTrie& trie, ByteAutomaton& automaton, const ClassLo
   };
   ByteSet marks = leaving.worth_walking;
   marks.add(TokenTrie::kIrregular);
+  ByteSet firsts = leaving.first_of_tail;
+  firsts.add(TokenTrie::kIrregular);
   const auto leads_out = [&](const TokenTrie::Node& node, Count begun) {
     const Count longest = node.height < TokenTrie::kHighest ? begun + node.height : kUnbounded;
-    return (leaving.counts_rounds && longest > loop.rounds) || trie.below(node).intersects(marks);
+    const ByteSet& below = trie.below(node);
+    return (leaving.counts_rounds && longest > loop.rounds && below.intersects(firsts)) || below.intersects(marks);
   };
   const StateId tail = automaton.state_of(loop.tail, budget);
   std::vector<Frame> frames{{trie.children_begin(TokenTrie::root()), trie.children_end(TokenTrie::root()),

@@ -115,7 +115,7 @@ std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool who
       if (next != ByteAutomaton::kDead && all_lead_to(automaton, next, state, missing, low, high, budget)) stable.add(lead);
     }
   }
-  if (stable.empty() || (!automaton.node(state).text && reads_bytes(automaton, state, budget))) return {};
+  if (stable.empty() || (automaton.node(state).edges && reads_bytes(automaton, state, budget))) return {};
   return {{stable, kUnbounded}};
 }
 

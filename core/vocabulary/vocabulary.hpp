@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -34,6 +36,7 @@ class Vocabulary {
       const auto begins = [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80; };
       code_points_begun_.push_back(static_cast<std::uint32_t>(std::ranges::count_if(bytes({id}), begins)));
     }
+    make_short_tokens();
   }
 
   Vocabulary(const Vocabulary&) = delete;
@@ -54,15 +57,16 @@ class Vocabulary {
   const ByteSet& single_bytes() const { return single_bytes_; }
   // One bit per token, set where the token begins `most` code points at most.
   MaskCache::TokensPtr short_tokens(std::uint64_t most) const {
+    if (most < short_tokens_.size()) return short_tokens_[most];
     const std::string key = std::to_string(most);
-    if (MaskCache::TokensPtr known = short_tokens_.find(key)) return known;
+    if (MaskCache::TokensPtr known = longer_tokens_.find(key)) return known;
     std::vector<std::uint32_t> bits(words(), 0);
     for (std::uint32_t id = 0; id < token_count_; ++id)
       if (code_points_begun_[id] <= most) bits[id / 32] |= 1u << (id % 32);
     for (std::size_t word = 0; word < bits.size(); ++word) bits[word] &= text_words_[word];
     const std::size_t count = count_bits(bits);
     auto kept = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{std::move(bits), count});
-    short_tokens_.keep(key, kept);
+    longer_tokens_.keep(key, kept);
     return kept;
   }
   // Masks that the constraints compiled for this vocabulary share.
@@ -71,6 +75,21 @@ class Vocabulary {
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
  private:
+  // All of them together cost what one costs that is made when it is asked for.
+  void make_short_tokens() {
+    constexpr std::size_t kMost = 64;  // of 33 kB each, for 262,144 tokens
+    const std::size_t lengths = std::min(kMost, trie_.longest() + 1);
+    std::vector<MaskCache::Tokens> all(lengths, {std::vector<std::uint32_t>(words(), 0), 0});
+    for (const std::uint32_t id : trie_.order())
+      if (code_points_begun_[id] < lengths) all[code_points_begun_[id]].words[id / 32] |= 1u << (id % 32);
+    for (std::size_t most = 0; most < lengths; ++most) {
+      if (most > 0) std::ranges::transform(all[most].words, all[most - 1].words, all[most].words.begin(), std::bit_or());
+      all[most].count = count_bits(all[most].words);
+    }
+    for (MaskCache::Tokens& tokens : all)
+      short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
+  }
+
   // Copies the bytes of the text tokens; returns views of the copies, one per id.
   std::vector<std::string_view> store(std::span<const std::string_view> tokens) {
     if (width_ < tokens.size()) throw std::invalid_argument("vocabulary: the width is below the number of tokens");
@@ -103,7 +122,8 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable MaskCache short_tokens_;  // by the number of code points
+  std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
+  mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;
 };
 

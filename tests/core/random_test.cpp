@@ -88,7 +88,7 @@ TEST(random_walks) {
 // With so little memory, or so few states, that things are given up all the time.
 TEST(random_walks_in_little_memory) {
   std::size_t walks = 0, refusals = 0, stopped_when_compiled = 0;
-  for_seeds(600, [&](std::uint64_t seed) {
+  for_seeds(400, [&](std::uint64_t seed) {
     RandomCase one(seed + 2'000'000, 12, seed % 2 ? with_operators(seed / 2) : generate::Bounds());
     const test::Note note([&] { return one.shown(); });
     const auto reference = one.compile();
@@ -110,14 +110,14 @@ TEST(random_walks_in_little_memory) {
       ++stopped_when_compiled;
     }
   });
-  if (walks > 200) CHECK(refusals > walks / 100);  // the limits are small enough to matter
+  if (walks > 150) CHECK(refusals > walks / 100);  // the limits are small enough to matter
   CHECK(stopped_when_compiled <= walks);
 }
 
 // The same with intersections, complements, lookaround, scopes, explicit automata, control tokens, and the
 // edges of tokens.
 TEST(every_state_with_every_operator) {
-  for_seeds(400, [](std::uint64_t seed) {
+  for_seeds(200, [](std::uint64_t seed) {
     RandomCase one(seed + 5'000'000, 9, with_operators(seed));
     const test::Note note([&] { return one.shown(); });
     if (one.graph.size() > 60) return;
@@ -127,7 +127,7 @@ TEST(every_state_with_every_operator) {
 }
 
 TEST(random_walks_with_every_operator) {
-  for_seeds(400, [](std::uint64_t seed) {
+  for_seeds(200, [](std::uint64_t seed) {
     RandomCase one(seed + 6'000'000, 10, with_operators(seed));
     const test::Note note([&] { return one.shown(); });
     const auto constraint = one.compile();
