@@ -56,7 +56,7 @@ class Expression {
   struct Strings {  // the strings of an automaton of its own
     std::shared_ptr<const StringAutomaton> automaton;
   };
-  struct Everything {};  // every sequence of bytes and control tokens
+  struct Everything {};  // every sequence of bytes and control tokens; as a Complement, beside texts
   struct Intersection {
     std::vector<ExpressionPtr> items;
   };
