@@ -112,7 +112,8 @@ class BudgetError(TokamataError, ValueError):
         if self.needed is None:
             return f"a budget is a whole number of tokens, at least 1, not {self.budget}"
         advice = f"pass a budget of at least {self.needed}"
-        return f"no accepted text can be finished in {self.budget} tokens; {advice}"
+        tokens = "token" if self.budget == 1 else "tokens"
+        return f"no accepted text can be finished in {self.budget} {tokens}; {advice}"
 
 
 class LimitExceeded(TokamataError, RuntimeError):
