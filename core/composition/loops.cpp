@@ -84,8 +84,8 @@ bool all_lead_to(ByteAutomaton& automaton, StateId state, StateId goal, unsigned
 }
 
 // Whether the state may stand inside a code point as well as between two: after the first byte of one it
-// takes another character.  Only OneToken reads bytes and not code points; Everything
-// stands beside texts (expression.hpp).
+// takes another character.  Only OneToken reads bytes and not code points; Everything stands beside texts
+// (expression.hpp).
 bool reads_bytes(ByteAutomaton& automaton, StateId state, Budget& budget) {
   StateId previous = ByteAutomaton::kDead;
   for (unsigned lead = 0xC2; lead <= 0xF4; ++lead) {

@@ -63,25 +63,30 @@ generate::Bounds with_operators(std::uint64_t seed) {
 }
 
 // Masks, questions, all tokens, forced text and tokens, at every state that tokens reach.
+void check_every_state(const RandomCase& one, bool explain) {
+  const test::Note note([&] { return one.shown(); });
+  if (one.graph.size() > 60) return;
+  const auto constraint = one.compile();
+  if (constraint) engine::check_everywhere(constraint, one.graph, one.tokens, explain);
+}
+
+void walk(RandomCase& one) {
+  const test::Note note([&] { return one.shown(); });
+  const auto constraint = one.compile();
+  if (!constraint) return;
+  engine::Walk::Setup setup;
+  setup.graph = &one.graph;
+  engine::Walk(one.choices, constraint, nullptr, one.tokens, setup).run();
+}
+
 TEST(every_state_of_random_patterns) {
-  for_seeds(800, [](std::uint64_t seed) {
-    RandomCase one(seed, 9);
-    const test::Note note([&] { return one.shown(); });
-    if (one.graph.size() > 60) return;
-    const auto constraint = one.compile();
-    if (constraint) engine::check_everywhere(constraint, one.graph, one.tokens, seed % 4 == 0);
-  });
+  for_seeds(800, [](std::uint64_t seed) { check_every_state({seed, 9}, seed % 4 == 0); });
 }
 
 TEST(random_walks) {
   for_seeds(1200, [](std::uint64_t seed) {
     RandomCase one(seed + 1'000'000, 12);
-    const test::Note note([&] { return one.shown(); });
-    const auto constraint = one.compile();
-    if (!constraint) return;
-    engine::Walk::Setup setup;
-    setup.graph = &one.graph;
-    engine::Walk(one.choices, constraint, nullptr, one.tokens, setup).run();
+    walk(one);
   });
 }
 
@@ -118,23 +123,14 @@ TEST(random_walks_in_little_memory) {
 // edges of tokens.
 TEST(every_state_with_every_operator) {
   for_seeds(200, [](std::uint64_t seed) {
-    RandomCase one(seed + 5'000'000, 9, with_operators(seed));
-    const test::Note note([&] { return one.shown(); });
-    if (one.graph.size() > 60) return;
-    const auto constraint = one.compile();
-    if (constraint) engine::check_everywhere(constraint, one.graph, one.tokens, seed % 3 == 0);
+    check_every_state({seed + 5'000'000, 9, with_operators(seed)}, seed % 3 == 0);
   });
 }
 
 TEST(random_walks_with_every_operator) {
   for_seeds(200, [](std::uint64_t seed) {
     RandomCase one(seed + 6'000'000, 10, with_operators(seed));
-    const test::Note note([&] { return one.shown(); });
-    const auto constraint = one.compile();
-    if (!constraint) return;
-    engine::Walk::Setup setup;
-    setup.graph = &one.graph;
-    engine::Walk(one.choices, constraint, nullptr, one.tokens, setup).run();
+    walk(one);
   });
 }
 
