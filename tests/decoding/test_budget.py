@@ -87,7 +87,7 @@ def test_the_stop_token_needs_no_place_of_its_own() -> None:
     assert (fits.text, fits.stop_token, fits.finish_reason) == ("aaa", None, "length")
     whole = tk.generate(preferring(2, 0), None, [0], tk.regex("a{3}").compile(vocabulary), max_new_tokens=3)
     assert (whole.text, whole.stop_token, whole.finish_reason) == ("aaa", None, "complete")
-    ended = tk.generate(preferring(2, 1, 0), None, [0], tk.regex("a{3,9}").compile(vocabulary))
+    ended = tk.generate(preferring(2, 1, 0), None, [0], tk.regex("a{3,9}").compile(vocabulary), greedy=True)
     assert (ended.text, ended.stop_token, ended.finish_reason) == ("aaa", 1, "stop")
 
 
