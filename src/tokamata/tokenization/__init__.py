@@ -1,0 +1,72 @@
+"""Canonical tokenization as automata: which token sequences a tokenizer itself would write.
+
+    from tokamata.automata import Acceptor
+    from tokamata.tokenization import direct_merge, in_tokens, merge_list, promote
+
+    vocabulary = [b"a", b"b", b"ab", b"abab"]
+    merges = merge_list([(b"a", b"b"), (b"ab", b"ab")], vocabulary)
+    pattern = Acceptor.from_strings(["ababab"])
+    promote(pattern, vocabulary)                               # every way to spell it
+    direct_merge(in_tokens(pattern, vocabulary), merges)       # the tokenizer's own
+
+The constructions of Cognetta and Okazaki (*Tokenization as Finite-State Transduction*, cited as 000) and
+Tran-Thien (*Fast, High-Fidelity LLM Decoding with Regex Constraints*, cited as 001), in plain Python on
+:mod:`tokamata.automata`, one in a file, with the algorithms that they are checked by.  They are about the
+model of a tokenizer alone, without its normalizer and pre-tokenizer.  ``docs/tokenization.md`` walks
+through them.
+"""
+
+from __future__ import annotations
+
+from tokamata.tokenization.bpe import encode_by_priority, encode_in_order, encode_one_at_a_time
+from tokamata.tokenization.bpe_promotion import promote_bpe, promotions
+from tokamata.tokenization.bpe_training import train
+from tokamata.tokenization.cartesian_merge import CartesianMerge
+from tokamata.tokenization.characters import in_tokens
+from tokamata.tokenization.direct_merge import direct_merge
+from tokamata.tokenization.failure import FailureTransducer, compose_failing
+from tokamata.tokenization.failure_trie import FailureTrie, failure_trie
+from tokamata.tokenization.lexicon import lexicon, promote
+from tokamata.tokenization.maxmatch import maxmatch
+from tokamata.tokenization.maxmatch_transducer import maxmatch_transducer, promote_maxmatch
+from tokamata.tokenization.merge_gadget import gadget
+from tokamata.tokenization.merges import Merge, apply, first_improper, merge_list, spellings
+from tokamata.tokenization.neighbours import neighbours
+from tokamata.tokenization.pair_rule import PairRule
+from tokamata.tokenization.rank_merges import rank_merges
+from tokamata.tokenization.shared_rows import MergedPattern, merge_shared
+from tokamata.tokenization.tokenizer_automaton import TokenizerAutomaton, tokenizer_automaton
+
+__all__ = [
+    "CartesianMerge",
+    "FailureTransducer",
+    "FailureTrie",
+    "Merge",
+    "MergedPattern",
+    "PairRule",
+    "TokenizerAutomaton",
+    "apply",
+    "compose_failing",
+    "direct_merge",
+    "encode_by_priority",
+    "encode_in_order",
+    "encode_one_at_a_time",
+    "failure_trie",
+    "first_improper",
+    "gadget",
+    "in_tokens",
+    "lexicon",
+    "maxmatch",
+    "maxmatch_transducer",
+    "merge_list",
+    "merge_shared",
+    "neighbours",
+    "promote",
+    "promote_bpe",
+    "promote_maxmatch",
+    "promotions",
+    "rank_merges",
+    "spellings",
+    "tokenizer_automaton",
+    "train",
+]

@@ -1,0 +1,72 @@
+"""Promotion that keeps byte-pair encoding: one gadget after the other.
+
+000, equation 5: the acceptor of a pattern over characters, composed with the gadget of each merge, in
+order, and projected to what that writes, accepts exactly the encodings of the pattern's texts.  For
+``(a b)+`` and the merges ``(a, b)`` and ``(ab, ab)``::
+
+    (0) ─a─▶ (1) ─b─▶ ((2)) ─a─▶ (1)      (0) ─ab─▶ ((1)) ⟲ ab      (0) ─abab─▶ ((1)) ⟲ abab
+                                                                     (0), (1) ─ab─▶ ((2))
+
+Composed all at once the states could multiply by 3 with every merge.  Projected and minimized after each
+they hardly grow: a merge splits a state in two at most (000, theorem 5.1, which bounds them by
+``k·|A|³``).  There is a better bound.  After any merges the encodings of all texts are accepted by a machine
+with at most one state for each token and one for the start (001, algorithm 3), so those of a pattern by
+its product with ``A``, which has ``|A|·(1 + |Γ|)`` states.
+
+Projected, a step can be nondeterministic, against 000's proposition C.8: the active state writes ``a`` when
+another a follows and when anything else does.  ``minimize`` determinizes; a set that it makes is of two
+places at most, one of them active and the other aborted.
+
+A merge is skipped where no state lies between its parts: nothing would change.
+
+Cost: a composition and a minimization for each merge that applies.  :mod:`.direct_merge` changes
+the machine only where a merge applies, and is what to use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tokamata.automata import Acceptor, minimize, project
+from tokamata.automata.account import Account
+from tokamata.limits import Limits
+from tokamata.tokenization.failure import compose_failing
+from tokamata.tokenization.merge_gadget import gadget
+from tokamata.tokenization.merges import Merge
+
+
+def promote_bpe(
+    pattern: Acceptor, merges: Sequence[Merge], limits: Limits | Account | None = None
+) -> Acceptor:
+    """The encodings, with all merges in order, of the texts that ``pattern`` accepts; minimal.
+
+    Args:
+        pattern: over the ids of characters; :func:`.characters.in_tokens` makes it of one over bytes.
+        merges: in order.
+        limits: bounds what is made.
+
+    Raises:
+        LimitExceeded: too many states or transitions.
+    """
+    *_, last = promotions(pattern, merges, limits)
+    return last
+
+
+def promotions(
+    pattern: Acceptor, merges: Sequence[Merge], limits: Limits | Account | None = None
+) -> Iterator[Acceptor]:
+    """The same before the first merge and after each, to see how it grows."""
+    account = Account(limits)
+    machine = minimize(pattern, account)
+    yield machine
+    for merge in merges:
+        if _applies(machine, merge):
+            joined = compose_failing(machine, gadget(merge, machine.symbols, machine.names, account), account)
+            machine = minimize(project(joined, "output"), account)
+        yield machine
+
+
+def _applies(machine: Acceptor, merge: Merge) -> bool:
+    """Whether some state is entered by the left part and left by the right one."""
+    entered = {target for _, symbol, target in machine.transitions if symbol == merge.left}
+    return any(symbol == merge.right for state in entered for symbol, _ in machine.rows[state])

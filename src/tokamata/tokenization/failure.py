@@ -1,0 +1,162 @@
+"""Failure transitions: what to do where a state cannot read the next symbol.
+
+A state may have one failure transition, written φ.  It reads nothing and writes one symbol, or nothing;
+it may be taken only where no other transition of the state reads the next symbol (000, section 5; Aho and
+Corasick, 1975; Allauzen and Riley, *Algorithms for Weighted Finite Automata with Failure Transitions*,
+2018).  At the end of the text there is no next symbol: there it may be taken where the state does not
+accept.  Without that, what a state holds back could not be written at the end.  This one joins ``a b``::
+
+    ((0)) ─a:ε─▶ (1) ─b:ab─▶ ((0))         a b    →  ab
+    ((0)) ─b:b─▶ ((0))                     a a b  →  (1) φ writes a, (0) reads a, (1) reads b: a ab
+             (1) ─φ:a─▶ ((0))              a      →  (1) φ writes a at the end, (0) accepts: a
+
+Composing with such a machine, it is not enough to take φ for epsilon: behind φ the next symbol must not
+be one that was readable before it.  So a state of the composition has three parts: a state of the first
+machine, one of the second, and the symbols that states on the way here, along φ, could have read.  These
+are barred.  Any step that reads lifts the bar.
+
+    (p, 1, {}) ─ε:a─▶ (p, 0, {b})     from here p may go on by any symbol but b
+
+Only symbols that can come next are kept in the bar, so that it is empty as a rule.  Where the first
+machine has steps that write nothing, it cannot be known which can, and all are kept.
+
+Cost: that of composition, times the bars, of which a state of the second machine has at most as many as
+failure paths lead to it.  To have no bars one would replace φ by what it leads to, for each symbol; of a
+trie over a large alphabet that is a transition for each node and symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tokamata.automata import EPSILON, Acceptor, Transducer
+from tokamata.automata.account import Account
+from tokamata.automata.compose import as_transducer
+from tokamata.automata.machine import Pair
+from tokamata.errors import MachineError
+from tokamata.limits import Limits
+
+_END = -3  # stands for the end of the text, among the symbols that may come next
+_Place = tuple[int, int, frozenset[int]]
+
+
+@dataclass(frozen=True)
+class FailureTransducer:
+    """A transducer, and the failure transitions of its states.
+
+    Attributes:
+        transducer: the states and all other transitions.
+        failures: for states that have one: what it writes (``EPSILON``: nothing), and where it leads.
+    """
+
+    transducer: Transducer
+    failures: Mapping[int, Pair]
+
+    def __post_init__(self) -> None:
+        states = self.transducer.states
+        for state, (written, target) in self.failures.items():
+            if not (0 <= state < states and 0 <= target < states) or written < EPSILON:
+                raise MachineError(
+                    f"a failure transition from state {state} to {target} writes {written}; states are "
+                    f"numbered 0 to {states - 1}, symbols from 0, and {EPSILON} is for nothing"
+                )
+        self._refuse_circles()
+
+    def _refuse_circles(self) -> None:
+        """A circle of failures could be walked for ever on one symbol."""
+        ends: set[int] = set()
+        for state in self.failures:
+            path: dict[int, None] = {}
+            while state in self.failures and state not in ends:
+                if state in path:
+                    raise MachineError(f"failure transitions lead from state {state} back to it")
+                path[state] = None
+                state = self.failures[state][1]
+            ends.update(path)
+
+
+def compose_failing(
+    first: Transducer | Acceptor, second: FailureTransducer, limits: Limits | Account | None = None
+) -> Transducer:
+    """The pairs that ``first`` and then ``second`` make; its failure transitions become epsilons.
+
+    Raises:
+        LimitExceeded: too many states or transitions.
+    """
+    account = Account(limits)
+    composition = _Composition(as_transducer(first), second)
+    account.add_states()
+    order: list[_Place] = [(first.start, second.transducer.start, frozenset())]
+    numbers = {order[0]: 0}
+    rows: list[list[tuple[Pair, int]]] = []
+    for place in order:  # grows as places are found
+        row = []
+        for label, target in composition.steps(place):
+            if target not in numbers:
+                account.add_states(members=len(target[2]))
+                numbers[target] = len(order)
+                order.append(target)
+            row.append((label, numbers[target]))
+        account.add_transitions(1 + len(row))
+        rows.append(row)
+    accepting = [number for number, place in enumerate(order) if composition.accepts(place)]
+    names = composition.first.input_names, second.transducer.output_names
+    return Transducer(tuple(map(tuple, rows)), frozenset(accepting), 0, *names)
+
+
+class _Composition:
+    """Two machines, and what can be done in a place of both."""
+
+    def __init__(self, first: Transducer, second: FailureTransducer) -> None:
+        self.first, self.second = first, second.transducer
+        self._failures = second.failures
+        self._by_input: list[dict[int, list[Pair]]] = []
+        for row in self.second.rows:
+            by_input: dict[int, list[Pair]] = {}
+            for (read, written), target in row:
+                by_input.setdefault(read, []).append((written, target))
+            self._by_input.append(by_input)
+
+    def accepts(self, place: _Place) -> bool:
+        here, there, barred = place
+        ends = here in self.first.accepting and there in self.second.accepting
+        return ends and _END not in barred
+
+    def steps(self, place: _Place) -> Iterator[tuple[Pair, _Place]]:
+        """Every step from a place: its label, and the place it leads to."""
+        here, there, barred = place
+        readers = self._by_input[there]
+        for written, waited in readers.get(EPSILON, ()):
+            yield (EPSILON, written), (here, waited, barred)
+        for (read, passed), target in self.first.rows[here]:
+            if passed == EPSILON:
+                yield (read, EPSILON), (target, there, barred)
+            elif passed not in barred:
+                for written, answer in readers.get(passed, ()):
+                    yield (read, written), (target, answer, frozenset())
+        if there in self._failures:
+            yield from self._fail(place)
+
+    def _fail(self, place: _Place) -> Iterator[tuple[Pair, _Place]]:
+        """The failure transition of a place, where some symbol that may come next needs it."""
+        here, there, barred = place
+        readable = frozenset(self._by_input[there]) - {EPSILON}
+        if there in self.second.accepting:
+            readable |= {_END}
+        barred |= readable
+        coming = self._coming(here)
+        if coming is not None:
+            if coming <= barred:
+                return
+            barred &= coming
+        written, target = self._failures[there]
+        yield (EPSILON, written), (here, target, barred)
+
+    def _coming(self, here: int) -> frozenset[int] | None:
+        """The symbols that the first machine can write next, the end among them; ``None``: not known."""
+        row = self.first.rows[here]
+        if any(passed == EPSILON for (_, passed), _ in row):
+            return None
+        symbols = frozenset(passed for (_, passed), _ in row)
+        return symbols | {_END} if here in self.first.accepting else symbols

@@ -1,0 +1,113 @@
+"""The failure trie: what MaxMatch has settled when the text leaves the trie of tokens.
+
+A node is a beginning of tokens.  Reading goes down the trie as long as it can.  Where it cannot, the tokens
+that MaxMatch has certainly chosen are *popped*, and reading goes on at the node of the characters that
+are left.  Two functions say so: ``pops(v)``, the tokens, and ``link(v)``, the node, or none where no
+sequence of tokens begins so.  With a, b, aa, ab, aabc and the node ``aab``::
+
+    aa b     aab is no token; the longest token in it is aa, and what is left is b
+             pops(aab) = [aa]     link(aab) = the node b
+
+For a node that is a token itself: ``pops`` is that token, ``link`` the root.  For another, ``v = u c``: it
+pops what u pops, and then, as long as the node so reached has no child c, what that one pops; the child c is
+its link.  (000, algorithm 7, after Song, Salcianu, Song, Dopson and Zhou, *Fast WordPiece Tokenization*,
+2021.)  The listing in 000 cannot run as printed; ``docs/errata.md`` has it line by line.
+
+With continuation marks there are two tries, of first tokens and of others, and after a pop a text goes on in
+the second: all links lead there.  (Song et al. write the marks into one trie, in which a text that
+contains ``##`` must not be confused with them.)
+
+Cost: the characters of all tokens, times the pops of a node, which are fewer than its characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tokamata.automata.account import Account
+from tokamata.limits import Limits
+from tokamata.tokenization.merges import Texts, ids_of
+
+
+@dataclass
+class FailureTrie:
+    """Tries of tokens with pops and links; nodes are numbered, parents before children.
+
+    Attributes:
+        children: for each node, its child by byte.
+        token: for each node the token that ends there, or ``None``.
+        link: for each node the node to go on at, or ``None``.
+        pops: for each node the tokens that are settled on the way to ``link``.
+        start: the root of first tokens.
+        rest: the root of all others; the same node where there are no marks.
+    """
+
+    children: list[dict[int, int]] = field(default_factory=lambda: [{}])
+    token: list[int | None] = field(default_factory=lambda: [None])
+    link: list[int | None] = field(default_factory=list)
+    pops: list[list[int]] = field(default_factory=list)
+    start: int = 0
+    rest: int = 0
+
+
+def failure_trie(
+    vocabulary: Texts, continuations: Texts | None = None, limits: Limits | Account | None = None
+) -> FailureTrie:
+    """The trie of a vocabulary, with pops and links.
+
+    Args:
+        vocabulary: the bytes of each token, by id; of several ids of one text the lowest is taken.
+        continuations: those of the tokens behind the first, without their marks; the same
+            vocabulary where ``None``.
+        limits: bounds what is made.
+
+    Raises:
+        LimitExceeded: too many nodes.
+    """
+    account = Account(limits)
+    account.add_states()
+    trie = FailureTrie()
+    _insert(trie, trie.start, vocabulary, account)
+    if continuations is not None:
+        trie.rest = _node(trie, account)
+        _insert(trie, trie.rest, continuations, account)
+    trie.link = [None] * len(trie.children)
+    trie.pops = [[] for _ in trie.children]
+    pending = sorted({trie.start, trie.rest})
+    for node in pending:  # breadth first: what a link needs is nearer to a root
+        for byte, child in trie.children[node].items():
+            _link(trie, node, byte, child, account)
+            pending.append(child)
+    return trie
+
+
+def _insert(trie: FailureTrie, root: int, vocabulary: Texts, account: Account) -> None:
+    for text, token in ids_of(vocabulary).items():
+        node = root
+        for byte in text:
+            if byte not in trie.children[node]:
+                trie.children[node][byte] = _node(trie, account)
+            node = trie.children[node][byte]
+        trie.token[node] = token
+
+
+def _node(trie: FailureTrie, account: Account) -> int:
+    account.add_states()
+    trie.children.append({})
+    trie.token.append(None)
+    return len(trie.children) - 1
+
+
+def _link(trie: FailureTrie, node: int, byte: int, child: int, account: Account) -> None:
+    token = trie.token[child]
+    if token is not None:
+        trie.link[child], trie.pops[child] = trie.rest, [token]
+        return
+    pops = list(trie.pops[node])
+    reached = trie.link[node]
+    while reached is not None and byte not in trie.children[reached]:
+        pops += trie.pops[reached]
+        reached = trie.link[reached]
+    if reached is not None:
+        account.work(1 + len(pops))
+        trie.link[child], trie.pops[child] = trie.children[reached][byte], pops

@@ -1,0 +1,89 @@
+"""MaxMatch as a transducer with failure transitions, and promotion that keeps it.
+
+The failure trie becomes a transducer (000, algorithm 8).  Going down reads a character and writes nothing;
+failing writes the pops of a node, through a state for each but the last, and goes on at its link.
+For a, b and ab::
+
+    root ─a:ε─▶ (a) ─b:ε─▶ (ab)         (a) ─φ:a─▶ root     (ab) ─φ:ab─▶ root
+      └──b:ε─▶ (b)                      (b) ─φ:b─▶ root
+
+Only the root accepts: at the end of the text what is held back is popped, token after token, until nothing
+is left.  So the transducer writes for each text its greedy tokens and nothing else, and composed with an
+acceptor of characters it writes those of every accepted text.
+
+With continuation marks the text begins at one root and goes on at another, and both accept.
+
+Cost: the characters of all tokens and the pops of all nodes; composed, times the states of the acceptor.
+"""
+
+from __future__ import annotations
+
+from tokamata.automata import BYTE_NAMES, EPSILON, Acceptor, Transducer, minimize, project
+from tokamata.automata.account import Account
+from tokamata.automata.machine import Pair
+from tokamata.automata.symbols import show
+from tokamata.limits import Limits
+from tokamata.tokenization.failure import FailureTransducer, compose_failing
+from tokamata.tokenization.failure_trie import failure_trie
+from tokamata.tokenization.merges import Texts, ids_of
+
+
+def maxmatch_transducer(
+    vocabulary: Texts, continuations: Texts | None = None, limits: Limits | Account | None = None
+) -> FailureTransducer:
+    """The transducer from bytes to the tokens that MaxMatch gives, where it gives any.
+
+    Args:
+        vocabulary: the bytes of each token, by id.
+        continuations: the bytes of the tokens behind the first, without their marks (``##``), by id;
+            those of ``vocabulary`` where ``None``.
+        limits: bounds what is made.
+
+    Raises:
+        LimitExceeded: too many states.
+    """
+    account = Account(limits)
+    trie = failure_trie(vocabulary, continuations, account)
+    account.add_states(len(trie.children))
+    rows: list[list[tuple[Pair, int]]] = [
+        [((byte, EPSILON), child) for byte, child in children.items()] for children in trie.children
+    ]
+    failures: dict[int, Pair] = {}
+    for node, link in enumerate(trie.link):
+        if link is None:
+            continue
+        state = node
+        for token in trie.pops[node][:-1]:
+            account.add_states()
+            failures[state] = token, len(rows)
+            state = len(rows)
+            rows.append([])
+        failures[state] = trie.pops[node][-1], link
+    names = {token: show(text) for text, token in ids_of(vocabulary).items()}
+    names |= {token: show(b"##" + text) for text, token in ids_of(continuations or {}).items()}
+    roots = frozenset([trie.start, trie.rest])
+    machine = Transducer(tuple(map(tuple, rows)), roots, trie.start, BYTE_NAMES, names)
+    return FailureTransducer(machine, failures)
+
+
+def promote_maxmatch(
+    pattern: Acceptor,
+    vocabulary: Texts,
+    continuations: Texts | None = None,
+    limits: Limits | Account | None = None,
+) -> Acceptor:
+    """The token sequences that MaxMatch gives for the texts that ``pattern`` accepts (000, section 5.1).
+
+    Args:
+        pattern: over bytes; with ``continuations``, of single words.
+        vocabulary: the bytes of each token, by id.
+        continuations: as for :func:`maxmatch_transducer`.
+        limits: bounds what is made.
+
+    Raises:
+        LimitExceeded: too many states or transitions.
+    """
+    account = Account(limits)
+    transducer = maxmatch_transducer(vocabulary, continuations, account)
+    chosen = compose_failing(minimize(pattern, account), transducer, account)
+    return minimize(project(chosen, "output"), account)

@@ -1,0 +1,129 @@
+"""DirectMerge with shared rows: all merges of a real tokenizer, over patterns with wide loops too.
+
+:mod:`.direct_merge` copies a state each time that a merge forbids something after a token, and each
+copy has a row of its own: over ``[a-z]*`` that is some ten thousand copies with as many transitions
+each.  But the copies of a state differ in one thing alone, in what is forbidden there.  A token that two
+of them read leads both to the same state.  So one row is enough for all copies of a state, and what is
+forbidden after which token is the same in every pattern (001, section 4; :mod:`.pair_rule`).
+
+What is left of DirectMerge are the rows, and they are kept by token: ``edges[t]`` leads from states of
+the pattern to states of the pattern.  A merge composes two of them::
+
+    edges[a]   0 → 1, 2 → 1      edges[b]   1 → 0      (a, b):   edges[ab]   0 → 0, 2 → 0
+
+unless a and b may not be neighbours by then.  A state of DirectMerge's result is a state of the
+pattern with the last token, and it reads what the pattern reads there and the last token allows.
+
+A merge of tokens that the pattern does not read one after the other costs two look-ups.
+
+Cost: linear in the edges and the merges.  The edges are the transitions of tokens over the pattern's
+states, what 002 calls the composition, without tokens that no encoding contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tokamata.automata import Acceptor, minimize, trim
+from tokamata.automata.account import Account
+from tokamata.limits import Limits
+from tokamata.tokenization.merges import Merge
+from tokamata.tokenization.pair_rule import PairRule
+
+
+class MergedPattern:
+    """The encodings of a pattern's texts.  A place is a state of the pattern and the last token.
+
+    Attributes:
+        edges: for each token that some encoding may contain, where it leads from which state.
+        pattern: the minimal acceptor of the texts, over the ids of characters.
+    """
+
+    def __init__(self, pattern: Acceptor, edges: dict[int, dict[int, int]], rule: PairRule) -> None:
+        self.pattern = pattern
+        self.edges = edges
+        self._rule = rule
+
+    @property
+    def transitions(self) -> int:
+        """The number of edges, all tokens together."""
+        return sum(map(len, self.edges.values()))
+
+    def step(self, state: int, last: int | None, token: int) -> int | None:
+        """The state that ``token`` leads to, behind ``last``; ``None`` where it is not allowed."""
+        if last is not None and not self._rule.allows(last, token):
+            return None
+        return self.edges.get(token, {}).get(state)
+
+    def accepts(self, tokens: Sequence[int]) -> bool:
+        """Whether ``tokens`` is the encoding of a text of the pattern."""
+        state: int | None = self.pattern.start
+        last: int | None = None
+        for token in tokens:
+            if state is None:
+                return False
+            state, last = self.step(state, last, token), token
+        return state in self.pattern.accepting
+
+    def to_acceptor(self, limits: Limits | Account | None = None) -> Acceptor:
+        """All places and all transitions, without those from which nothing is accepted.
+
+        Raises:
+            LimitExceeded: there are too many of them; a wide loop has thousands of millions.
+        """
+        account = Account(limits)
+        row_of: dict[int, list[tuple[int, int]]] = {}
+        for token, targets in self.edges.items():
+            for source, target in targets.items():
+                row_of.setdefault(source, []).append((token, target))
+        account.add_states()
+        order: list[tuple[int, int | None]] = [(self.pattern.start, None)]
+        numbers = {order[0]: 0}
+        rows = []
+        for state, last in order:  # grows as places are found
+            row = []
+            for token, target in row_of.get(state, ()):
+                account.work()
+                if last is not None and not self._rule.allows(last, token):
+                    continue
+                if (target, token) not in numbers:
+                    account.add_states()
+                    numbers[target, token] = len(order)
+                    order.append((target, token))
+                row.append((token, numbers[target, token]))
+            account.add_transitions(len(row))
+            rows.append(row)
+        accepting = [number for number, (state, _) in enumerate(order) if state in self.pattern.accepting]
+        return trim(self.pattern.like(rows, accepting))
+
+
+def merge_shared(
+    pattern: Acceptor, merges: Sequence[Merge], limits: Limits | Account | None = None
+) -> MergedPattern:
+    """The encodings, with all merges in order, of the texts that ``pattern`` accepts.
+
+    Args:
+        pattern: over the ids of characters; :func:`.characters.in_tokens` makes it of one over bytes.
+        merges: in order.
+        limits: bounds what is made.
+
+    Raises:
+        LimitExceeded: too many edges.
+    """
+    account = Account(limits)
+    pattern = minimize(pattern, account)
+    edges: dict[int, dict[int, int]] = {}
+    for source, symbol, target in pattern.transitions:
+        edges.setdefault(symbol, {})[source] = target
+    rule = PairRule()
+    for merge in merges:
+        account.work()
+        first, second = edges.get(merge.left), edges.get(merge.right)
+        if first is None or second is None:
+            continue
+        joined = {source: second[middle] for source, middle in first.items() if middle in second}
+        if joined and rule.allows(merge.left, merge.right):
+            account.add_transitions(len(joined))
+            edges[merge.token] = joined
+            rule.join(merge)
+    return MergedPattern(pattern, edges, rule)
