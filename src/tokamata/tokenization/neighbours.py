@@ -4,8 +4,8 @@ Whether a sequence of tokens is an encoding depends on its neighbours alone: it 
 them are (001, section 4.1, algorithm 4).  So the brute force encodes the text of each two tokens and looks
 whether they come back.  With the merges (a,b), (a,a) over a, b::
 
-    aa b  is the text aab, and is encoded  aa b     they may be neighbours
-    a ab  is the text aab as well                   they may not
+    a ab  is the text aab, and is encoded  a ab     they may be neighbours
+    aa b  is the text aab as well                   they may not
 
 The paper's table has no row for the beginning of a sequence.  There a token may stand that is the encoding of
 its own text; one that the merges never make is not, and without that row it would be allowed.

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 
 from tokamata.automata import Acceptor, minimize, trim
 from tokamata.automata.account import Account
+from tokamata.errors import MachineError
 from tokamata.limits import Limits
 from tokamata.tokenization.merges import Merge
 from tokamata.tokenization.pair_rule import PairRule
@@ -108,6 +109,7 @@ def merge_shared(
         limits: bounds what is made.
 
     Raises:
+        MachineError: a merge makes a token that is one of the pattern's characters.
         LimitExceeded: too many edges.
     """
     account = Account(limits)
@@ -123,6 +125,11 @@ def merge_shared(
             continue
         joined = {source: second[middle] for source, middle in first.items() if middle in second}
         if joined and rule.allows(merge.left, merge.right):
+            if merge.token in edges:
+                raise MachineError(
+                    f"a merge makes token {merge.token}, which the pattern reads already; a token that a "
+                    "merge makes may not be one of the characters"
+                )
             account.add_transitions(len(joined))
             edges[merge.token] = joined
             rule.join(merge)

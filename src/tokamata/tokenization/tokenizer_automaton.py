@@ -8,8 +8,8 @@ its state, and for each state, its forbidden tokens.  For a, b, c and the merges
 
     token    a  b  c  ab  aa  ac        state   forbidden
     state    1  0  0  0   2   0         0
-                                        1       b, a, ab, aa, c, ac
-                                        2       b, c
+                                        1       b, a, aa, c, ac
+                                        2       b
 
 A merge ``(a, b)`` forbids b after a, and ab leads to where b leads.  Where a is forbidden, so is ab from then
 on.  If another token leads to the state of a, or if that is the start, a gets a state of its own.  (The
