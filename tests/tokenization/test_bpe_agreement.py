@@ -102,6 +102,21 @@ def test_every_merge_in_between_agrees() -> None:
             assert up_to(bpe, machine, 6) == encodings(part, pattern, 6)
 
 
+def test_growth_stays_below_its_bounds() -> None:
+    """000, theorem 5.1, with one state more for the first merge; and the product of 001, section 4."""
+    draw = random.Random(18)
+    grown = 0
+    for _ in range(200):
+        bpe = random_bpe(draw, "abc", 10)
+        first, *rest = promotions(random_pattern(draw, 3), bpe.merges)
+        for count, machine in enumerate(rest, 1):
+            tokens = 3 + count
+            assert machine.states <= first.states * (1 + tokens)
+            assert machine.states <= (count + 1) * first.states**3
+            grown += machine.states > first.states
+    assert grown > 300
+
+
 def test_neighbours_by_automaton_rule_and_brute_force() -> None:
     draw = random.Random(16)
     forbidden = 0

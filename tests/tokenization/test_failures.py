@@ -113,6 +113,15 @@ def test_a_failure_is_not_an_epsilon() -> None:
         assert set(strings(project(one, "output"), 3)) == {written}
 
 
+def test_a_drawing_shows_failures() -> None:
+    vocabulary = [b"a", b"b", b"ab"]
+    drawing = maxmatch_transducer(vocabulary).to_svg()
+    assert drawing == maxmatch_transducer(vocabulary)._repr_svg_()
+    for label in ("φ:a", "φ:b", "φ:ab", "a:ε", "b:ε"):
+        assert f">{label}<" in drawing
+    assert "φ:ab" in maxmatch_transducer(vocabulary).to_dot()
+
+
 def test_failures_that_cannot_be() -> None:
     machine = Transducer.from_transitions([(0, 0, 0, 1)], [1])
     with pytest.raises(MachineError, match="from state 0 to 2 writes 0; states are numbered 0 to 1"):

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from tokamata.automata import EPSILON, Acceptor, Transducer
 from tokamata.automata.account import Account
 from tokamata.automata.compose import as_transducer
-from tokamata.automata.machine import Pair
+from tokamata.automata.machine import MAX_SYMBOL, Pair
 from tokamata.errors import MachineError
 from tokamata.limits import Limits
 
@@ -62,6 +62,28 @@ class FailureTransducer:
                     f"numbered 0 to {states - 1}, symbols from 0, and {EPSILON} is for nothing"
                 )
         self._refuse_circles()
+
+    def to_svg(self, max_states: int = 300) -> str:
+        """A drawing, as of any machine, in which failure transitions read φ."""
+        return self._drawn().to_svg(max_states)
+
+    def to_dot(self) -> str:
+        """The same drawing as text for Graphviz."""
+        return self._drawn().to_dot()
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _drawn(self) -> Transducer:
+        """Failures as transitions of a symbol of their own; it is no machine to compose with."""
+        machine = self.transducer
+        rows = list(map(list, machine.rows))
+        for state, (written, target) in self.failures.items():
+            rows[state].append(((MAX_SYMBOL, written), target))
+        names = {**(machine.input_names or {}), MAX_SYMBOL: "φ"}
+        return Transducer(
+            tuple(map(tuple, rows)), machine.accepting, machine.start, names, machine.output_names
+        )
 
     def _refuse_circles(self) -> None:
         """A circle of failures could be walked for ever on one symbol."""
