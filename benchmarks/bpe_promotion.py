@@ -117,7 +117,10 @@ class Figures:
             count = len(one.states) - 1
             points = sorted({count * step // 4 for step in range(1, 5)} - {0})
             table.groups([[_growth_row(one, point) for point in points]])
-        table.notes.append("k counts the merges that apply. Tokens are those that the pattern reads.")
+        table.notes.append(
+            "k counts the merges that change the machine. Tokens: the pattern's characters, and one for "
+            "each merge."
+        )
         return table
 
     def _naive_table(self) -> Table:

@@ -9,7 +9,8 @@ order, and projected to what that writes, accepts exactly the encodings of the p
 
 Composed all at once the states could multiply by 3 with every merge.  Projected and minimized after each
 they hardly grow: a merge splits a state in two at most (000, theorem 5.1, which bounds them by
-``k·|A|³``).  There is a better bound.  After any merges the encodings of all texts are accepted by a machine
+``k·|A|³``).  There is a bound that is linear in
+the states.  After any merges the encodings of all texts are accepted by a machine
 with at most one state for each token and one for the start (001, algorithm 3), so those of a pattern by
 its product with ``A``, which has ``|A|·(1 + |Γ|)`` states.
 
