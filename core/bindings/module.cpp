@@ -16,6 +16,7 @@
 #include <cstring>
 #include <map>
 
+#include "canonical/byte_pair_pieces.hpp"
 #include "expression/shortest_text.hpp"
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
@@ -59,6 +60,10 @@ auto guarded(const Shown& shown, Task&& task) {
     raise("EmptyConstraintError",
           nb::make_tuple(nb::str("the pattern {!r} matches no text at all; check it for parts that exclude each other")
                              .attr("format")(pattern)));
+  } catch (const NotCanonical& error) {
+    raise("NoncanonicalError", nb::make_tuple(pattern, error.by_context));
+  } catch (const ContextNotCanonical& error) {
+    raise("ContextError", nb::make_tuple(error.position));
   } catch (const Unspellable& error) {
     const std::string bytes = [&] {
       std::string list;
@@ -98,6 +103,90 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
   // `tokens` is referenced by the caller, so that the views live; but it must not change, and so
   // the interpreter's lock is kept.
   return std::make_shared<Vocabulary>(views, std::move(stop), width);
+}
+
+// ---- tokenization -----------------------------------------------------------------------------
+
+template <class Number>
+std::vector<Number> to_vector(const nb::dict& tables, const char* name) {
+  const auto array = nb::cast<nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(tables[name]);
+  return std::vector<Number>(array.data(), array.data() + array.shape(0));
+}
+
+TextRulesTables text_rules(const nb::dict& tables) {
+  TextRulesTables rules;
+  const auto firsts = to_vector<std::uint32_t>(tables, "range_firsts");
+  const auto classes = to_vector<std::uint16_t>(tables, "range_classes");
+  if (firsts.size() != classes.size()) throw nb::value_error("range_firsts and range_classes differ in length");
+  for (std::size_t i = 0; i < firsts.size(); ++i) rules.ranges.push_back({firsts[i], classes[i]});
+  const auto symbols = to_vector<std::uint16_t>(tables, "class_symbols"), starters = to_vector<std::uint16_t>(tables, "class_starters"),
+             seconds = to_vector<std::uint16_t>(tables, "class_seconds");
+  const auto combining = to_vector<std::uint8_t>(tables, "class_combining"), lacking = to_vector<std::uint8_t>(tables, "class_lacking");
+  for (const std::size_t size : {starters.size(), seconds.size(), combining.size(), lacking.size()})
+    if (size != symbols.size()) throw nb::value_error("the tables of classes differ in length");
+  for (std::size_t i = 0; i < symbols.size(); ++i)
+    rules.classes.push_back({symbols[i], starters[i], seconds[i], combining[i], lacking[i] != 0});
+  rules.symbols = nb::cast<std::uint32_t>(tables["symbols"]);
+  rules.targets = to_vector<std::uint16_t>(tables, "targets");
+  rules.end_offsets = to_vector<std::uint32_t>(tables, "end_offsets");
+  rules.ends = to_vector<std::uint16_t>(tables, "ends");
+  rules.may_end = to_vector<std::uint8_t>(tables, "may_end");
+  rules.text_starts = to_vector<std::uint16_t>(tables, "text_starts");
+  rules.segment_starts = to_vector<std::uint16_t>(tables, "segment_starts");
+  rules.seconds = nb::cast<std::uint32_t>(tables["seconds"]);
+  rules.composes = to_vector<std::uint8_t>(tables, "composes");
+  for (const nb::handle content : nb::cast<nb::list>(tables["added_texts"])) {
+    const auto text = nb::cast<nb::bytes>(content);
+    rules.added.emplace_back(text.c_str(), text.size());
+  }
+  return rules;
+}
+
+// The tokens that a token's text is cut into before any merge.
+std::vector<std::vector<std::uint32_t>> atoms_of(const nb::dict& tables, std::size_t tokens) {
+  const auto offsets = to_vector<std::uint32_t>(tables, "atom_offsets"), atoms = to_vector<std::uint32_t>(tables, "atoms");
+  if (offsets.size() != tokens + 1 || !std::ranges::is_sorted(offsets) || offsets.back() != atoms.size())
+    throw nb::value_error("atom_offsets are not in order");
+  std::vector<std::vector<std::uint32_t>> result;
+  for (std::size_t i = 0; i < tokens; ++i) {
+    result.emplace_back(atoms.begin() + offsets[i], atoms.begin() + offsets[i + 1]);
+    for (const std::uint32_t atom : result.back())
+      if (atom >= tokens) throw nb::value_error("an atom is no token");
+  }
+  return result;
+}
+
+std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary, const nb::dict& tables) {
+  const std::size_t tokens = vocabulary->token_count();
+  const auto left = to_vector<std::uint32_t>(tables, "merge_left"), right = to_vector<std::uint32_t>(tables, "merge_right"),
+             result = to_vector<std::uint32_t>(tables, "merge_result"), rank = to_vector<std::uint32_t>(tables, "merge_rank");
+  std::vector<Merge> merges;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i] >= tokens || right.at(i) >= tokens || result.at(i) >= tokens) throw nb::value_error("a merge is not of tokens");
+    merges.push_back({left[i], right[i], result[i], rank.at(i)});
+  }
+  const auto in_model = to_vector<std::uint8_t>(tables, "in_model");
+  if (in_model.size() != tokens) throw nb::value_error("in_model has another length than the vocabulary");
+  TextRulesTables rules = text_rules(tables);
+  auto atoms = atoms_of(tables, tokens);
+  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens");
+  const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
+  const nb::gil_scoped_release release;
+  auto pieces = std::make_unique<BytePairPieces>(Merges(merges, std::move(atoms)), std::vector<bool>(in_model.begin(), in_model.end()),
+                                                 ignore_merges, vocabulary->words());
+  return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens));
+}
+
+// The place of the first token that no canonical sequence has there; the number of tokens where all are
+// right but the text may not end; nothing where the sequence is canonical.
+std::optional<std::size_t> first_noncanonical(const Tokenization& tokenization, const std::vector<std::uint32_t>& tokens) {
+  CanonicalState state = tokenization.start();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    std::optional<CanonicalState> after = tokenization.step(state, {tokens[i]});
+    if (!after) return i;
+    state = *std::move(after);
+  }
+  return tokenization.may_end(state) ? std::nullopt : std::optional(tokens.size());
 }
 
 // ---- masks ------------------------------------------------------------------------------------
@@ -178,9 +267,12 @@ class BoundMatcher {
   }
 
  public:
-  explicit BoundMatcher(nb::object constraint)
-      : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)),
-        matcher_(work([this] { return std::make_unique<Matcher>(bound_->constraint); })) {}
+  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context)
+      : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)), matcher_(work([&] {
+          std::vector<TokenId> tokens;
+          for (const std::uint32_t token : context) tokens.push_back({token});
+          return std::make_unique<Matcher>(bound_->constraint, tokens);
+        })) {}
   BoundMatcher(const BoundMatcher& other)
       : owner_(other.owner_), bound_(other.bound_), matcher_(work([&other] { return other.matcher_->fork(); })) {}
 
@@ -323,13 +415,14 @@ void fill_batch(const std::vector<nb::object>& owners, const nb::handle mask, un
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
                         std::shared_ptr<Vocabulary> start_vocabulary,
                         const std::map<std::string, std::uint32_t>& control_tokens, const Limits& limits,
-                        std::shared_ptr<CancelToken> cancel, nb::object pattern, bool is_pattern) {
+                        std::shared_ptr<CancelToken> cancel, nb::object pattern, bool is_pattern,
+                        std::shared_ptr<Tokenization> tokenization) {
   Shown shown{std::move(pattern), is_pattern};
   TokenAutomaton::ControlTokens ids;
   for (const auto& [name, id] : control_tokens) ids.emplace(name, TokenId{id});
   auto constraint = without_interpreter(shown, [&] {
     return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
-                                        std::move(cancel));
+                                        std::move(cancel), std::move(tokenization));
   });
   return {std::move(constraint), std::move(shown), {}};
 }
@@ -443,10 +536,16 @@ NB_MODULE(_core, m) {
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
 
+  nb::class_<Tokenization>(m, "Tokenization")
+      .def(nb::new_(&make_tokenization), "vocabulary"_a, "tables"_a)
+      .def_prop_ro("guesses", [](const Tokenization& t) { return t.rules().guess_count(); })
+      .def_prop_ro("memory_bytes", &Tokenization::memory_bytes)
+      .def("first_noncanonical", &first_noncanonical, "tokens"_a);
+
   nb::class_<BoundConstraint>(m, "Constraint")
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
-           "is_pattern"_a)
+           "is_pattern"_a, "tokenization"_a.none())
       .def("closed_form", &make_closed_form)
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
@@ -455,8 +554,11 @@ NB_MODULE(_core, m) {
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
-      .def("__init__", [](BoundMatcher* self, nb::handle_t<BoundConstraint> c) { new (self) BoundMatcher(nb::borrow(c)); },
-           "constraint"_a)
+      .def("__init__",
+           [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context) {
+             new (self) BoundMatcher(nb::borrow(c), context);
+           },
+           "constraint"_a, "context"_a)
       .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a = false)
       .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)

@@ -108,6 +108,8 @@ class TokenAutomaton {
 
   // Masks with a smaller serial are no longer in the memo.
   std::uint64_t oldest_serial() const { return oldest_serial_; }
+  // The number of the next mask that is made, here or from this automaton.
+  std::uint64_t take_serial() { return next_serial_++; }
 
   // Bytes held, after masks were given up as far as `limit` asks for it.
   std::size_t reclaim(std::size_t limit);

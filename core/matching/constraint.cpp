@@ -8,7 +8,7 @@ namespace tokamata {
 Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
                        std::shared_ptr<const Vocabulary> start_vocabulary,
                        const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
-                       std::shared_ptr<const CancelToken> cancel)
+                       std::shared_ptr<const CancelToken> cancel, std::shared_ptr<const Tokenization> tokenization)
     : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
       automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), control_tokens, limits, cancel_) {
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
@@ -26,6 +26,14 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
         missing.add(static_cast<std::uint8_t>(byte));
     throw Unspellable(missing);
   }
+  if (tokenization) {
+    canonical_.emplace(automaton_, std::move(tokenization));
+    const auto lives = [&](Budget& budget) {
+      const TokenAutomaton::Place start = automaton_.start();
+      return canonical_->lives(start, canonical_->tokenization().start(), budget) || canonical_->lives_somewhere(start.state, budget);
+    };
+    if (!work(compile_seconds_, lives)) throw NotCanonical(false);
+  }
   compile_seconds_ = std::chrono::duration<double>(Budget::Clock::now() - started_).count();
 }
 
@@ -36,6 +44,7 @@ void Constraint::collect() {
       if (step.state != Matcher::kStopped) held.push_back(&step.state);
   automaton_.keep_only(held);
   completions_.clear();
+  if (canonical_) canonical_->clear();
 }
 
 ClosedForm Constraint::closed_form() {

@@ -12,7 +12,25 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint)
   const TokenAutomaton::Place start = automaton().start();
   has_start_rule_ = start.at_start;
   steps_.push_back({{}, start.state});
+  if (canonical()) steps_.back().canonical = canonical()->tokenization().start();
   constraint_->matchers_.push_back(this);
+}
+
+Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context) : Matcher(std::move(constraint)) {
+  if (!canonical()) return;
+  const Tokenization& tokenization = canonical()->tokenization();
+  CanonicalState state = canonical_state();
+  for (std::size_t i = 0; i < context.size(); ++i) {
+    std::optional<CanonicalState> after = tokenization.step(state, context[i]);
+    if (!after) throw ContextNotCanonical(i);
+    state = *std::move(after);
+  }
+  steps_.back().canonical = std::move(state);
+  // Behind an added token a text begins anew.
+  has_start_rule_ = has_start_rule_ && (context.empty() || tokenization.added_number(context.back()));
+  const bool lives = constraint_->work(
+      spent_seconds_, [this](Budget& budget) { return canonical()->lives(place(), canonical_state(), budget); });
+  if (!lives) throw NotCanonical(!context.empty());
 }
 
 Matcher::~Matcher() {
@@ -27,6 +45,7 @@ std::unique_ptr<Matcher> Matcher::fork() {
   auto copy = std::make_unique<Matcher>(constraint_);
   const std::lock_guard lock(constraint_->mutex_);
   copy->steps_ = steps_;
+  copy->has_start_rule_ = has_start_rule_;
   copy->spent_seconds_ = spent_seconds_;
   return copy;
 }
@@ -35,12 +54,29 @@ MaskPtr Matcher::try_mask() {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   if (stopped()) return automaton().stop_mask();
-  const MaskPtr* known = automaton().known_mask(place());
+  const MaskPtr* known =
+      canonical() ? canonical()->known_mask(place(), canonical_state()) : automaton().known_mask(place());
   return known ? *known : nullptr;
 }
 
 MaskPtr Matcher::current_mask(Budget& budget) {
-  return stopped() ? automaton().stop_mask() : automaton().mask(place(), budget);
+  if (stopped()) return automaton().stop_mask();
+  return canonical() ? canonical()->mask(place(), canonical_state(), budget) : automaton().mask(place(), budget);
+}
+
+bool Matcher::accepts_here() {
+  return canonical() ? canonical()->accepting(place(), canonical_state()) : automaton().automaton().accepting(state());
+}
+
+std::optional<Matcher::Step> Matcher::next_step(TokenAutomaton::Place at, const CanonicalState& before, TokenId token, Budget& budget) {
+  if (canonical()) {
+    std::optional<CanonicalAutomaton::Target> target = canonical()->step(at, before, token, budget);
+    if (!target) return std::nullopt;
+    return Step{token, target->state, std::move(target->canonical)};
+  }
+  const std::optional<StateId> target = automaton().step(at, token, budget);
+  if (!target) return std::nullopt;
+  return Step{token, *target};
 }
 
 MaskPtr Matcher::mask() {
@@ -73,7 +109,7 @@ std::vector<TokenId> Matcher::shortest_completion() {
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
-  if (!lock || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;
+  if (!lock || canonical() || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;
   const std::optional<std::optional<StateId>> target = automaton().try_step(place(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
@@ -84,15 +120,16 @@ std::optional<bool> Matcher::try_advance(TokenId token) {
 bool Matcher::advance(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     if (constraint_->vocabulary().is_stop(token)) {
-      if (!stopped() && !automaton().automaton().accepting(state())) return false;
+      if (!stopped() && !accepts_here()) return false;
       steps_.push_back({token, kStopped});
       return true;
     }
     if (stopped()) return false;
-    const std::optional<StateId> target = automaton().step(place(), token, budget);
+    std::optional<Step> step = next_step(place(), canonical_state(), token, budget);
     budget.check();  // what is held from now on is within the limits
-    if (target) steps_.push_back({token, *target});
-    return target.has_value();
+    if (!step) return false;
+    steps_.push_back(*std::move(step));
+    return true;
   });
 }
 
@@ -105,13 +142,13 @@ bool Matcher::rollback(std::size_t count) {
 
 bool Matcher::is_accepting() {
   const std::lock_guard lock(constraint_->mutex_);
-  return stopped() || automaton().automaton().accepting(state());
+  return stopped() || accepts_here();
 }
 
 bool Matcher::is_finished() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     if (stopped()) return true;
-    return automaton().automaton().accepting(state()) && current_mask(budget)->open_tokens == 0;
+    return accepts_here() && current_mask(budget)->open_tokens == 0;
   });
 }
 
@@ -141,16 +178,18 @@ std::vector<TokenId> Matcher::forced_tokens() {
     std::vector<TokenId> forced;
     if (stopped()) return forced;
     TokenAutomaton::Place at = place();
+    CanonicalState state = canonical_state();
     while (true) {
       // Where the text may end nothing is forced, even if no stop token says so.
-      if (automaton().automaton().accepting(at.state)) return forced;
-      const MaskPtr mask = automaton().mask(at, budget);
+      if (canonical() ? canonical()->accepting(at, state) : automaton().automaton().accepting(at.state)) return forced;
+      const MaskPtr mask = canonical() ? canonical()->mask(at, state, budget) : automaton().mask(at, budget);
       if (mask->set_bits != 1) return forced;
       const auto word = std::ranges::find_if(mask->words, [](std::uint32_t bits) { return bits != 0; });
       const TokenId token{static_cast<std::uint32_t>(32 * (word - mask->words.begin()) + std::countr_zero(*word))};
-      const std::optional<StateId> target = automaton().step(at, token, budget);
+      Step step = *next_step(at, state, token, budget);
       forced.push_back(token);
-      at = {*target, false};
+      at = {step.state, false};
+      state = std::move(step.canonical);
     }
   });
 }
@@ -159,7 +198,7 @@ Explanation Matcher::explain(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) -> Explanation {
     using enum Explanation::Verdict;
     if (constraint_->vocabulary().is_stop(token))
-      return {stopped() || automaton().automaton().accepting(state()) ? Allowed : StopTooSoon, 0, {}};
+      return {stopped() || accepts_here() ? Allowed : StopTooSoon, 0, {}};
     const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
     if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
     const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Explanation {
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<Constraint> constraint);
+  // Behind a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
+  // and NotCanonical where no canonical sequence goes on from it.
+  Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
   ~Matcher();
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
@@ -73,6 +77,7 @@ class Matcher {
   struct Step {
     TokenId token;
     StateId state;
+    CanonicalState canonical = {};  // where only canonical tokenizations are admitted
   };
 
   TokenAutomaton& automaton() { return constraint_->automaton_; }
@@ -81,6 +86,10 @@ class Matcher {
   TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps_.size() == 1}; }
   Completions& completions() { return constraint_->completions_; }
   MaskPtr current_mask(Budget& budget);
+  CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
+  const CanonicalState& canonical_state() const { return steps_.back().canonical; }
+  bool accepts_here();
+  std::optional<Step> next_step(TokenAutomaton::Place at, const CanonicalState& state, TokenId token, Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;
   bool has_start_rule_;

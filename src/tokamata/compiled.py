@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from tokamata import _core
 from tokamata.control_tokens import control_token_ids, valid_utf8
+from tokamata.errors import ContextError
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
 
+Tokenization = Literal["any", "canonical"]
+
+
 class CompiledConstraint:
     """A constraint and a vocabulary, ready to make masks.
 
@@ -28,9 +33,10 @@ class CompiledConstraint:
         pattern: the text that the constraint was made from.
         vocabulary: the vocabulary it was compiled for.
         limits: what its work may cost.
+        tokenization: ``"any"``, or ``"canonical"`` where only the tokenizer's own tokens are admitted.
     """
 
-    __slots__ = ("_core", "limits", "pattern", "vocabulary")
+    __slots__ = ("_core", "limits", "pattern", "tokenization", "vocabulary")
 
     def __init__(
         self,
@@ -41,6 +47,7 @@ class CompiledConstraint:
         limits: Limits,
         cancel: CancelToken | None,
         start_of_text: bool,
+        tokenization: Tokenization,
     ) -> None:
         if not hasattr(vocabulary, "core"):
             given = type(vocabulary).__name__
@@ -48,20 +55,52 @@ class CompiledConstraint:
         self.pattern = pattern
         self.vocabulary = vocabulary
         self.limits = limits
+        self.tokenization = tokenization
+        canonical = None
+        if tokenization == "canonical":
+            from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
+
+            canonical = tokenization_of(vocabulary)
+        elif tokenization != "any":
+            raise ValueError(f'tokenization is "any" or "canonical", not {tokenization!r:.80}')
         self._core = _core.Constraint(
             valid_utf8(expression),
             vocabulary.core,
-            vocabulary.start_core if start_of_text else None,
+            vocabulary.start_core if start_of_text or canonical is not None else None,
             control_token_ids(expression.control_tokens, vocabulary),
             _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth),
             cancel,
             pattern,
             is_pattern,
+            canonical,
         )
 
-    def matcher(self) -> Matcher:
-        """A new matcher, at the start of a text."""
-        return Matcher(self)
+    def matcher(
+        self, context: Sequence[int] = (), *, on_noncanonical: Literal["error", "fresh"] = "error"
+    ) -> Matcher:
+        """A new matcher, at the start of a text.
+
+        Args:
+            context: the tokens before the text, a prompt as a rule.  With ``tokenization="canonical"`` the
+                text goes on from them: what is written is canonical together with them.  Otherwise
+                they make no difference.
+            on_noncanonical: what a context means that is not canonical itself: an error, or that the text
+                begins afresh.
+
+        Raises:
+            ContextError: the context is not canonical.
+            NoncanonicalError: no canonical tokens lead from the context to a text that matches.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        if on_noncanonical not in ("error", "fresh"):
+            raise ValueError(f'on_noncanonical is "error" or "fresh", not {on_noncanonical!r:.80}')
+        tokens = [self.vocabulary._checked_id(token) for token in context]
+        try:
+            return Matcher(self, context=tokens)
+        except ContextError:
+            if on_noncanonical == "error":
+                raise
+            return Matcher(self)
 
     def allocate_mask(self, batch: int = 1) -> npt.NDArray[np.int32]:
         """Zeros for ``batch`` masks: ``int32[batch, ceil(width / 32)]``.

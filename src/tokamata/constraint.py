@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from tokamata import _core
 from tokamata.arguments import checked_bounds, checked_text, clipped
 from tokamata.blame import why_empty
-from tokamata.compiled import CompiledConstraint
+from tokamata.compiled import CompiledConstraint, Tokenization
 from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded
 from tokamata.limits import CancelToken, Limits
 from tokamata.patterns.extensions import EXTENSIONS
@@ -219,6 +219,7 @@ class Constraint:
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
         start_of_text: bool = False,
+        tokenization: Tokenization = "any",
     ) -> CompiledConstraint:
         """Composes the constraint with a vocabulary.
 
@@ -230,17 +231,28 @@ class Constraint:
             cancel: stops any work under way, from another thread.
             start_of_text: the text is the first thing that the tokenizer decodes, so that its
                 decoder's rule for the start holds (Llama 2 drops a space there).
+            tokenization: ``"any"`` admits every sequence of tokens that spells a text; ``"canonical"`` only
+                those that are the tokenizer's own for it.  The start of a text is then where the
+                tokenizer has it.
 
         Raises:
             EmptyConstraintError: no text matches.
             UnspellableError: no text that matches can be spelled by the vocabulary.
             UnknownTokenError: the vocabulary lacks a control token that the constraint names.
+            NoncanonicalError: the tokenizer changes every text that matches.
+            UnsupportedTokenizerError: the tokenizer cannot be followed; the error says which part of it.
             LimitExceeded, Cancelled: compiling was stopped.
         """
         limits = limits or Limits()
         try:
             return CompiledConstraint(
-                self._expression, *self._error_pattern(), vocabulary, limits, cancel, start_of_text
+                self._expression,
+                *self._error_pattern(),
+                vocabulary,
+                limits,
+                cancel,
+                start_of_text,
+                tokenization,
             )
         except EmptyConstraintError as error:
             blamed = why_empty(self, limits, cancel)

@@ -62,6 +62,72 @@ class VocabularyError(TokamataError, ValueError):
     """A tokenizer, or a file of one, that cannot be read as a vocabulary."""
 
 
+class UnsupportedTokenizerError(TokamataError, ValueError):
+    """A tokenizer whose canonical tokenization tokamata cannot follow; ``tokenization="any"`` takes it.
+
+    Attributes:
+        part: which part of its pipeline: ``"normalizer"``, ``"pre-tokenizer"``, ``"model"``, ``"decoder"``,
+            ``"added tokens"``, or ``"pipeline"`` where there is none at all.
+        reason: what it has that is not understood.
+    """
+
+    def __init__(self, part: str, reason: str) -> None:
+        super().__init__(part, reason)
+        self.part = part
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"canonical tokenization is not supported for this tokenizer's {self.part}: {self.reason}; "
+            'compile with tokenization="any"'
+        )
+
+
+class NoncanonicalError(TokamataError, ValueError):
+    """No sequence of tokens that is the tokenizer's own for its text leads to a text that matches.
+
+    Attributes:
+        pattern: what the constraint was made from.
+        by_context: whether the tokens before the text stand in the way, rather than the pattern alone.
+    """
+
+    def __init__(self, pattern: str, by_context: bool) -> None:
+        super().__init__(pattern, by_context)
+        self.pattern = pattern
+        self.by_context = by_context
+
+    def __str__(self) -> str:
+        if self.by_context:
+            return (
+                f"behind this context no canonical tokens lead to a text that {self.pattern!r:.200} matches: the "
+                "tokenizer would cut the end of the context otherwise; heal it (generate(..., heal=True)), or "
+                'leave out its last token, or compile with tokenization="any"'
+            )
+        return (
+            f"every text that {self.pattern!r:.200} matches is changed by the tokenizer (by its normalizer, or by "
+            'an added token within it), so that no canonical tokens spell one; change it, or compile with '
+            'tokenization="any"'
+        )
+
+
+class ContextError(TokamataError, ValueError):
+    """A context whose tokens are not what the tokenizer makes of any text.
+
+    Attributes:
+        position: the first token that cannot stand where it does.
+    """
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+    def __str__(self) -> str:
+        return (
+            f"the context is not canonical: token {self.position} of it (from 0) is none that the tokenizer writes "
+            'there; encode the text anew, or pass on_noncanonical="fresh"'
+        )
+
+
 class TokenIdError(TokamataError, IndexError):
     """A token id outside the width of the vocabulary."""
 

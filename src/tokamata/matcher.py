@@ -70,9 +70,11 @@ class Matcher(_core.Matcher):
 
     __slots__ = ("_compiled",)
 
-    def __init__(self, compiled: CompiledConstraint, origin: Matcher | None = None) -> None:
+    def __init__(
+        self, compiled: CompiledConstraint, origin: Matcher | None = None, context: Sequence[int] = ()
+    ) -> None:
         if origin is None:
-            super().__init__(compiled._core)
+            super().__init__(compiled._core, context)
         else:
             super().__init__(origin)
         self._compiled = compiled

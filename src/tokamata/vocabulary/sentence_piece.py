@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokamata.errors import MissingExtraError, VocabularyError
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable
+from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable
 
 _BYTE_PIECE = re.compile("<0x([0-9A-Fa-f]{2})>")
 
@@ -51,7 +51,8 @@ def table_from_processor(processor: Any, where: str) -> TokenTable:
     tokens: TokenBytes = [piece_bytes(processor, token, piece, where) for token, piece in enumerate(pieces)]
     names = {token: pieces[token] for token, value in enumerate(tokens) if value is None}
     stop = (processor.eos_id(),) if processor.eos_id() >= 0 else ()
-    return TokenTable(tokens, names, stop, _StartRule(processor, tokens))
+    source = PipelineSource("sentencepiece", processor.serialized_model_proto)
+    return TokenTable(tokens, names, stop, _StartRule(processor, tokens), source)
 
 
 def piece_bytes(processor: Any, token: int, piece: str, where: str) -> bytes | None:

@@ -22,7 +22,7 @@ from tokamata.vocabulary.sentence_piece import table_from_model_file, table_from
 from tokamata.vocabulary.stop_tokens import stop_from_folder
 from tokamata.vocabulary.tekken import is_tekken, table_from_tekken
 from tokamata.vocabulary.tiktoken_ranks import looks_like_ranks, table_from_encoding, table_from_ranks
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenTable, collection_paused
+from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenTable, collection_paused
 from tokamata.vocabulary.transformers_tokenizer import (
     table_from_mistral,
     table_from_tokenizers,
@@ -130,7 +130,7 @@ def _table_from_file(path: Path) -> TokenTable:
     if len(data) > _MAX_FILE_BYTES:
         raise VocabularyError(f"{where}: larger than the {_MAX_FILE_BYTES:,} bytes allowed")
     if head.lstrip(b" \t\r\n\xef\xbb\xbf").startswith(b"{"):
-        return _table_from_json(data, where)
+        return _table_from_json(data, where, _Reread(path))
     if looks_like_ranks(head):
         return table_from_ranks(data, where)
     # A SentencePiece model begins with its first piece: field 1 of a protocol buffer, with a length.
@@ -139,14 +139,42 @@ def _table_from_file(path: Path) -> TokenTable:
     raise VocabularyError(f"{where}: not a tokenizer file (it begins with {head[:16]!r}); pass {_KNOWN}")
 
 
-def _table_from_json(data: bytes, where: str) -> TokenTable:
+def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
     with collection_paused():
-        try:
-            document = json.loads(data.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise VocabularyError(
-                f"{where}: not valid JSON ({error}); the file is truncated or damaged, download it again"
-            ) from None
+        document = _parsed(data, where)
         del data
-        loader = table_from_tekken if is_tekken(document) else table_from_tokenizer_json
-        return loader(document, where)
+        if is_tekken(document):
+            return replace(table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread))
+        table = table_from_tokenizer_json(document, where)
+        return replace(table, pipeline=PipelineSource("tokenizer.json", reread))
+
+
+def _parsed(data: bytes, where: str) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise VocabularyError(
+            f"{where}: not valid JSON ({error}); the file is truncated or damaged, download it again"
+        ) from None
+
+
+class _Reread:
+    """Parses a file once more, if it is the same still: what it says would take ten times its size."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        self._stamp = self._stamped()
+
+    def _stamped(self) -> tuple[int, int]:
+        stat = self._path.stat()
+        return stat.st_mtime_ns, stat.st_size
+
+    def __call__(self) -> Any:
+        where = str(self._path)
+        try:
+            if self._stamped() != self._stamp:
+                raise VocabularyError(f"{where}: it has changed since it was loaded; load it again")
+            with collection_paused():
+                return _parsed(self._path.read_bytes(), where)
+        except OSError as error:
+            raise VocabularyError(f"{where}: cannot be read any more: {error}") from None

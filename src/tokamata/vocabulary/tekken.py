@@ -12,7 +12,7 @@ import binascii
 from typing import Any
 
 from tokamata.errors import VocabularyError
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, check_ids
+from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, check_ids
 
 _STOP = "</s>"
 _UNLISTED_NAMES = (
@@ -103,4 +103,5 @@ def table_from_tekkenizer(tekkenizer: Any, where: str) -> TokenTable:
     tokens: TokenBytes = [None] * special
     tokens += [tekkenizer.id_to_byte_piece(token) for token in range(special, size)]
     names = {token: str(tekkenizer.id_to_piece(token)) for token in range(special)}
-    return TokenTable(tokens, names, tuple(token for token, name in names.items() if name == _STOP))
+    stop = tuple(token for token, name in names.items() if name == _STOP)
+    return TokenTable(tokens, names, stop, pipeline=PipelineSource("tekken", lambda: tekkenizer))

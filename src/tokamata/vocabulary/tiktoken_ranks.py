@@ -11,7 +11,14 @@ import binascii
 from typing import Any
 
 from tokamata.errors import VocabularyError
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, check_ids, shown_int
+from tokamata.vocabulary.token_table import (
+    MAX_TOKENS,
+    PipelineSource,
+    TokenBytes,
+    TokenTable,
+    check_ids,
+    shown_int,
+)
 
 # Far more than any line needs: the longest token known has 128 bytes.
 _LONGEST_LINE = 1 << 16
@@ -89,4 +96,5 @@ def table_from_encoding(encoding: Any, where: str) -> TokenTable:
             except KeyError:
                 continue  # a hole
     stop = next(((token,) for token, name in names.items() if name == "<|endoftext|>"), ())
-    return TokenTable(tokens, dict(sorted(names.items())), stop)
+    source = PipelineSource("tiktoken", lambda: encoding)
+    return TokenTable(tokens, dict(sorted(names.items())), stop, pipeline=source)

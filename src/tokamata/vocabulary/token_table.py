@@ -14,12 +14,26 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tokamata.errors import VocabularyError
 
 MAX_TOKENS = 1 << 22
 
 TokenBytes = list[bytes | None]
+
+
+@dataclass(frozen=True)
+class PipelineSource:
+    """Where the rest of a tokenizer is read from, its pipeline, when somebody asks for it.
+
+    Attributes:
+        family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
+        read: gives the parsed file, or the tokenizer itself.
+    """
+
+    family: str
+    read: Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -33,12 +47,14 @@ class TokenTable:
         start_rule: computes the bytes of every id as the first token of a text, or ``None``
             where the decoder treats the start like any other place.  A function, since most
             callers never ask and large vocabularies pay for it.
+        pipeline: where the tokenizer's pipeline is read from, or ``None`` where the source has none.
     """
 
     tokens: TokenBytes
     names: dict[int, str] = field(default_factory=dict)
     stop: tuple[int, ...] = ()
     start_rule: Callable[[], TokenBytes] | None = None
+    pipeline: PipelineSource | None = None
 
 
 def check_ids(ids: Collection[object], where: str) -> None:

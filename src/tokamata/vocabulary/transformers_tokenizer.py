@@ -20,7 +20,14 @@ from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
 from tokamata.vocabulary.sentence_piece import piece_bytes
 from tokamata.vocabulary.tekken import table_from_tekkenizer
 from tokamata.vocabulary.tiktoken_ranks import table_from_encoding
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, check_ids, collection_paused
+from tokamata.vocabulary.token_table import (
+    MAX_TOKENS,
+    PipelineSource,
+    TokenBytes,
+    TokenTable,
+    check_ids,
+    collection_paused,
+)
 
 
 def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
@@ -33,7 +40,9 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
                 f"{where}: it cannot be written as a tokenizer.json ({error}); "
                 "pass a list of each token's bytes to Vocabulary.load instead"
             ) from None
-        return table_from_tokenizer_json(document, where)
+        table = table_from_tokenizer_json(document, where)
+        source = PipelineSource("tokenizer.json", lambda: json.loads(tokenizer.to_str()))
+        return replace(table, pipeline=source)
 
 
 def _document(tokenizer: Any) -> Any:

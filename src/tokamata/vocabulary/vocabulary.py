@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tokamata.errors import TokenIdError, UnknownTokenError, VocabularyError
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, shown_int
+from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
 
 if TYPE_CHECKING:
     from tokamata import _core
@@ -59,6 +60,7 @@ class Vocabulary:
                 tokens[token] = None
         self._tokens = tuple(tokens)
         self._start_rule = table.start_rule
+        self._pipeline = table.pipeline
 
     @classmethod
     def load(
@@ -93,7 +95,7 @@ class Vocabulary:
         table = read_source(source, want_stop=stop is None)
         stops = table.stop if stop is None else resolve_stop(stop, table)
         try:
-            return cls(TokenTable(table.tokens, table.names, stops, table.start_rule), width)
+            return cls(replace(table, stop=stops), width)
         except VocabularyError as error:
             if isinstance(source, (str, os.PathLike)):
                 raise VocabularyError(f"{os.fspath(source)!s:.200}: {error}") from None
@@ -179,6 +181,11 @@ class Vocabulary:
             if token < len(start):
                 start[token] = None
         return None if tuple(start) == self._tokens else start
+
+    @property
+    def pipeline(self) -> PipelineSource | None:
+        """Where the tokenizer's pipeline is read from, for canonical tokenization; not for callers."""
+        return self._pipeline
 
     @cached_property
     def core(self) -> _core.Vocabulary:

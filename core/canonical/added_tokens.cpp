@@ -1,0 +1,91 @@
+#include "canonical/added_tokens.hpp"
+
+#include <algorithm>
+
+namespace tokamata {
+
+AddedTokens::AddedTokens(std::vector<std::string> contents)
+    : contents_(std::move(contents)), trie_(1), sets_(1), numbers_{{{}, kNothing}} {
+  for (const std::string& content : contents_) {
+    if (content.empty()) continue;
+    std::uint32_t node = 0;
+    for (std::size_t i = 0; i < content.size(); ++i) {
+      const auto byte = static_cast<std::uint8_t>(content[i]);
+      (i == 0 ? first_ : inner_)[byte] = true;
+      const auto known = trie_[node].children.find(byte);
+      if (known != trie_[node].children.end()) {
+        node = known->second;
+      } else {
+        const auto child = static_cast<std::uint32_t>(trie_.size());
+        trie_[node].children.emplace(byte, child);
+        trie_.emplace_back();
+        node = child;
+      }
+    }
+    trie_[node].is_final = true;
+  }
+}
+
+AddedTokens::Open AddedTokens::number_of(std::vector<std::uint32_t> nodes) const {
+  std::ranges::sort(nodes);
+  const auto [place, is_new] = numbers_.try_emplace(std::move(nodes), static_cast<Open>(sets_.size()));
+  if (is_new) sets_.push_back(place->first);
+  return place->second;
+}
+
+AddedTokens::Open AddedTokens::next(Open open, std::uint8_t byte) const {
+  if (open == kNothing && !first_[byte]) return kNothing;
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t key = (std::uint64_t{open} << 8) | byte;
+  if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
+  std::vector<std::uint32_t> from = sets_[open];
+  from.push_back(0);  // a match may begin here
+  std::vector<std::uint32_t> reached;
+  bool is_dead = false;
+  for (const std::uint32_t node : from) {
+    const auto child = trie_[node].children.find(byte);
+    if (child == trie_[node].children.end()) continue;
+    is_dead = is_dead || trie_[child->second].is_final;
+    if (!trie_[child->second].children.empty()) reached.push_back(child->second);
+  }
+  const Open result = is_dead ? kDead : number_of(std::move(reached));
+  steps_.emplace(key, result);
+  return result;
+}
+
+AddedTokens::Open AddedTokens::next(Open open, std::string_view bytes) const {
+  for (const char byte : bytes) {
+    open = next(open, static_cast<std::uint8_t>(byte));
+    if (open == kDead) break;
+  }
+  return open;
+}
+
+bool AddedTokens::may_extend(Open open, std::uint8_t byte) const {
+  if (open == kNothing) return false;
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(sets_[open], [&](std::uint32_t node) { return trie_[node].children.contains(byte); });
+}
+
+AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
+  if (contents_[index].empty()) return kNothing;
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> earlier = sets_[open];
+  std::uint32_t own = 0;
+  for (const char character : contents_[index]) {
+    const auto byte = static_cast<std::uint8_t>(character);
+    std::vector<std::uint32_t> still;
+    for (const std::uint32_t node : earlier) {
+      const auto child = trie_[node].children.find(byte);
+      if (child == trie_[node].children.end()) continue;
+      if (trie_[child->second].is_final) return kDead;
+      still.push_back(child->second);
+    }
+    earlier = std::move(still);
+    own = trie_[own].children.at(byte);
+  }
+  if (!trie_[own].children.empty()) earlier.push_back(own);
+  return number_of(std::move(earlier));
+}
+
+}  // namespace tokamata

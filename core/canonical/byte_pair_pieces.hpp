@@ -1,0 +1,63 @@
+// The pieces of byte-pair encoding: neighbours that no merge tears apart (merges.hpp).
+//
+// Where a tokenizer takes a whole pre-token that is in its vocabulary without asking its merges
+// (`ignore_merges`, and tiktoken always), two things change.  A token that merges never make can stand for a
+// whole pre-token, alone.  And what merges make of that token's text is right only as long as the pre-token
+// goes on: in Llama 3.1 the pieces ` j`, `eh`, `o` pass every pair, but ` jeho` is a token, so that the
+// pre-token may not end behind them.  A trie of such sequences says where one is complete.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "canonical/merges.hpp"
+#include "canonical/pieces.hpp"
+
+namespace tokamata {
+
+class BytePairPieces final : public Pieces {
+ public:
+  // `in_model[t]`: whether token t is one of the model's.  Words of masks: `words`.
+  BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, std::size_t words);
+
+  std::optional<State> begin(TokenId token) const override;
+  std::optional<State> follow(State state, TokenId last, TokenId token) const override;
+  std::optional<State> extend(State state, TokenId token) const override;
+  bool may_finish(State state) const override { return state == kWhole || !complete_[state]; }
+  bool may_go_on(State state) const override { return state != kWhole; }
+  void forbid(State state, TokenId last, std::vector<std::uint32_t>& words) const override;
+  const std::vector<std::uint32_t>& beginning() const override { return beginning_; }
+  const std::vector<std::uint32_t>& following() const override { return following_; }
+  std::size_t memory_bytes() const override;
+  const Merges& merges() const { return merges_; }
+
+ private:
+  static constexpr State kElsewhere = 0;  // on no path of the trie
+  static constexpr State kRoot = 1;
+  static constexpr State kWhole = ~State{0};  // a token that merges do not make
+  static constexpr std::uint32_t kManyForbidden = 8192;  // fewer are cleared one by one
+  static constexpr std::size_t kMostAllowed = 256;       // masks that are kept
+
+  State child(State node, std::uint32_t token) const {
+    if (node == kElsewhere) return kElsewhere;
+    const auto known = children_.find({node, token});
+    return known == children_.end() ? kElsewhere : known->second;
+  }
+  bool made(TokenId token) const { return following_[token.value / 32] >> (token.value % 32) & 1; }
+
+  Merges merges_;
+  std::vector<std::uint32_t> beginning_, following_;
+  std::map<std::pair<State, std::uint32_t>, State> children_;
+  std::vector<bool> complete_;
+  using Words = std::shared_ptr<const std::vector<std::uint32_t>>;
+  Words allowed_behind(TokenId last) const;
+  mutable std::mutex mutex_;
+  mutable std::map<std::uint32_t, Words> allowed_;  // for tokens that forbid very many
+  mutable std::deque<std::uint32_t> allowed_order_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,432 @@
+#include "canonical/canonical_automaton.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tokamata {
+
+namespace {
+
+constexpr std::size_t kMostWitnesses = 8;
+
+bool has(const std::vector<std::uint32_t>& bits, TokenId token) { return bits[token.value / 32] >> (token.value % 32) & 1; }
+void add(std::vector<std::uint32_t>& bits, std::uint32_t token) { bits[token / 32] |= 1u << (token % 32); }
+
+}  // namespace
+
+// ---- where tokens lead in the pattern -----------------------------------------------------------
+
+// The first token of a text may lose its space to the decoder, and all of itself: then the text is still
+// empty, but no longer at its start.
+std::optional<StateId> CanonicalAutomaton::pattern_step(Place place, TokenId token, Budget& budget) {
+  if (place.at_start && pattern_.vocabulary(true).bytes(token).empty() && !pattern_.vocabulary(false).bytes(token).empty())
+    return pattern_.edge(place.state, budget);
+  return pattern_.step(place, token, budget);
+}
+
+template <class Visit>
+void CanonicalAutomaton::walk(Place place, Budget& budget, Visit&& visit) {
+  struct Frame {
+    std::uint32_t child, end;
+    StateId state;
+  };
+  ClassTrie& trie = pattern_.kinds(place.at_start);
+  ByteAutomaton& bytes = pattern_.automaton();
+  const ClassTrie::Node root = trie.open(ClassTrie::root());
+  std::vector<Frame> frames{{root.children_begin, root.children_end, place.state}};
+  while (!frames.empty()) {
+    Frame& frame = frames.back();
+    if (frame.child == frame.end) {
+      frames.pop_back();
+      continue;
+    }
+    const std::uint32_t number = frame.child++;
+    const StateId state = bytes.next(frame.state, trie.byte(number), budget);
+    if (state == ByteAutomaton::kDead) continue;
+    budget.step();
+    const ClassTrie::Node node = trie.open(number);
+    if (!node.tokens.empty()) {
+      const StateId target = pattern_.edge(state, budget);
+      if (pattern_.spellable(target, budget) && !visit(target, node.tokens)) return;
+    }
+    frames.push_back({node.children_begin, node.children_end, state});
+  }
+  if (!place.at_start) return;
+  for (std::uint32_t token = 0; token < pattern_.vocabulary(true).token_count(); ++token)
+    if (pattern_.vocabulary(true).bytes({token}).empty() && !pattern_.vocabulary(false).bytes({token}).empty())
+      if (!visit(pattern_.edge(place.state, budget), std::span<const std::uint32_t>(&token, 1))) return;
+}
+
+// ---- masks --------------------------------------------------------------------------------------
+
+const MaskPtr* CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
+  const auto known = masks_.find({place.state, place.at_start, state});
+  return known == masks_.end() ? nullptr : &known->second;
+}
+
+const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state, Budget& budget) {
+  if (const MaskPtr* known = known_mask(place, state)) return *known;
+  auto mask = std::make_shared<Mask>();
+  mask->serial = pattern_.take_serial();
+  Words& words = mask->words;
+  words.assign(tokenization_->vocabulary().words(), 0);
+  const Touch touch{state.starter, state.marks, state.open};
+  const bool is_touched = tokenization_->rules().has_normal_form() || state.open != AddedTokens::kNothing;
+  Words live;
+  for (const Hypothesis& h : state.hypotheses) {
+    const bool is_inside = h.edge == Hypothesis::Edge::Inside;
+    if (is_inside && !tokenization_->pieces().may_go_on(h.pieces)) continue;
+    const PartKey key{place.state, place.at_start, h.guess, h.place, h.edge, h.pieces};
+    live = part(key, budget);
+    if (is_touched) {
+      const Touched& changes = touched(key, touch, budget);
+      for (const std::uint32_t token : changes.live) add(live, token);
+      for (const std::uint32_t token : changes.dead) live[token / 32] &= ~(1u << (token % 32));
+    }
+    if (is_inside) tokenization_->pieces().forbid(h.pieces, state.last, live);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= live[i];
+  }
+  add_added(place, state, *mask, budget);
+  mask->open_tokens = mask->set_bits = count_bits(words);
+  if (accepting(place, state)) {
+    for (const std::uint32_t stop : tokenization_->vocabulary().stop()) add(words, stop);
+    mask->set_bits += tokenization_->vocabulary().stop().size();
+  }
+  budget.check();
+  auto key = std::tuple(place.state, place.at_start, state);
+  mask_order_.push_back(key);
+  return masks_.insert_or_assign(std::move(key), std::move(mask)).first->second;
+}
+
+void CanonicalAutomaton::add_added(Place place, const CanonicalState& state, Mask& mask, Budget& budget) {
+  if (!tokenization_->may_end(state)) return;
+  for (const AddedStep& added : added_steps(place.state, budget)) {
+    const TokenId token{tokenization_->added()[added.number]};
+    if (step(place, state, token, budget)) add(mask.words, token.value);
+  }
+}
+
+const std::vector<CanonicalAutomaton::AddedStep>& CanonicalAutomaton::added_steps(StateId state, Budget& budget) {
+  if (const auto known = added_steps_.find(state); known != added_steps_.end()) return known->second;
+  std::vector<AddedStep> steps;
+  for (std::size_t i = 0; i < tokenization_->added().size(); ++i) {
+    budget.step();
+    const std::optional<StateId> target = pattern_.step({state, false}, {tokenization_->added()[i]}, budget);
+    if (target) steps.push_back({i, *target});
+  }
+  return added_steps_.emplace(state, std::move(steps)).first->second;
+}
+
+const CanonicalAutomaton::Words& CanonicalAutomaton::part(const PartKey& key, Budget& budget) {
+  if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
+  Words words = make_part(key, budget);
+  return parts_.insert_or_assign(key, std::move(words)).first->second;
+}
+
+// The tokens that live behind one hypothesis, whatever the last token was, where no mark and no added token
+// is under way; without those that a mark might meet.
+CanonicalAutomaton::Words CanonicalAutomaton::make_part(const PartKey& key, Budget& budget) {
+  const Pieces& pieces = tokenization_->pieces();
+  const bool is_border = key.edge == Hypothesis::Edge::Border;
+  const Words& allowed = is_border ? pieces.beginning() : pieces.following();
+  const LandingPtr landing = tokenization_->landing(key.guess, key.place);
+  const TextState before{key.guess, key.place, 0, 0, AddedTokens::kNothing};
+  Words live(tokenization_->vocabulary().words(), 0);
+  // By the target of the landing: whether all tokens that land there live, by the border alone.
+  std::vector<std::int8_t> by_target;
+  walk({key.state, key.at_start}, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
+    by_target.assign(landing->targets.size(), -1);
+    for (const std::uint32_t token : tokens) {
+      const std::uint16_t number = landing->target_of[token];
+      if (number == 0 || !has(allowed, {token}) || has(tokenization_->meeting(), {token})) continue;
+      const std::optional<Pieces::State> after = is_border ? pieces.begin({token}) : pieces.extend(key.pieces, {token});
+      if (!after) continue;
+      const Landing::Target& place = landing->targets[number - 1];
+      if (pieces.may_finish(*after)) {
+        std::int8_t& known = by_target[number - 1];
+        if (known < 0) {
+          const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, TextState::kAnyOpen};
+          known = lives_at_border({target, {token}, *after, any}, budget);
+        }
+        if (known) {
+          add(live, token);
+          continue;
+        }
+      }
+      TextState text = before;
+      if (tokenization_->read(text, {token}) && lives({target, {token}, *after, text}, budget)) add(live, token);
+    }
+    return true;
+  });
+  return live;
+}
+
+const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& key, const Touch& touch, Budget& budget) {
+  const auto full = std::pair(key, touch);
+  if (const auto known = touched_.find(full); known != touched_.end()) return known->second;
+  Touched changes;
+  const auto judge = [&](std::uint32_t token) {
+    (lives_after(key, touch, {token}, budget) ? changes.live : changes.dead).push_back(token);
+  };
+  for (const std::uint32_t token : tokenization_->meeting_tokens()) judge(token);
+  if (touch.open != AddedTokens::kNothing) {
+    const std::span<const std::uint32_t> order = tokenization_->vocabulary().trie().order();
+    const TokenTrie& trie = tokenization_->vocabulary().trie();
+    for (std::uint32_t child = trie.children_begin(TokenTrie::root()); child < trie.children_end(TokenTrie::root()); ++child)
+      if (tokenization_->rules().added().may_extend(touch.open, trie.byte(child)))
+        for (std::uint32_t i = trie.node({child}).tokens_begin; i < trie.node({child}).tokens_end; ++i)
+          if (!has(tokenization_->meeting(), {order[i]})) judge(order[i]);
+  }
+  return touched_.emplace(full, std::move(changes)).first->second;
+}
+
+bool CanonicalAutomaton::lives_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget) {
+  const Pieces& pieces = tokenization_->pieces();
+  if (!has(tokenization_->possible(), token)) return false;
+  budget.step();
+  const std::optional<Pieces::State> after =
+      key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
+  TextState text{key.guess, key.place, touch.starter, touch.marks, touch.open};
+  if (!after || !tokenization_->read(text, token)) return false;
+  const std::optional<StateId> target = pattern_step({key.state, key.at_start}, token, budget);
+  return target && lives({*target, token, *after, text}, budget);
+}
+
+std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, const CanonicalState& state, TokenId token,
+                                                                   Budget& budget) {
+  std::optional<CanonicalState> canonical = tokenization_->step(state, token);
+  if (!canonical) return std::nullopt;
+  const std::optional<StateId> target = pattern_step(place, token, budget);
+  if (!target || !lives({*target, false}, *canonical, budget)) return std::nullopt;
+  return Target{*target, std::move(*canonical)};
+}
+
+// ---- liveness -----------------------------------------------------------------------------------
+
+bool CanonicalAutomaton::lives(Place place, const CanonicalState& state, Budget& budget) {
+  if (accepting(place, state)) return true;
+  if (place.at_start) {
+    const MaskPtr& first = mask(place, state, budget);
+    return first->open_tokens > 0;
+  }
+  for (const Hypothesis& h : state.hypotheses) {
+    const TextState text{h.guess, h.place, state.starter, state.marks, state.open};
+    if (h.edge == Hypothesis::Edge::Border ? lives_by_text(place.state, text, budget)
+                                           : lives({place.state, state.last, h.pieces, text}, budget))
+      return true;
+  }
+  return false;
+}
+
+bool CanonicalAutomaton::lives(const Node& node, Budget& budget) {
+  return lives_at_border(node, budget) || lives_inside(node, budget);
+}
+
+bool CanonicalAutomaton::lives_at_border(const Node& node, Budget& budget) {
+  const TextRules& rules = tokenization_->rules();
+  if (node.text.place != CodePoints::kBetween || !tokenization_->pieces().may_finish(node.pieces)) return false;
+  const bool may_end = rules.may_end(node.text);
+  if (may_end && pattern_.automaton().accepting(node.state)) return true;
+  for (const std::uint16_t guess : rules.ends(node.text.guess)) {
+    TextState text = node.text;
+    text.guess = guess;
+    if (lives_by_text(node.state, text, budget)) return true;
+  }
+  if (may_end && node.text.open != TextState::kAnyOpen) {
+    for (const AddedStep& added : added_steps(node.state, budget)) {
+      const AddedTokens::Open behind = rules.added().behind(node.text.open, added.number);
+      if (behind == AddedTokens::kDead) continue;
+      if (pattern_.automaton().accepting(added.target)) return true;
+      for (const std::uint16_t guess : rules.segment_starts())
+        if (lives_by_text(added.target, {.guess = guess, .open = behind}, budget)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether nothing that the rules ask of a text can keep it from going on as the pattern asks: the guess is
+// free, and the pattern reads nothing that meets a mark or begins an added token.
+bool CanonicalAutomaton::is_unbound(StateId state, const TextState& text) {
+  const TextRules& rules = tokenization_->rules();
+  if (text.place != CodePoints::kBetween || !rules.is_free(text.guess)) return false;
+  if (text.open != AddedTokens::kNothing && !rules.added().empty()) return false;
+  ByteAutomaton& bytes = pattern_.automaton();
+  if (bytes.node(state).constrained || bytes.node(state).nullable) return false;
+  return bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(rules.calm());
+}
+
+// Whether some text follows that the pattern accepts and the hypothesis allows.
+bool CanonicalAutomaton::lives_by_text(StateId state, const TextState& text, Budget& budget) {
+  if (const auto known = by_text_.find({state, text}); known != by_text_.end()) return known->second == Verdict::Alive;
+  const bool has_added = !tokenization_->rules().added().empty();
+  return search_text(state, text, !has_added, budget) || (has_added && search_text(state, text, true, budget));
+}
+
+// A search of the pairs of states, by bytes, by ends of pre-tokens that are guessed between them, and by
+// added tokens, which are many and so are tried only where nothing else leads on.
+bool CanonicalAutomaton::search_text(StateId state, const TextState& text, bool with_added, Budget& budget) {
+  using Pair = std::pair<StateId, TextState>;
+  const TextRules& rules = tokenization_->rules();
+  ByteAutomaton& bytes = pattern_.automaton();
+  const Pair start(state, text);
+  std::map<Pair, Pair> from{{start, start}};
+  std::deque<Pair> open{start};
+  const auto found = [&](const Pair& at) {
+    for (Pair back = at;; back = from.at(back)) {
+      by_text_[back] = Verdict::Alive;
+      if (back == start) return true;
+    }
+  };
+  while (!open.empty()) {
+    const Pair here = open.front();
+    open.pop_front();
+    budget.step();
+    const auto& [at, rest] = here;
+    if (const auto known = by_text_.find(here); known != by_text_.end()) {
+      if (known->second == Verdict::Alive) return found(here);
+      continue;
+    }
+    if ((rules.may_end(rest) && bytes.accepting(at)) || is_unbound(at, rest)) return found(here);
+    const auto offer = [&](StateId target, const TextState& after) {
+      if (from.emplace(Pair(target, after), here).second) open.emplace_back(target, after);
+    };
+    if (rest.place == CodePoints::kBetween) {
+      for (const std::uint16_t guess : rules.ends(rest.guess)) {
+        TextState after = rest;
+        after.guess = guess;
+        offer(at, after);
+      }
+    }
+    for (unsigned value = 0; value < 256; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      TextState after = rest;
+      if (!rules.read(after, byte)) continue;
+      const StateId target = bytes.next(at, byte, budget);
+      if (target != ByteAutomaton::kDead) offer(target, after);
+    }
+    if (!with_added || !rules.may_end(rest) || rest.open == TextState::kAnyOpen) continue;
+    for (const AddedStep& added : added_steps(at, budget)) {
+      const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
+      if (behind == AddedTokens::kDead) continue;
+      if (bytes.accepting(added.target)) return found(here);
+      for (const std::uint16_t guess : rules.segment_starts()) offer(added.target, {.guess = guess, .open = behind});
+    }
+  }
+  if (with_added)
+    for (const auto& [dead, back] : from) by_text_.emplace(dead, Verdict::Dead);
+  return false;
+}
+
+bool CanonicalAutomaton::lives_inside(const Node& node, Budget& budget) {
+  const Pieces& pieces = tokenization_->pieces();
+  if (!pieces.may_go_on(node.pieces)) return false;
+  if (const auto known = inside_.find(node); known != inside_.end()) return known->second == Verdict::Alive;
+  return witness(node) || search_inside(node, false, budget) || search_inside(node, true, budget);
+}
+
+// Whether a token that was found to live in this pair of states may stand here.
+bool CanonicalAutomaton::witness(const Node& node) const {
+  if (node.pieces != 0) return false;
+  const auto known = witnesses_.find({node.state, node.text});
+  return known != witnesses_.end() && std::ranges::any_of(known->second, [&](TokenId token) {
+           return tokenization_->pieces().follow(node.pieces, node.last, token).has_value();
+         });
+}
+
+// Breadth-first search is not needed: any way out is a witness.  First with two tokens of each kind alone,
+// and only where that fails with all of them.
+bool CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budget) {
+  const Pieces& pieces = tokenization_->pieces();
+  std::map<Node, Node> from{{start, start}};
+  std::vector<Node> open{start};
+  const auto found = [&](Node at) {
+    while (at != start) {
+      const Node before = from.at(at);
+      inside_[before] = Verdict::Alive;
+      std::vector<TokenId>& known = witnesses_[{before.state, before.text}];
+      if (known.size() < kMostWitnesses && before.pieces == 0 && std::ranges::find(known, at.last) == known.end()) known.push_back(at.last);
+      at = before;
+    }
+    return true;
+  };
+  while (!open.empty()) {
+    const Node node = open.back();
+    open.pop_back();
+    budget.step();
+    if (node != start) {
+      if (const auto known = inside_.find(node); known != inside_.end()) {
+        if (known->second == Verdict::Alive) return found(node);
+        continue;
+      }
+      if (witness(node)) {
+        inside_[node] = Verdict::Alive;
+        return found(node);
+      }
+    }
+    const LandingPtr landing = tokenization_->landing(node.text.guess, node.text.place);
+    std::vector<Node> next;
+    std::optional<Node> out;
+    walk({node.state, false}, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
+      std::size_t taken = 0;
+      for (const std::uint32_t value : tokens) {
+        const TokenId token{value};
+        if (landing->target_of[value] == 0) continue;
+        const std::optional<Pieces::State> after = pieces.follow(node.pieces, node.last, token);
+        if (!after) continue;
+        TextState text = node.text;
+        if (!tokenization_->read(text, token)) continue;
+        budget.step();
+        const Node reached{target, token, *after, text};
+        if (lives_at_border(reached, budget)) {
+          from.emplace(reached, node);
+          out = reached;
+          return false;
+        }
+        if (!pieces.may_go_on(*after)) continue;
+        if (from.emplace(reached, node).second) next.push_back(reached);
+        if (!all && ++taken == 2) break;
+      }
+      return true;
+    });
+    if (out) return found(*out);
+    // Those that need least are searched first.
+    std::ranges::stable_sort(next, std::greater(), [&](const Node& n) { return pattern_.automaton().node(n.state).shortest; });
+    open.insert(open.end(), next.begin(), next.end());
+  }
+  if (!all) return false;
+  for (const auto& [dead, back] : from) inside_.emplace(dead, Verdict::Dead);
+  return false;
+}
+
+bool CanonicalAutomaton::lives_somewhere(StateId state, Budget& budget) {
+  for (std::uint16_t guess = 0; guess < tokenization_->rules().guess_count(); ++guess)
+    if (lives_by_text(state, {.guess = guess}, budget)) return true;
+  return false;
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+void CanonicalAutomaton::clear() {
+  parts_.clear();
+  masks_.clear();
+  mask_order_.clear();
+  by_text_.clear();
+  added_steps_.clear();
+  touched_.clear();
+  inside_.clear();
+  witnesses_.clear();
+}
+
+std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
+  const std::size_t words = tokenization_->vocabulary().words() * sizeof(std::uint32_t);
+  const std::size_t fixed = by_text_.size() * 80 + inside_.size() * 88 + witnesses_.size() * 160 +
+                            parts_.size() * (words + 96);
+  while (masks_.size() > 1 && fixed + masks_.size() * (words + 256) > limit) {
+    masks_.erase(mask_order_.front());
+    mask_order_.pop_front();
+    oldest_serial_ = masks_.at(mask_order_.front())->serial;
+  }
+  return fixed + masks_.size() * (words + 256);
+}
+
+}  // namespace tokamata

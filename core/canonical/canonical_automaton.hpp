@@ -1,0 +1,149 @@
+// A pattern and a tokenizer together: which tokens may come next, so that the sequence is the tokenizer's own
+// for a text that the pattern accepts.
+//
+// Problem.  A token that the pattern allows, and the tokenizer too, may still lead nowhere: for the pattern
+// `ab` and the merge ab, `a` is a token that some text goes on with, and no canonical text of the pattern.
+// So every bit needs a witness: a text that the pattern accepts from there, of which the sequence is a part.
+//
+// How.  Beyond the end of a pre-token a witness is a text alone: whatever it is, the tokenizer cuts it in
+// some way.  Only the guesses that are still open bind it.  So behind a border the question is whether the
+// languages of two automata over bytes meet, the pattern's and that of the hypothesis; it does not depend on
+// the token, and is answered once for each pair of states.  Inside a pre-token the next token matters: some
+// token must be allowed by the pattern, stand behind the last one, and live in turn.  Tokens once found to
+// live in a pair of states are tried first.
+//
+//     Llama 3.1, pattern [a-z]+: after `th` the text may end (no letter need follow): alive by the border,
+//     and so are all tokens that lead to this state.  [a-z]{3}: after `th` exactly one letter must follow,
+//     inside the pre-token: some letter x is sought that BPE leaves apart, th|x.
+//
+// Masks.  What lives in a pair of states does not depend on the last token; a mask is the union over the
+// hypotheses, less what may not stand behind the last token where the pre-token goes on.
+//
+// Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders; its relevant
+// product states are what is searched here.  Cost: a walk of the kinds of tokens per pair of states, once;
+// then copying a mask and clearing what the last token forbids.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "canonical/tokenization.hpp"
+#include "composition/kinds_walk.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+class CanonicalAutomaton {
+ public:
+  using Place = TokenAutomaton::Place;
+
+  CanonicalAutomaton(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
+      : pattern_(pattern), tokenization_(std::move(tokenization)) {}
+
+  const Tokenization& tokenization() const { return *tokenization_; }
+
+  const MaskPtr* known_mask(Place place, const CanonicalState& state) const;
+  const MaskPtr& mask(Place place, const CanonicalState& state, Budget& budget);
+
+  struct Target {
+    StateId state;
+    CanonicalState canonical;
+  };
+  // Where a token that is no stop token leads, if it is allowed.
+  std::optional<Target> step(Place place, const CanonicalState& state, TokenId token, Budget& budget);
+  // Whether some canonical sequence goes on from here to an accepted text.
+  bool lives(Place place, const CanonicalState& state, Budget& budget);
+  bool accepting(Place place, const CanonicalState& state) const {
+    return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
+  }
+
+  // Whether any context lets a text begin that the pattern accepts.
+  bool lives_somewhere(StateId state, Budget& budget);
+
+  // Forgets everything; states of the pattern have new numbers.
+  void clear();
+  // Masks with a smaller serial are no longer in the memo.
+  std::uint64_t oldest_serial() const { return oldest_serial_; }
+  // Bytes held, after masks were given up as far as `limit` asks for it.
+  std::size_t reclaim(std::size_t limit);
+
+ private:
+  // What stands behind a token, the pre-token still open.
+  struct Node {
+    StateId state;
+    TokenId last;
+    Pieces::State pieces;
+    TextState text;
+    friend auto operator<=>(const Node&, const Node&) = default;
+    friend bool operator==(const Node&, const Node&) = default;
+  };
+  enum class Verdict : std::uint8_t { Dead, Alive };
+
+  // ---- masks
+  using Words = std::vector<std::uint32_t>;
+  struct PartKey {
+    StateId state;
+    bool at_start;
+    std::uint16_t guess, place;
+    Hypothesis::Edge edge;
+    Pieces::State pieces;
+    friend auto operator<=>(const PartKey&, const PartKey&) = default;
+  };
+  // What the text before adds to a part, and takes from it.
+  struct Touch {
+    std::uint16_t starter;
+    std::uint8_t marks;
+    AddedTokens::Open open;
+    friend auto operator<=>(const Touch&, const Touch&) = default;
+  };
+  struct Touched {
+    std::vector<std::uint32_t> live, dead;
+  };
+  const Words& part(const PartKey& key, Budget& budget);
+  Words make_part(const PartKey& key, Budget& budget);
+  const Touched& touched(const PartKey& key, const Touch& touch, Budget& budget);
+  bool lives_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
+  void add_added(Place place, const CanonicalState& state, Mask& mask, Budget& budget);
+
+  // ---- where tokens lead in the pattern
+  std::optional<StateId> pattern_step(Place place, TokenId token, Budget& budget);
+  template <class Visit>
+  void walk(Place place, Budget& budget, Visit&& visit);
+
+  // ---- liveness
+  bool lives(const Node& node, Budget& budget);
+  bool lives_at_border(const Node& node, Budget& budget);
+  bool lives_by_text(StateId state, const TextState& text, Budget& budget);
+  bool search_text(StateId state, const TextState& text, bool with_added, Budget& budget);
+  struct AddedStep {
+    std::size_t number;
+    StateId target;
+  };
+  const std::vector<AddedStep>& added_steps(StateId state, Budget& budget);
+  bool lives_inside(const Node& node, Budget& budget);
+  bool witness(const Node& node) const;
+  bool search_inside(const Node& node, bool all, Budget& budget);
+  bool is_unbound(StateId state, const TextState& text);
+
+  TokenAutomaton& pattern_;
+  std::shared_ptr<const Tokenization> tokenization_;
+  std::map<PartKey, Words> parts_;
+  std::map<std::pair<PartKey, Touch>, Touched> touched_;
+  std::map<std::tuple<StateId, bool, CanonicalState>, MaskPtr> masks_;
+  std::deque<std::tuple<StateId, bool, CanonicalState>> mask_order_;
+  std::map<std::pair<StateId, TextState>, Verdict> by_text_;
+  std::map<StateId, std::vector<AddedStep>> added_steps_;
+  std::map<Node, Verdict> inside_;
+  std::map<std::pair<StateId, TextState>, std::vector<TokenId>> witnesses_;
+  std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
+};
+
+}  // namespace tokamata

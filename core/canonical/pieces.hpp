@@ -1,0 +1,36 @@
+// Which tokens a model makes of one pre-token, told token by token.
+//
+// A *piece state* says what was written of the pre-token so far, as far as it matters.  A pre-token is begun
+// by one token, which others follow; `may_finish` says whether the pre-token may be whole there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/ids.hpp"
+
+namespace tokamata {
+
+class Pieces {
+ public:
+  using State = std::uint32_t;
+
+  virtual ~Pieces() = default;
+  virtual std::optional<State> begin(TokenId token) const = 0;
+  // `last` is the token before.
+  virtual std::optional<State> follow(State state, TokenId last, TokenId token) const = 0;
+  // The same but for what the last token forbids.
+  virtual std::optional<State> extend(State state, TokenId token) const = 0;
+  virtual bool may_finish(State state) const = 0;
+  // Whether any token may follow.
+  virtual bool may_go_on(State state) const = 0;
+  // Clears the bits of the tokens that may not follow; `words` holds only tokens that may follow something.
+  virtual void forbid(State state, TokenId last, std::vector<std::uint32_t>& words) const = 0;
+  // The tokens that may begin a pre-token, and those that may follow in one, as bits.
+  virtual const std::vector<std::uint32_t>& beginning() const = 0;
+  virtual const std::vector<std::uint32_t>& following() const = 0;
+  virtual std::size_t memory_bytes() const = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,195 @@
+#include "canonical/text_rules.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+namespace tokamata {
+
+namespace {
+
+std::vector<ClassRange> lacking_only(const TextRulesTables& tables) {
+  std::vector<ClassRange> ranges = tables.ranges;
+  for (ClassRange& range : ranges)
+    if (range.cls != CodePoints::kDead && !tables.classes.at(range.cls).is_lacking) range.cls = CodePoints::kDead;
+  return ranges;
+}
+
+void check(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(std::string("text rules: ") + what);
+}
+
+void check_tables(const TextRulesTables& tables) {
+  const std::size_t guesses = tables.may_end.size();
+  const auto is_guess = [&](std::uint16_t guess) { return guess < guesses; };
+  check(tables.classes.size() <= CodePoints::kMostClasses, "too many classes");
+  check(guesses < TextRules::kDeadGuess, "too many hypotheses");
+  check(tables.targets.size() == guesses * tables.symbols, "targets have another size");
+  check(std::ranges::all_of(tables.targets, [&](std::uint16_t g) { return g == TextRules::kDeadGuess || is_guess(g); }),
+        "a target is no hypothesis");
+  check(tables.end_offsets.size() == guesses + 1 && std::ranges::is_sorted(tables.end_offsets) &&
+            tables.end_offsets.back() == tables.ends.size(),
+        "the offsets of ends are not in order");
+  for (const auto* list : {&tables.ends, &tables.text_starts, &tables.segment_starts})
+    check(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
+  check(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(), "composes has no rows");
+  for (const ClassRules& rules : tables.classes)
+    check(rules.symbol < tables.symbols && rules.second < tables.seconds &&
+              rules.starter < tables.composes.size() / tables.seconds,
+          "a class is out of range");
+  for (const ClassRange& range : tables.ranges)
+    check(range.cls == CodePoints::kDead || range.cls < tables.classes.size(), "a range has no class");
+}
+
+}  // namespace
+
+TextRules::TextRules(TextRulesTables tables)
+    : tables_((check_tables(tables), std::move(tables))), all_(tables_.ranges), lacking_(lacking_only(tables_)),
+      added_(tables_.added), has_normal_form_(std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
+        return rules.second != 0 || rules.combining != 0;
+      })) {
+  find_free();
+  find_calm();
+}
+
+bool TextRules::keeps_form(TextState& state, const ClassRules& rules) const {
+  if (state.starter == TextState::kAnyStarter) {
+    if (rules.combining != 0 || rules.second != 0) return false;
+  } else {
+    const bool composes = tables_.composes[std::size_t{state.starter} * tables_.seconds + rules.second];
+    if (rules.combining != 0 && (state.marks > rules.combining || (state.marks < rules.combining && composes))) return false;
+    if (rules.combining == 0 && state.marks == 0 && composes) return false;
+  }
+  if (rules.combining == 0) state.starter = rules.starter;
+  state.marks = rules.combining;
+  return true;
+}
+
+bool TextRules::complete(TextState& state, std::uint16_t cls, bool with_form) const {
+  const ClassRules& rules = tables_.classes[cls];
+  state.place = CodePoints::kBetween;
+  state.guess = tables_.targets[std::size_t{state.guess} * tables_.symbols + rules.symbol];
+  return state.guess != kDeadGuess && (!with_form || !has_normal_form_ || keeps_form(state, rules));
+}
+
+bool TextRules::read_code_point(TextState& state, std::uint8_t byte, bool with_form) const {
+  const std::uint16_t fallback = state.place & TextState::kFallback;
+  const CodePoints& points = fallback ? lacking_ : all_;
+  const std::uint16_t reached = points.next(state.place & static_cast<std::uint16_t>(~TextState::kFallback), byte);
+  if (reached == CodePoints::kDead) return false;
+  if (reached & CodePoints::kComplete)
+    return complete(state, reached & static_cast<std::uint16_t>(~CodePoints::kComplete), with_form);
+  state.place = reached | fallback;
+  return true;
+}
+
+bool TextRules::read_guess(TextState& state, std::uint8_t byte) const { return read_code_point(state, byte, false); }
+
+bool TextRules::read_fallback(TextState& state, std::uint8_t byte) const {
+  if (state.place == CodePoints::kBetween) {
+    const std::uint16_t reached = lacking_.next(CodePoints::kBetween, byte);
+    if (reached == CodePoints::kDead) return false;
+    if (reached & CodePoints::kComplete) return complete(state, reached & static_cast<std::uint16_t>(~CodePoints::kComplete), true);
+    state.place = reached | TextState::kFallback;
+    return true;
+  }
+  return (state.place & TextState::kFallback) && read_code_point(state, byte, true);
+}
+
+// Stray bytes at the front belong to a code point that was begun before.
+bool TextRules::is_stable(std::string_view bytes) const {
+  TextState state;
+  std::uint16_t place = CodePoints::kBetween;
+  std::size_t i = 0;
+  while (i < bytes.size() && (static_cast<std::uint8_t>(bytes[i]) & 0xC0) == 0x80) ++i;
+  if (i > 0) state.starter = 0;
+  for (; i < bytes.size(); ++i) {
+    place = all_.next(place, static_cast<std::uint8_t>(bytes[i]));
+    if (place == CodePoints::kDead) return false;
+    if (!(place & CodePoints::kComplete)) continue;
+    if (!keeps_form(state, tables_.classes[place & static_cast<std::uint16_t>(~CodePoints::kComplete)])) return false;
+    place = CodePoints::kBetween;
+  }
+  return true;
+}
+
+bool TextRules::begins_anew(std::string_view bytes) const {
+  std::uint16_t place = CodePoints::kBetween;
+  for (const char byte : bytes) {
+    place = all_.next(place, static_cast<std::uint8_t>(byte));
+    if (place == CodePoints::kDead) return false;
+    if (!(place & CodePoints::kComplete)) continue;
+    const ClassRules& rules = tables_.classes[place & static_cast<std::uint16_t>(~CodePoints::kComplete)];
+    return rules.combining == 0 && rules.second == 0;
+  }
+  return false;
+}
+
+// Guesses are sets here, closed under the ends that may be guessed: a hypothesis is free if every text
+// but the empty one leads from it to a set of which some member may end.
+void TextRules::find_free() {
+  free_.assign(guess_count(), false);
+  const auto closed = [&](std::vector<std::uint16_t> set) {
+    for (std::size_t i = 0; i < set.size(); ++i)
+      for (const std::uint16_t guess : ends(set[i]))
+        if (std::ranges::find(set, guess) == set.end()) set.push_back(guess);
+    std::ranges::sort(set);
+    return set;
+  };
+  constexpr std::size_t kMost = 2000;  // sets from one hypothesis; it counts as bound where there are more
+  for (std::uint16_t guess = 0; guess < guess_count(); ++guess) {
+    std::set<std::vector<std::uint16_t>> known;
+    std::vector<std::vector<std::uint16_t>> pending{closed({guess})};
+    known.insert(pending[0]);
+    bool is_free = true;
+    while (is_free && !pending.empty()) {
+      const std::vector<std::uint16_t> set = std::move(pending.back());
+      pending.pop_back();
+      const bool is_first = known.size() == 1;  // nothing was read yet
+      is_free = known.size() < kMost &&
+                (is_first || std::ranges::any_of(set, [&](std::uint16_t g) { return tables_.may_end[g] != 0; }));
+      for (std::uint32_t symbol = 0; is_free && symbol < tables_.symbols; ++symbol) {
+        std::vector<std::uint16_t> after;
+        for (const std::uint16_t g : set) {
+          const std::uint16_t target = tables_.targets[std::size_t{g} * tables_.symbols + symbol];
+          if (target != kDeadGuess && std::ranges::find(after, target) == after.end()) after.push_back(target);
+        }
+        after = closed(std::move(after));
+        if (known.insert(after).second) pending.push_back(std::move(after));
+      }
+    }
+    free_[guess] = is_free;
+  }
+}
+
+void TextRules::find_calm() {
+  std::vector<bool> is_calm(256, true);
+  for (std::size_t i = 0; i < tables_.ranges.size(); ++i) {
+    const ClassRange& range = tables_.ranges[i];
+    const std::uint32_t end = i + 1 < tables_.ranges.size() ? tables_.ranges[i + 1].first : 0x110000;
+    const bool is_alive = range.cls != CodePoints::kDead && tables_.classes[range.cls].combining == 0 &&
+                          tables_.classes[range.cls].second == 0;
+    if (is_alive) continue;
+    for (std::uint32_t low = range.first; low < end;) {
+      if (low >= 0xD800 && low < 0xE000) {  // these are no code points of a text
+        low = 0xE000;
+        continue;
+      }
+      const auto [lead, next] = low < 0x80      ? std::pair(low, low + 1)
+                                : low < 0x800   ? std::pair(0xC0 | (low >> 6), (low | 0x3F) + 1)
+                                : low < 0x10000 ? std::pair(0xE0 | (low >> 12), (low | 0xFFF) + 1)
+                                                : std::pair(0xF0 | (low >> 18), (low | 0x3FFFF) + 1);
+      is_calm[lead] = false;
+      low = next;
+    }
+  }
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if (is_calm[byte] && !added_.may_begin(static_cast<std::uint8_t>(byte))) calm_.add(static_cast<std::uint8_t>(byte));
+}
+
+std::size_t TextRules::memory_bytes() const {
+  return tables_.targets.size() * 2 + tables_.ends.size() * 2 + tables_.composes.size() + tables_.classes.size() * sizeof(ClassRules) +
+         tables_.ranges.size() * sizeof(ClassRange) + all_.memory_bytes() + lacking_.memory_bytes();
+}
+
+}  // namespace tokamata

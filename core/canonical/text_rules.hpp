@@ -1,0 +1,139 @@
+// What a tokenizer's pipeline says of a text as such, before any token: one automaton over bytes.
+//
+// A text is *stable* where the normalizer leaves it as it is, and every text has one way of being cut
+// into pre-tokens.  Both are followed byte by byte.  A TextState holds
+//
+//   guess    which hypothesis about pre-tokens is followed (tokenization/pretokenizer_machine.py makes
+//            their automaton; ends of pre-tokens are guessed, and a wrong guess dies);
+//   place    how much of a code point is open (code_points.hpp);
+//   starter, marks    what a combining mark would meet: the last starter, by what composes with it,
+//            and the combining class of the last mark behind it;
+//   open     which added tokens may be under way (added_tokens.hpp).
+//
+// Normal forms.  A text is in NFC if every code point is in it by itself, the classes of marks do not
+// descend behind a starter, and no code point composes with the last starter.  A mark of the same class
+// as the one before it is kept from composing; so is a starter behind any mark.  In Qwen 3, whose text is
+// NFC, `e` may not be followed by U+0301.  (Unicode Standard Annex 15; D115 and D117 of the standard.)
+// Rejected: the quick check, which says "maybe" for every mark.
+//
+// Byte fallback.  Where single bytes are tokens that stand for code points the vocabulary lacks, a code
+// point begun with such a token must be one that it lacks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "canonical/added_tokens.hpp"
+#include "canonical/code_points.hpp"
+#include "common/byte_set.hpp"
+
+namespace tokamata {
+
+struct TextState {
+  std::uint16_t guess = 0;
+  std::uint16_t place = CodePoints::kBetween;  // with kFallback, where byte tokens have begun it
+  std::uint16_t starter = 0;
+  std::uint8_t marks = 0;
+  AddedTokens::Open open = AddedTokens::kNothing;
+
+  static constexpr std::uint16_t kFallback = 0x8000;
+  // Stands for every starter and every set of added tokens under way: what holds from here holds from all.
+  static constexpr std::uint16_t kAnyStarter = 0xFFFF;
+  static constexpr AddedTokens::Open kAnyOpen = AddedTokens::kDead - 1;
+
+  friend bool operator==(const TextState&, const TextState&) = default;
+  friend auto operator<=>(const TextState&, const TextState&) = default;
+};
+
+// What one class of code points is to the rules.
+struct ClassRules {
+  std::uint16_t symbol;    // to the automaton of hypotheses
+  std::uint16_t starter;   // the row of `composes` that it leaves; 0: nothing composes with it
+  std::uint16_t second;    // the column of `composes`; 0: it composes with nothing
+  std::uint8_t combining;  // its canonical combining class
+  bool is_lacking;         // the vocabulary has no token for the code point
+};
+
+struct TextRulesTables {
+  std::vector<ClassRange> ranges;
+  std::vector<ClassRules> classes;
+  // The hypotheses: targets[guess * symbols + symbol], kDeadGuess where there is none.
+  std::uint32_t symbols = 0;
+  std::vector<std::uint16_t> targets;
+  std::vector<std::uint32_t> end_offsets;  // guesses that end a pre-token here: ends[end_offsets[g] ..]
+  std::vector<std::uint16_t> ends;
+  std::vector<std::uint8_t> may_end;
+  std::vector<std::uint16_t> text_starts;     // at the start of a text
+  std::vector<std::uint16_t> segment_starts;  // behind an added token
+  // composes[starter * seconds + second]
+  std::uint32_t seconds = 1;
+  std::vector<std::uint8_t> composes;
+  std::vector<std::string> added;
+};
+
+class TextRules {
+ public:
+  static constexpr std::uint16_t kDeadGuess = 0xFFFF;
+
+  // Throws std::invalid_argument where the tables contradict each other.
+  explicit TextRules(TextRulesTables tables);
+
+  std::size_t guess_count() const { return tables_.may_end.size(); }
+  std::span<const std::uint16_t> text_starts() const { return tables_.text_starts; }
+  std::span<const std::uint16_t> segment_starts() const { return tables_.segment_starts; }
+  // The hypotheses that end a pre-token where this one stands.
+  std::span<const std::uint16_t> ends(std::uint16_t guess) const {
+    return std::span(tables_.ends).subspan(tables_.end_offsets[guess], tables_.end_offsets[guess + 1] - tables_.end_offsets[guess]);
+  }
+  bool may_end(const TextState& state) const {
+    return state.place == CodePoints::kBetween && tables_.may_end[state.guess];
+  }
+  const AddedTokens& added() const { return added_; }
+  // Whether any normal form is asked for.
+  bool has_normal_form() const { return has_normal_form_; }
+
+  // Reads a byte; false where no text goes on so.
+  bool read(TextState& state, std::uint8_t byte) const {
+    return read_code_point(state, byte, true) && (state.open = next_open(state.open, byte)) != AddedTokens::kDead;
+  }
+  // The same for the guess and the place alone.
+  bool read_guess(TextState& state, std::uint8_t byte) const;
+  // Reads the single byte of a byte-fallback token.
+  bool read_fallback(TextState& state, std::uint8_t byte) const;
+  // Whether a text by itself, cut where tokens are cut, is one that the normalizer leaves alone.
+  bool is_stable(std::string_view bytes) const;
+  // Whether what follows is the same whatever stands before: its first code point is whole, and neither a
+  // mark nor one that composes.
+  bool begins_anew(std::string_view bytes) const;
+  // Whether every text but the empty one may follow this hypothesis, by the pre-tokenizer.
+  bool is_free(std::uint16_t guess) const { return free_[guess]; }
+  // Bytes that begin only code points that any text may have anywhere, and no added token.
+  const ByteSet& calm() const { return calm_; }
+  std::size_t memory_bytes() const;
+
+ private:
+  bool read_code_point(TextState& state, std::uint8_t byte, bool with_form) const;
+  bool complete(TextState& state, std::uint16_t cls, bool with_form) const;
+  bool keeps_form(TextState& state, const ClassRules& rules) const;
+  void find_free();
+  void find_calm();
+  AddedTokens::Open next_open(AddedTokens::Open open, std::uint8_t byte) const {
+    if (open != TextState::kAnyOpen) return added_.next(open, byte);
+    return added_.may_extend(byte) ? AddedTokens::kDead : added_.next(AddedTokens::kNothing, byte);
+  }
+
+  TextRulesTables tables_;
+  CodePoints all_;
+  CodePoints lacking_;  // those that the vocabulary lacks alone
+  AddedTokens added_;
+  bool has_normal_form_;
+  std::vector<bool> free_;
+  ByteSet calm_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,152 @@
+#include "canonical/tokenization.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tokamata {
+
+Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules, std::unique_ptr<const Pieces> pieces,
+                           std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens)
+    : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)), pieces_(std::move(pieces)), added_(std::move(added)),
+      is_byte_(vocabulary_->token_count(), false), byte_tokens_(std::move(byte_tokens)) {
+  if (added_.size() != rules_.added().count()) throw std::invalid_argument("tokenization: added tokens and their texts differ in number");
+  for (std::size_t i = 0; i < added_.size(); ++i) added_number_.emplace(added_[i], i);
+  for (const std::uint32_t token : byte_tokens_) is_byte_.at(token) = true;
+  find_possible();
+}
+
+CanonicalState Tokenization::begun(std::span<const std::uint16_t> guesses, AddedTokens::Open open) const {
+  CanonicalState state;
+  state.open = open;
+  for (const std::uint16_t guess : guesses) state.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
+  std::ranges::sort(state.hypotheses);
+  return state;
+}
+
+bool Tokenization::read(TextState& state, TokenId token) const {
+  const std::string_view bytes = vocabulary_->bytes(token);
+  if (is_byte_token(token)) {
+    const auto byte = static_cast<std::uint8_t>(bytes[0]);
+    if (state.open == TextState::kAnyOpen) {
+      if (rules_.added().may_extend(byte)) return false;
+      state.open = AddedTokens::kNothing;
+    }
+    state.open = rules_.added().next(state.open, byte);
+    return state.open != AddedTokens::kDead && rules_.read_fallback(state, byte);
+  }
+  if (state.place & TextState::kFallback) return false;
+  return std::ranges::all_of(bytes, [&](char byte) { return rules_.read(state, static_cast<std::uint8_t>(byte)); });
+}
+
+bool Tokenization::may_end(const CanonicalState& state) const {
+  return std::ranges::any_of(state.hypotheses, [&](const Hypothesis& hypothesis) { return may_end(hypothesis); });
+}
+
+std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, TokenId token) const {
+  if (const std::optional<std::size_t> number = added_number(token)) {
+    if (!may_end(state)) return std::nullopt;
+    const AddedTokens::Open open = rules_.added().behind(state.open, *number);
+    if (open == AddedTokens::kDead) return std::nullopt;
+    return begun(rules_.segment_starts(), open);
+  }
+  if (token.value >= vocabulary_->token_count() || vocabulary_->bytes(token).empty()) return std::nullopt;
+  CanonicalState after;
+  for (const Hypothesis& hypothesis : state.hypotheses) {
+    const std::optional<Pieces::State> pieces = hypothesis.edge == Hypothesis::Edge::Border
+                                                    ? pieces_->begin(token)
+                                                    : pieces_->follow(hypothesis.pieces, state.last, token);
+    if (!pieces) continue;
+    TextState text{hypothesis.guess, hypothesis.place, state.starter, state.marks, state.open};
+    if (!read(text, token)) continue;
+    after.starter = text.starter;
+    after.marks = text.marks;
+    after.open = text.open;
+    after.hypotheses.push_back({text.guess, text.place, Hypothesis::Edge::Inside, *pieces});
+    if (text.place != CodePoints::kBetween || !pieces_->may_finish(*pieces)) continue;
+    for (const std::uint16_t guess : rules_.ends(text.guess))
+      after.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
+  }
+  if (after.hypotheses.empty()) return std::nullopt;
+  std::ranges::sort(after.hypotheses);
+  const auto repeated = std::ranges::unique(after.hypotheses);
+  after.hypotheses.erase(repeated.begin(), repeated.end());
+  after.last = token;
+  return after;
+}
+
+// A token is possible if the model makes it, its own text is stable, and no added token lies within it.
+void Tokenization::find_possible() {
+  possible_.assign(vocabulary_->words(), 0);
+  meeting_.assign(vocabulary_->words(), 0);
+  const auto has = [](const std::vector<std::uint32_t>& bits, std::uint32_t token) { return bits[token / 32] >> (token % 32) & 1; };
+  for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
+    const std::string_view bytes = vocabulary_->bytes({token});
+    if (bytes.empty() || added_number({token})) continue;
+    if (!has(pieces_->beginning(), token) && !has(pieces_->following(), token)) continue;
+    if (rules_.added().next(AddedTokens::kNothing, bytes) == AddedTokens::kDead) continue;
+    if (!is_byte_token({token}) && !rules_.is_stable(bytes)) continue;
+    possible_[token / 32] |= 1u << (token % 32);
+    if (!rules_.has_normal_form() || rules_.begins_anew(bytes)) continue;
+    meeting_[token / 32] |= 1u << (token % 32);
+    meeting_tokens_.push_back(token);
+  }
+}
+
+LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const {
+  const std::uint32_t key = (std::uint32_t{guess} << 16) | place;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = landings_.find(key); known != landings_.end()) return known->second;
+  }
+  auto landing = std::make_shared<Landing>();
+  landing->target_of.assign(vocabulary_->token_count(), 0);
+  std::unordered_map<std::uint32_t, std::uint16_t> numbers;
+  const auto number_of = [&](const TextState& state) {
+    const auto [number, is_new] =
+        numbers.try_emplace((std::uint32_t{state.guess} << 16) | state.place, static_cast<std::uint16_t>(numbers.size() + 1));
+    if (is_new) landing->targets.push_back({state.guess, state.place});
+    return number->second;
+  };
+  const auto is_possible = [&](std::uint32_t token) { return possible_[token / 32] >> (token % 32) & 1; };
+  if (!(place & TextState::kFallback)) {
+    const TokenTrie& trie = vocabulary_->trie();
+    // Nodes come breadth first, so that a parent's state is there before its children's.
+    std::vector<TextState> states(trie.node_count());
+    std::vector<std::uint8_t> lives(trie.node_count(), 0);
+    states[0] = {guess, place, 0, 0, 0};
+    lives[0] = 1;
+    for (std::uint32_t node = 0; node < trie.node_count(); ++node) {
+      if (!lives[node]) continue;
+      const NodeId id{node};
+      const std::span<const std::uint32_t> order = trie.order();
+      std::uint16_t number = 0;
+      for (std::uint32_t i = trie.node(id).tokens_begin; i < trie.own_end(id); ++i) {
+        if (!is_possible(order[i]) || is_byte_[order[i]]) continue;
+        if (number == 0) number = number_of(states[node]);
+        landing->target_of[order[i]] = number;
+      }
+      for (std::uint32_t child = trie.children_begin(id); child < trie.children_end(id); ++child) {
+        TextState state = states[node];
+        if (!rules_.read_guess(state, trie.byte(child))) continue;
+        states[child] = state;
+        lives[child] = 1;
+      }
+    }
+  }
+  for (const std::uint32_t token : byte_tokens_) {
+    TextState state{guess, place, 0, 0, 0};
+    if (!is_possible(token) || vocabulary_->bytes({token}).size() != 1) continue;
+    if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0])))
+      landing->target_of[token] = number_of(state);
+  }
+  const std::lock_guard lock(mutex_);
+  return landings_.try_emplace(key, std::move(landing)).first->second;
+}
+
+std::size_t Tokenization::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return rules_.memory_bytes() + pieces_->memory_bytes() + landings_.size() * vocabulary_->token_count() * sizeof(std::uint16_t) +
+         2 * possible_.size() * sizeof(std::uint32_t);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,123 @@
+// The tokenizer itself as an automaton over tokens: which sequences are what it makes of their own text.
+//
+// Problem.  Follow a sequence of tokens and say, of each further token, whether some text exists whose
+// canonical tokenization goes on with it.
+// Example.  Llama 3.1, after the tokens [220, 220], two spaces: ["  "] would be right for any text that ends
+// here, or goes on with a space; only before something else than white space does the pre-tokenizer part
+// them.  So the sequence is refused alone, and right before `1`.
+// How.  A *hypothesis* is a guess about what was read (text_rules.hpp), and about the token edge just
+// reached: either a pre-token ends here, or it goes on and its pieces are followed (pieces.hpp).  A state is
+// the set of hypotheses that still stand, two to six of them.  A token that was added stands between
+// segments: it ends the text before it, and a new one begins behind it.
+//
+// What is here belongs to a tokenizer, and is shared by all constraints; it is immutable but for
+// memos, which have a lock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "canonical/pieces.hpp"
+#include "canonical/text_rules.hpp"
+#include "vocabulary/vocabulary.hpp"
+
+namespace tokamata {
+
+struct Hypothesis {
+  enum class Edge : std::uint8_t {
+    Border,  // a pre-token ends here, and the next token begins one
+    Inside,  // the pre-token goes on, or the text ends
+  };
+  std::uint16_t guess;
+  std::uint16_t place;
+  Edge edge;
+  Pieces::State pieces;  // of what is inside
+
+  friend bool operator==(const Hypothesis&, const Hypothesis&) = default;
+  friend auto operator<=>(const Hypothesis&, const Hypothesis&) = default;
+};
+
+// What a sequence of tokens leads to.
+struct CanonicalState {
+  std::vector<Hypothesis> hypotheses;  // in order
+  TokenId last{};                      // the token before, where a hypothesis is inside
+  std::uint16_t starter = 0;
+  std::uint8_t marks = 0;
+  AddedTokens::Open open = AddedTokens::kNothing;
+
+  friend bool operator==(const CanonicalState&, const CanonicalState&) = default;
+  friend auto operator<=>(const CanonicalState&, const CanonicalState&) = default;
+};
+
+// Where the tokens lead by the rules of the text, from one guess and place.
+struct Landing {
+  struct Target {
+    std::uint16_t guess, place;
+  };
+  std::vector<Target> targets;
+  std::vector<std::uint16_t> target_of;  // by token: 1 + its number among targets, 0 where it is dead
+};
+using LandingPtr = std::shared_ptr<const Landing>;
+
+class Tokenization {
+ public:
+  // `added[i]`: the token of the i-th text that `rules` cuts out.  `byte_tokens`: those of single bytes,
+  // which stand for code points that the vocabulary lacks.
+  Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules, std::unique_ptr<const Pieces> pieces,
+               std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens);
+
+  const TextRules& rules() const { return rules_; }
+  const Pieces& pieces() const { return *pieces_; }
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
+  CanonicalState start() const { return begun(rules_.text_starts(), AddedTokens::kNothing); }
+  // Nothing where no text is tokenized so.
+  std::optional<CanonicalState> step(const CanonicalState& state, TokenId token) const;
+  // Whether the text may end, so that the sequence is canonical as it is.
+  bool may_end(const CanonicalState& state) const;
+  bool may_end(const Hypothesis& hypothesis) const {
+    return hypothesis.place == CodePoints::kBetween && rules_.may_end({.guess = hypothesis.guess}) &&
+           (hypothesis.edge == Hypothesis::Edge::Border || pieces_->may_finish(hypothesis.pieces));
+  }
+
+  // The number of an added token, if it is one that text is cut at.
+  std::optional<std::size_t> added_number(TokenId token) const {
+    const auto known = added_number_.find(token.value);
+    return known == added_number_.end() ? std::nullopt : std::optional(known->second);
+  }
+  std::span<const std::uint32_t> added() const { return added_; }
+  bool is_byte_token(TokenId token) const { return token.value < is_byte_.size() && is_byte_[token.value]; }
+  // Tokens that stand in no canonical sequence whatever is around them have a clear bit.
+  const std::vector<std::uint32_t>& possible() const { return possible_; }
+  // Tokens of which it depends on the text before whether they keep its normal form, or what they leave.
+  const std::vector<std::uint32_t>& meeting() const { return meeting_; }
+  std::span<const std::uint32_t> meeting_tokens() const { return meeting_tokens_; }
+
+  LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
+  // Reads a token that was not added; starters, marks and added tokens are followed too.
+  bool read(TextState& state, TokenId token) const;
+
+  std::size_t memory_bytes() const;
+
+ private:
+  CanonicalState begun(std::span<const std::uint16_t> guesses, AddedTokens::Open open) const;
+  void find_possible();
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  TextRules rules_;
+  std::unique_ptr<const Pieces> pieces_;
+  std::vector<std::uint32_t> added_;
+  std::map<std::uint32_t, std::size_t> added_number_;
+  std::vector<bool> is_byte_;
+  std::vector<std::uint32_t> byte_tokens_;
+  std::vector<std::uint32_t> possible_, meeting_, meeting_tokens_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
+};
+
+}  // namespace tokamata

@@ -1,0 +1,134 @@
+"""When a text is in a normal form, told code point by code point.
+
+Problem.  A tokenizer that normalizes to NFC changes every text that is not in NFC, and no token sequence
+of such a text is canonical.  Whether a text is in NFC is decided by three things (Unicode Standard,
+D115 to D117, annex 15): no code point is changed by itself; the combining classes behind a starter do not
+descend; no code point composes with the last starter before it, unless one of its own class or another
+starter is between them.
+
+Example.  ``e`` U+0301 is not in NFC: it composes to é.  é U+0316 is: 220 may come behind a starter.
+``e`` U+0316 U+0301 is not: U+0301 composes across U+0316.  ``e`` U+0316 U+0317 is: nothing composes.
+
+All of it is asked of the normalizer that the tokenizer runs, since its tables have a version.  Python's
+tables only say which pairs are worth asking; a mark that only the normalizer knows is found because it is
+put in order behind one of a higher class.
+
+Cost: some 0.4 s.  Not taken: Unicode's quick check, which answers "maybe" for every mark.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokamata.tokenization.pretokenizer_classes import CODE_POINTS
+
+_SEPARATOR = "\n"
+_HIGHEST_MARK = "\u0345"  # class 240, above which there is none
+
+
+@dataclass(frozen=True)
+class NormalForm:
+    """What each code point is to a normal form.
+
+    Attributes:
+        stable: ``bool[0x110000]``: the normalizer leaves the code point as it is, by itself.
+        combining: ``uint8[0x110000]``: its canonical combining class.
+        second: ``uint16[0x110000]``: the column of ``composes`` for what it composes with; 0 for nothing.
+        starter: ``uint16[0x110000]``: the row of ``composes`` for what composes with it; 0 for nothing.
+        composes: ``bool[rows, columns]``.
+    """
+
+    stable: npt.NDArray[np.bool_]
+    combining: npt.NDArray[np.uint8]
+    second: npt.NDArray[np.uint16]
+    starter: npt.NDArray[np.uint16]
+    composes: npt.NDArray[np.bool_]
+
+
+def normal_form(normalize: Callable[[str], str]) -> NormalForm:
+    """The normal form that ``normalize`` brings a text into, NFC or NFKC."""
+    points = [point for point in range(CODE_POINTS) if not 0xD800 <= point < 0xE000 and point != 0x0A]
+    stable = np.zeros(CODE_POINTS, dtype=bool)
+    stable[0x0A] = True
+    for point, is_same in zip(points, _unchanged(normalize, map(chr, points)), strict=True):
+        stable[point] = is_same
+    combining = _combining_classes(normalize, points)
+    firsts, seconds = _candidates(points, stable)
+    second = np.zeros(CODE_POINTS, dtype=np.uint16)
+    for column, point in enumerate(seconds, 1):
+        second[point] = column
+    pairs = (chr(first) + chr(point) for first in firsts for point in seconds)
+    same = np.fromiter(_unchanged(normalize, pairs), dtype=bool, count=len(firsts) * len(seconds))
+    joined = ~same.reshape(len(firsts), len(seconds))
+    rows, numbers = np.unique(joined, axis=0, return_inverse=True)
+    empty = np.flatnonzero(~rows.any(axis=1))
+    # Row 0 is of those with which nothing composes.
+    order = [*empty, *(row for row in range(len(rows)) if row not in set(empty))]
+    if not len(empty):
+        order = [-1, *range(len(rows))]
+    place = {int(row): number for number, row in enumerate(order)}
+    starter = np.zeros(CODE_POINTS, dtype=np.uint16)
+    for first, number in zip(firsts, numbers.reshape(-1), strict=True):
+        starter[first] = place[int(number)]
+    composes = np.zeros((len(order), len(seconds) + 1), dtype=bool)
+    for number, row in enumerate(order):
+        if row >= 0:
+            composes[number, 1:] = rows[row]
+    return NormalForm(stable, combining, second, starter, composes)
+
+
+def _unchanged(normalize: Callable[[str], str], texts: Iterable[str]) -> list[bool]:
+    """For each text, none of which holds a line end, whether it stays as it is."""
+    given = list(texts)
+    result = normalize(_SEPARATOR.join(given)).split(_SEPARATOR)
+    return [text == after for text, after in zip(given, result, strict=True)]
+
+
+def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> npt.NDArray[np.uint8]:
+    """A mark of a lower class goes before U+0345, one of class 0 stays behind it."""
+    combining = np.zeros(CODE_POINTS, dtype=np.uint8)
+    texts = [f"x{_HIGHEST_MARK}{chr(point)}" for point in points]
+    moved = normalize(_SEPARATOR.join(texts)).split(_SEPARATOR)
+    known: dict[int, str] = {240: _HIGHEST_MARK}
+    strange = []
+    combining[ord(_HIGHEST_MARK)] = 240
+    for point, text, after in zip(points, texts, moved, strict=True):
+        if after == text or not after.endswith(_HIGHEST_MARK) or len(after) != 3:
+            continue
+        if cls := unicodedata.combining(chr(point)):
+            combining[point] = cls
+            known.setdefault(cls, chr(point))
+        else:
+            strange.append(point)
+    for point in strange:
+        combining[point] = _class_between(normalize, chr(point), known)
+    return combining
+
+
+def _class_between(normalize: Callable[[str], str], mark: str, known: dict[int, str]) -> int:
+    """The class of a mark that Python does not know: that of the known marks it is never reordered with."""
+    for cls, other in sorted(known.items()):
+        if normalize(f"x{mark}{other}") == f"x{mark}{other}" and normalize(f"x{other}{mark}") == f"x{other}{mark}":
+            return cls
+    # A class of its own, between two that are known.
+    return max((cls for cls, other in known.items() if normalize(f"x{mark}{other}") != f"x{mark}{other}"), default=0) + 1
+
+
+def _candidates(points: list[int], stable: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+    """The starters with which something may compose, and what may compose with one."""
+    firsts, seconds = set(), set()
+    for point in points:
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            firsts.add(int(parts[0], 16))
+            seconds.add(int(parts[1], 16))
+            firsts.add(point)
+    # Hangul is composed by rule: leading and vowel, and then trailing consonants.
+    firsts.update([*range(0x1100, 0x1113), *range(0xAC00, 0xD7A4, 28)])
+    seconds.update([*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)])
+    return sorted(p for p in firsts if stable[p]), sorted(p for p in seconds if stable[p])

@@ -1,0 +1,135 @@
+"""Pipelines whose model is a list of ranks: tiktoken, tekken, and SentencePiece's BPE.
+
+None of them has merges.  Two neighbours are joined where the vocabulary has what they spell together,
+and of all such pairs the one of the lowest rank first: as if every way of cutting a token in two were a
+merge of that token's rank (``rank_merges``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting, UInt32
+from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, TiktokenEngine
+from tokamata.tokenization.sentence_piece_model import SentencePieceModel, read_model
+
+
+def pipeline_from_encoding(encoding: Any, tokens: Sequence[bytes | None]) -> Pipeline:
+    """The pipeline of a ``tiktoken.Encoding``, as it encodes with all special tokens allowed in a text."""
+    added = [
+        AddedToken(token, text.encode(), tokens[token] is not None)
+        for text, token in sorted(encoding._special_tokens.items())
+        if text and token < len(tokens)
+    ]
+    model = _byte_ranks(encoding._mergeable_ranks, tokens)
+    return Pipeline(
+        TiktokenEngine(), Normalizer(), (Splitting(encoding._pat_str, keeps_gaps=False),), model, tuple(added)
+    )
+
+
+def pipeline_from_tekken(source: Any, tokens: Sequence[bytes | None]) -> Pipeline:
+    """The pipeline of a parsed tekken file, or of mistral-common's ``Tekkenizer``.
+
+    Special tokens are never read from a text; they stand between texts.
+    """
+    if isinstance(source, Mapping):
+        pattern, special = source["config"]["pattern"], source["config"]["default_num_special_tokens"]
+    else:
+        pattern, special = source._model._pat_str, source.num_special_tokens
+    added = tuple(AddedToken(token, b"", False) for token in range(special))
+    ranks = {value: token for token, value in enumerate(tokens) if value is not None and token >= special}
+    model = _byte_ranks(ranks, tokens)
+    return Pipeline(TiktokenEngine(), Normalizer(), (Splitting(pattern, keeps_gaps=False),), model, added)
+
+
+def _byte_ranks(ranks: Mapping[bytes, int], tokens: Sequence[bytes | None]) -> BytePairs:
+    left, right, result, rank = rank_merges(ranks, ranks)
+    in_model = np.zeros(len(tokens), dtype=np.uint8)
+    in_model[[token for token in ranks.values() if token < len(tokens)]] = 1
+    single = [ranks.get(bytes([byte]), -1) for byte in range(256)]
+    atoms: list[list[int]] = [[] for _ in tokens]
+    for text, token in ranks.items():
+        parts = [single[byte] for byte in text]
+        if token < len(tokens) and -1 not in parts:
+            atoms[token] = parts
+    nothing = np.zeros(CODE_POINTS, dtype=bool)
+    return BytePairs(left, right, result, rank, atoms, in_model, {}, nothing, nothing.copy(), True)
+
+
+def rank_merges(
+    ids: Mapping[bytes, int] | Mapping[str, int], ranks: Mapping[Any, int]
+) -> tuple[UInt32, UInt32, UInt32, UInt32]:
+    """The merges that ranks stand for: each way of cutting a text in two texts that have ids."""
+    left, right, result, rank = [], [], [], []
+    for text, token in ids.items():
+        for cut in range(1, len(text)):
+            first = ids.get(text[:cut])  # type: ignore[call-overload]  # both are of one type
+            if first is None:
+                continue
+            second = ids.get(text[cut:])  # type: ignore[call-overload]
+            if second is not None:
+                left.append(first)
+                right.append(second)
+                result.append(token)
+                rank.append(ranks[text])
+    columns = [np.array(column, dtype=np.uint32) for column in (left, right, result, rank)]
+    return columns[0], columns[1], columns[2], columns[3]
+
+
+def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -> Pipeline:
+    """The pipeline of a SentencePiece model, given as its file.
+
+    Raises:
+        UnsupportedTokenizerError: it is not BPE, or normalizes more than spaces.
+    """
+    model = read_model(proto)
+    if model.kind != "BPE":
+        raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}")
+    if model.has_rules:
+        raise UnsupportedTokenizerError("normalizer", "SentencePiece's table of replacements")
+    if model.removes_spaces:
+        raise UnsupportedTokenizerError("normalizer", "SentencePiece removes superfluous spaces")
+    if model.user_defined:
+        raise UnsupportedTokenizerError("model", "SentencePiece's user-defined pieces")
+    prefix: Any = "always" if model.adds_space else "none"
+    normalizer = Normalizer(spaces="▁", prefix=prefix)
+    added = tuple(AddedToken(token, b"", False) for token in model.control)
+    return Pipeline(_NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
+
+
+class _NoEngine:
+    """SentencePiece cuts nothing by a regex."""
+
+    name = "sentencepiece"
+    dollar_is_end = True
+
+    def members(self, cls: str) -> Any:
+        raise UnsupportedTokenizerError("pre-tokenizer", f"a class {cls!r:.40} without an engine")
+
+
+def _piece_pairs(model: SentencePieceModel, size: int) -> BytePairs:
+    pieces = {piece: token for piece, token in model.pieces.items() if token < size}
+    by_score = sorted(set(model.scores.values()), reverse=True)
+    rank_of_score = {score: rank for rank, score in enumerate(by_score)}
+    ranks = {piece: rank_of_score[model.scores[token]] for piece, token in pieces.items()}
+    left, right, result, rank = rank_merges(pieces, ranks)
+    in_model = np.zeros(size, dtype=np.uint8)
+    in_model[[*pieces.values(), *model.bytes.values()]] = 1
+    atoms: list[list[int]] = [[] for _ in range(size)]
+    for piece, token in pieces.items():
+        parts = [pieces.get(character, -1) for character in piece]
+        if -1 not in parts:
+            atoms[token] = parts
+    for token in model.bytes.values():
+        atoms[token] = [token]
+    lacks = np.ones(CODE_POINTS, dtype=bool)
+    lacks[[ord(piece) for piece in pieces if len(piece) == 1]] = False
+    lacks[0x20] = lacks[ord("▁")]
+    unknown = np.zeros(CODE_POINTS, dtype=bool)
+    if len(model.bytes) < 256:
+        unknown, lacks = lacks, unknown
+    return BytePairs(left, right, result, rank, atoms, in_model, model.bytes, lacks, unknown, False)

@@ -1,0 +1,323 @@
+r"""The regexes of pre-tokenizers, read into programs of prioritized threads.
+
+Problem.  A pre-tokenizer cuts a text by the leftmost match of a regex, again and again, and its
+alternatives are tried in order: ``a|ab`` cuts ``ab`` after the ``a``.  The set of texts that match,
+which is all that a constraint needs of a regex, does not say where a match ends.  So these regexes are
+read into what a backtracking matcher would run: a program whose branches have an order.
+
+Example.  ``\s+(?!\S)`` becomes::
+
+    0  read \s
+    1  split 0, 2        again, rather than go on
+    2  not followed by \S
+    3  match
+
+Classes of code points are kept as the text that stands for them: what ``\p{L}`` holds depends on the
+engine that the tokenizer runs, which is asked (``pretokenizer_classes.py``).
+
+What is understood: alternation, groups, classes, ``(?i:…)``, greedy, lazy and possessive quantifiers,
+lookaheads for one code point, ``$``.  A possessive quantifier repeats one code point; then ``X*+`` is
+``X*(?!X)``, and so on for every count.  The rest (backreferences, lookbehind, longer lookaheads,
+atomic groups) is refused by name: no tokenizer known uses it.
+
+Source: Thompson, *Regular Expression Search Algorithm*, 1968; Pike's ordered threads, in Cox, *Regular
+Expression Matching: the Virtual Machine Approach*, 2009.  Cost: linear in the regex, counts written out.
+Not taken: the parser of ``patterns.regex``, which resolves classes by our own tables and gives sets of
+texts, in which the order of alternatives has no meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tokamata.errors import UnsupportedTokenizerError
+
+_MOST_INSTRUCTIONS = 10_000
+_MOST_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Read:
+    """Reads one code point of a class, given by its text."""
+
+    cls: str
+
+
+@dataclass(frozen=True)
+class Split:
+    """Goes on at all of ``targets``, the first of them first."""
+
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Goes on where the next code point is one of ``cls`` (``wanted``), or is none of it.
+
+    The end of the text is no code point: it is not of ``cls``.
+    """
+
+    cls: str
+    wanted: bool
+
+
+@dataclass(frozen=True)
+class End:
+    """Goes on at the end of the text."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The match ends here."""
+
+
+Instruction = Read | Split | Look | End | Match
+Program = tuple[Instruction, ...]
+
+# A regex as a tree; leaves are instructions that need no number.
+_Tree = tuple[str, object]
+
+
+def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
+    """The program of a regex.
+
+    Args:
+        pattern: the regex, as the tokenizer's file has it.
+        dollar_is_end: whether ``$`` is the end of the text alone, and not that of a line too.
+
+    Raises:
+        UnsupportedTokenizerError: the regex does not parse, or uses what is not understood.
+    """
+    tree = _Parser(pattern, dollar_is_end).parse()
+    program: list[Instruction] = []
+    _emit(tree, program, pattern)
+    program.append(Match())
+    return tuple(program)
+
+
+def classes_of(program: Program) -> tuple[str, ...]:
+    """The classes that a program asks about, in order, each once."""
+    return tuple(dict.fromkeys(part.cls for part in program if isinstance(part, (Read, Look))))
+
+
+# ---- parsing ------------------------------------------------------------------------------------
+
+# One atom that stands for a class of code points, by its first characters.
+_ESCAPE = re.compile(
+    r"\\(?:[pP](?:\{\^?[\w ]+\}|[A-Z])|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|[dDsSwW]|[tnrfv0]|[^\w])"
+)
+_QUANTIFIER = re.compile(r"([*+?]|\{\d+(?:,\d*)?\})([?+]?)")
+_COUNT = re.compile(r"\{(\d+)(,(\d*))?\}")
+
+
+class _Parser:
+    """Recursive descent over one pattern."""
+
+    def __init__(self, pattern: str, dollar_is_end: bool) -> None:
+        self._pattern = pattern
+        self._dollar_is_end = dollar_is_end
+        self._at = 0
+        self._ignore_case = False
+        self._depth = 0
+
+    def parse(self) -> _Tree:
+        tree = self._alternation()
+        if self._at < len(self._pattern):
+            raise self._error("an unmatched )")
+        return tree
+
+    def _alternation(self) -> _Tree:
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise self._error(f"groups nested more than {_MOST_DEPTH} deep")
+        branches = [self._sequence()]
+        while self._take("|"):
+            branches.append(self._sequence())
+        self._depth -= 1
+        return ("alternation", branches) if len(branches) > 1 else branches[0]
+
+    def _sequence(self) -> _Tree:
+        parts: list[_Tree] = []
+        while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
+            parts.append(self._quantified())
+        return ("sequence", parts)
+
+    def _quantified(self) -> _Tree:
+        atom = self._atom()
+        while match := _QUANTIFIER.match(self._pattern, self._at):
+            self._at = match.end()
+            atom = self._repeated(atom, *match.groups())
+        return atom
+
+    def _repeated(self, atom: _Tree, count: str, manner: str) -> _Tree:
+        if found := _COUNT.fullmatch(count):
+            low = int(found[1])
+            high = None if found[2] and not found[3] else int(found[3] or found[1])
+            if low > 1000 or (high is not None and not low <= high <= 1000):
+                raise self._error(f"the count {count}")
+        else:
+            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[count]
+        if manner == "+":
+            if atom[0] != "read":
+                raise self._error("a possessive quantifier of more than one code point")
+            return ("possessive", (str(atom[1]), low, high))
+        return ("repeat", (atom, low, high, manner != "?"))
+
+    def _atom(self) -> _Tree:
+        pattern = self._pattern
+        character = pattern[self._at]
+        if character == "(":
+            return self._group()
+        if character == "[":
+            return self._class(self._bracket())
+        if character == "\\":
+            match = _ESCAPE.match(pattern, self._at)
+            if match is None:
+                raise self._error(f"the escape {pattern[self._at : self._at + 2]}")
+            self._at = match.end()
+            return self._class(match[0])
+        if character == "$":
+            self._at += 1
+            if self._dollar_is_end:
+                return ("end", None)
+            return ("alternation", [("end", None), ("look", (r"\n", True))])
+        if character in "^*+?{":
+            raise self._error(character)
+        self._at += 1
+        return self._class("." if character == "." else re.escape(character))
+
+    def _class(self, text: str) -> _Tree:
+        return ("read", f"(?i:{text})" if self._ignore_case else text)
+
+    def _bracket(self) -> str:
+        start = self._at
+        self._at += 1
+        self._take("^")
+        first = self._at
+        while True:
+            if self._at >= len(self._pattern):
+                self._at = start
+                raise self._error("a [ without its ]")
+            character = self._pattern[self._at]
+            if character == "]" and self._at > first:
+                break
+            if character == "[" or self._pattern.startswith("&&", self._at):
+                raise self._error("a class within a class")
+            self._at += 2 if character == "\\" else 1
+        self._at += 1
+        return self._pattern[start : self._at]
+
+    def _group(self) -> _Tree:
+        if self._take("(?:"):
+            return self._closed(self._alternation())
+        if self._take("(?i:"):
+            outer, self._ignore_case = self._ignore_case, True
+            tree = self._closed(self._alternation())
+            self._ignore_case = outer
+            return tree
+        for opening, wanted in (("(?=", True), ("(?!", False)):
+            if self._take(opening):
+                body = self._closed(self._alternation())
+                return ("look", (self._one_code_point(body), wanted))
+        if self._pattern.startswith("(?", self._at):
+            raise self._error(f"the group {self._pattern[self._at : self._at + 4]}")
+        self._at += 1
+        return self._closed(self._alternation())
+
+    def _one_code_point(self, tree: _Tree) -> str:
+        while tree[0] == "sequence" and len(tree[1]) == 1:  # type: ignore[arg-type]
+            tree = tree[1][0]  # type: ignore[index]
+        if tree[0] != "read":
+            raise self._error("a lookahead for more than one code point")
+        return str(tree[1])
+
+    def _closed(self, tree: _Tree) -> _Tree:
+        if not self._take(")"):
+            raise self._error("a ( without its )")
+        return tree
+
+    def _take(self, text: str) -> bool:
+        if not self._pattern.startswith(text, self._at):
+            return False
+        self._at += len(text)
+        return True
+
+    def _error(self, what: str) -> UnsupportedTokenizerError:
+        return UnsupportedTokenizerError(
+            "pre-tokenizer", f"its regex {self._pattern!r:.200} has {what} at position {self._at}"
+        )
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+
+def _emit(tree: _Tree, program: list[Instruction], pattern: str) -> None:
+    """Append the instructions of a tree; they run into whatever is appended next."""
+    if len(program) > _MOST_INSTRUCTIONS:
+        raise UnsupportedTokenizerError("pre-tokenizer", f"its regex {pattern!r:.200} is too large")
+    kind, value = tree
+    if kind == "read":
+        program.append(Read(str(value)))
+    elif kind == "look":
+        cls, wanted = value  # type: ignore[misc]
+        program.append(Look(cls, wanted))
+    elif kind == "end":
+        program.append(End())
+    elif kind == "sequence":
+        for part in value:  # type: ignore[attr-defined]
+            _emit(part, program, pattern)
+    elif kind == "alternation":
+        _emit_alternation(value, program, pattern)  # type: ignore[arg-type]
+    elif kind == "possessive":
+        _emit(_without_backtracking(*value), program, pattern)  # type: ignore[misc]
+    else:
+        _emit_repeat(*value, program, pattern)  # type: ignore[misc]
+
+
+def _emit_alternation(branches: Sequence[_Tree], program: list[Instruction], pattern: str) -> None:
+    split = len(program)
+    program.append(Split(()))
+    starts, jumps = [], []
+    for branch in branches:
+        starts.append(len(program))
+        _emit(branch, program, pattern)
+        jumps.append(len(program))
+        program.append(Split(()))
+    program[split] = Split(tuple(starts))
+    for jump in jumps:
+        program[jump] = Split((len(program),))
+
+
+def _emit_repeat(
+    body: _Tree, low: int, high: int | None, greedy: bool, program: list[Instruction], pattern: str
+) -> None:
+    for _ in range(low):
+        _emit(body, program, pattern)
+    order = (lambda again, on: (again, on)) if greedy else (lambda again, on: (on, again))
+    if high is None:
+        split = len(program)
+        program.append(Split(()))
+        _emit(body, program, pattern)
+        program.append(Split((split,)))
+        program[split] = Split(order(split + 1, len(program)))
+        return
+    splits = []
+    for _ in range(high - low):
+        splits.append(len(program))
+        program.append(Split(()))
+        _emit(body, program, pattern)
+    for split in splits:
+        program[split] = Split(order(split + 1, len(program)))
+
+
+def _without_backtracking(cls: str, low: int, high: int | None) -> _Tree:
+    """``X{low,high}+``: as many as there are, so that no further X follows unless there are ``high``."""
+    read: _Tree = ("read", cls)
+    stop: _Tree = ("look", (cls, False))
+    if high is None:
+        return ("sequence", [("repeat", (read, low, None, True)), stop])
+    whole: _Tree = ("sequence", [read] * high)
+    fewer: list[_Tree] = [("sequence", [*([read] * count), stop]) for count in range(high - 1, low - 1, -1)]
+    return ("alternation", [whole, *fewer])

@@ -1,0 +1,142 @@
+"""A SentencePiece model file, as far as it says how a text is cut.
+
+The file is a protocol buffer (``sentencepiece_model.proto``): fields by number, of which five matter here.
+The package reads them, but does not say what it has read; its own reader of the format needs a package
+more.  So the few fields are read here.
+
+    ModelProto       1 pieces  2 trainer  3 normalizer
+    SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte)
+    TrainerSpec      3 model type (1 Unigram, 2 BPE, 3 word, 4 char)
+    NormalizerSpec   2 table of replacements  3 adds a space  4 removes superfluous spaces
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tokamata.errors import VocabularyError
+
+_KINDS = {1: "Unigram", 2: "BPE", 3: "word", 4: "char"}
+_NORMAL, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = 1, 3, 4, 5, 6
+
+
+@dataclass
+class SentencePieceModel:
+    """What the file says.
+
+    Attributes:
+        kind: the model's type.
+        pieces: normal pieces, with their ids.
+        scores: the score of each of them, by id.
+        bytes: the ids of byte pieces, by byte.
+        control: the ids of control pieces.
+        user_defined: whether there are user-defined pieces.
+        has_rules: whether the normalizer replaces anything.
+        adds_space, removes_spaces: what it does with spaces.
+    """
+
+    kind: str = "Unigram"
+    pieces: dict[str, int] = field(default_factory=dict)
+    scores: dict[int, float] = field(default_factory=dict)
+    bytes: dict[int, int] = field(default_factory=dict)
+    control: list[int] = field(default_factory=list)
+    user_defined: bool = False
+    has_rules: bool = False
+    adds_space: bool = True
+    removes_spaces: bool = True
+
+
+def read_model(proto: bytes) -> SentencePieceModel:
+    """Read a model file.
+
+    Raises:
+        VocabularyError: it is damaged.
+    """
+    model = SentencePieceModel()
+    try:
+        token = 0
+        for number, value in _fields(proto):
+            if number == 1:
+                _read_piece(model, token, _bytes(value))
+                token += 1
+            elif number == 2:
+                for inner, setting in _fields(_bytes(value)):
+                    if inner == 3:
+                        model.kind = _KINDS.get(int(setting), f"model type {setting!r}")
+            elif number == 3:
+                _read_normalizer(model, _bytes(value))
+    except (struct.error, UnicodeDecodeError, TypeError, IndexError, ValueError):
+        raise VocabularyError("the SentencePiece model is damaged; download it again") from None
+    return model
+
+
+def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
+    piece, score, kind = "", 0.0, _NORMAL
+    for number, value in _fields(data):
+        if number == 1:
+            piece = _bytes(value).decode()
+        elif number == 2:
+            score = struct.unpack("<f", _bytes(value))[0]
+        elif number == 3:
+            kind = int(value)
+    if kind == _NORMAL:
+        model.pieces[piece] = token
+        model.scores[token] = score
+    elif kind == _CONTROL:
+        model.control.append(token)
+    elif kind == _BYTE and (match := re.fullmatch("<0x([0-9A-Fa-f]{2})>", piece)):
+        model.bytes[int(match[1], 16)] = token
+    model.user_defined |= kind in (_USER_DEFINED, _UNUSED)
+
+
+def _read_normalizer(model: SentencePieceModel, data: bytes) -> None:
+    for number, value in _fields(data):
+        if number == 2:
+            model.has_rules = bool(value)
+        elif number == 3:
+            model.adds_space = bool(value)
+        elif number == 4:
+            model.removes_spaces = bool(value)
+
+
+def _bytes(value: int | bytes) -> bytes:
+    if not isinstance(value, bytes):
+        raise TypeError
+    return value
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a message: numbers as they are, all else as bytes."""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        result = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            result |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return result
+            if shift > 63:
+                raise ValueError
+
+    while at < len(data):
+        key = varint()
+        wire = key & 7
+        if wire == 0:
+            yield key >> 3, varint()
+            continue
+        size = {1: 8, 5: 4}.get(wire)
+        if size is None:
+            if wire != 2:
+                raise ValueError
+            size = varint()
+        if at + size > len(data):
+            raise IndexError
+        yield key >> 3, data[at : at + size]
+        at += size

@@ -1,0 +1,208 @@
+"""From a pipeline to the tables that the engine runs (``core/canonical``).
+
+Three automata meet in the engine: hypotheses about pre-tokens, the normal form, and added tokens; what
+they have in common are classes of code points.  Two code points are of one class where no regex, no
+normal form and no vocabulary tells them apart: a few dozen to a few hundred classes.
+
+A code point is named by what tokens spell.  Where a tokenizer writes ``▁`` for a space, the space stands
+for it, and is asked about under that name; ``▁`` itself is in no canonical text, since it would come back
+as a space.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokamata.tokenization.normal_forms import normal_form
+from tokamata.tokenization.pipeline import Normalizer, Pipeline
+from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, ranges_of
+from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
+from tokamata.tokenization.pretokenizer_matching import DEAD, matching
+from tokamata.tokenization.pretokenizer_regex import classes_of, compile_regex
+
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizer_classes import Flags
+
+_DEAD_CLASS = 0xFFFF
+_DEAD_GUESS = 0xFFFF
+
+Tables = dict[str, Any]
+
+
+def make_tables(pipeline: Pipeline) -> Tables:
+    """The engine's tables: arrays by name, and a few numbers.
+
+    Raises:
+        UnsupportedTokenizerError: the pipeline has a part that cannot be followed.
+    """
+    return {**_text_tables(pipeline), **_model_tables(pipeline)}
+
+
+# ---- texts --------------------------------------------------------------------------------------
+
+
+def _text_tables(pipeline: Pipeline) -> Tables:
+    normalizer, model = pipeline.normalizer, pipeline.model
+    alive = ~model.unknown
+    alive[0xD800:0xE000] = False
+    zeros = np.zeros(CODE_POINTS, dtype=np.uint16)
+    combining, second, starter = zeros, zeros, zeros
+    composes = np.zeros((1, 1), dtype=bool)
+    if normalizer.form is not None:
+        form = normal_form(normalizer.form)
+        alive &= form.stable
+        combining, second, starter, composes = form.combining, form.second, form.starter, form.composes
+    if normalizer.keeps is not None:
+        alive &= _kept(normalizer)
+    if normalizer.spaces:
+        alive[ord(normalizer.spaces)] = False
+
+    programs, members = [], {}
+    for split in pipeline.splits:
+        program = compile_regex(split.regex, pipeline.engine.dollar_is_end)
+        programs.append(program)
+        for cls in classes_of(program):
+            flags = split.members[cls] if cls in split.members else pipeline.engine.members(cls)
+            members[cls] = _as_spelled(flags, normalizer)
+    names = list(members)
+    is_space = np.zeros(CODE_POINTS, dtype=bool)
+    is_space[0x20] = True
+    seen = [members[name] for name in names] + [is_space]
+    columns = [alive, *seen, combining, second, starter, model.lacks]
+    firsts, classes = ranges_of(columns)
+
+    representative = np.zeros(int(classes.max()) + 1, dtype=np.int64)
+    representative[classes] = firsts
+    is_alive = alive[representative]
+    renumbered = np.cumsum(is_alive) - 1
+    kept = representative[is_alive]
+    signatures = np.stack([column[kept] for column in seen], axis=1)
+    kinds, symbols = np.unique(signatures, axis=0, return_inverse=True)
+    guesses = _guesses(pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1])
+    return {
+        "range_firsts": firsts.astype(np.uint32),
+        "range_classes": np.where(is_alive[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
+        "class_symbols": symbols.reshape(-1).astype(np.uint16),
+        "class_starters": starter[kept].astype(np.uint16),
+        "class_seconds": second[kept].astype(np.uint16),
+        "class_combining": combining[kept].astype(np.uint8),
+        "class_lacking": model.lacks[kept].astype(np.uint8),
+        "seconds": composes.shape[1],
+        "composes": composes.astype(np.uint8).reshape(-1),
+        "symbols": len(kinds),
+        "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
+        "added_texts": [added.text for added in pipeline.added],
+        **guesses,
+    }
+
+
+def _kept(normalizer: Normalizer) -> Flags:
+    """Which code points stay as they are, each by itself."""
+    keeps = normalizer.keeps
+    assert keeps is not None
+    points = [point for point in range(CODE_POINTS) if not 0xD800 <= point < 0xE000 and point != 0x0A]
+    after = keeps("\n".join(map(chr, points))).split("\n")
+    flags = np.zeros(CODE_POINTS, dtype=bool)
+    flags[0x0A] = keeps("\n") == "\n"
+    for point, text in zip(points, after, strict=True):
+        flags[point] = text == chr(point)
+    return flags
+
+
+def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
+    """The same, asked under the name that tokens spell."""
+    if not normalizer.spaces:
+        return flags
+    spelled = flags.copy()
+    spelled[0x20] = flags[ord(normalizer.spaces)]
+    return spelled
+
+
+def _guesses(
+    pipeline: Pipeline, programs: list[Any], members: dict[str, list[bool]], is_space: npt.NDArray[np.bool_]
+) -> Tables:
+    symbols = len(is_space)
+    cuts = []
+    for split, program in zip(pipeline.splits, programs, strict=True):
+        machine = matching(program, members, symbols)
+        if not machine.never_matches:
+            cuts.append(Cut(machine, split.keeps_gaps))
+    found = hypotheses(cuts, symbols)
+    text_starts = segment_starts = list(found.starts)
+    targets, ends = [list(row) for row in found.targets], [list(row) for row in found.ends]
+    may_end = list(found.may_end)
+    normalizer = pipeline.normalizer
+    if normalizer.prefix != "none":
+        text_starts = _with_prefix(normalizer, found, targets, ends, may_end, np.flatnonzero(is_space))
+        segment_starts = list(found.starts) if normalizer.prefix_once else text_starts
+    offsets = np.cumsum([0, *map(len, ends)])
+    table = np.array(targets, dtype=np.int64).reshape(-1)
+    return {
+        "targets": np.where(table == DEAD, _DEAD_GUESS, table).astype(np.uint16),
+        "end_offsets": offsets.astype(np.uint32),
+        "ends": np.array([end for row in ends for end in row], dtype=np.uint16),
+        "may_end": np.array(may_end, dtype=np.uint8),
+        "text_starts": np.array(text_starts, dtype=np.uint16),
+        "segment_starts": np.array(segment_starts, dtype=np.uint16),
+    }
+
+
+def _with_prefix(
+    normalizer: Normalizer,
+    found: Hypotheses,
+    targets: list[list[int]],
+    ends: list[list[int]],
+    may_end: list[bool],
+    spaces: npt.NDArray[np.int64],
+) -> list[int]:
+    """Starts of a text that begins with a space, which the tokenizer has put there or found.
+
+    Where the decoder takes it away, a text of it alone is empty, and the empty text has no tokens.  Where
+    the tokenizer puts none before a space, a second space would have been the first.
+    """
+    width = len(targets[0])
+    starts = []
+    for start in found.starts:
+        row = [DEAD] * width
+        for space in spaces:
+            after = found.targets[start][space]
+            if after == DEAD:
+                continue
+            if normalizer.prefix_is_decoded:
+                copy = list(found.targets[after])
+                if normalizer.prefix == "missing":
+                    for other in spaces:
+                        copy[other] = DEAD
+                row[space] = len(targets)
+                targets.append(copy)
+                ends.append(list(found.ends[after]))
+                may_end.append(False)
+            else:
+                row[space] = after
+        starts.append(len(targets))
+        targets.append(row)
+        ends.append([])
+        may_end.append(True)
+    return starts
+
+
+# ---- models -------------------------------------------------------------------------------------
+
+
+def _model_tables(pipeline: Pipeline) -> Tables:
+    model = pipeline.model
+    offsets = np.cumsum([0, *map(len, model.atoms)])
+    return {
+        "merge_left": model.left,
+        "merge_right": model.right,
+        "merge_result": model.result,
+        "merge_rank": model.rank,
+        "atom_offsets": offsets.astype(np.uint32),
+        "atoms": np.array([atom for atoms in model.atoms for atom in atoms], dtype=np.uint32),
+        "in_model": model.in_model,
+        "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
+        "ignore_merges": model.ignore_merges,
+    }
