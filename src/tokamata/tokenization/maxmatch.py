@@ -38,12 +38,12 @@ def maxmatch(
         UnspellableError: no token fits at some place.
     """
     rest = vocabulary if continuations is None else continuations
+    longest = max(map(len, (*vocabulary, *rest)), default=0)
     tokens: list[int] = []
     place = 0
     while place < len(text):
         known = vocabulary if place == 0 else rest
-        longest = min(len(text) - place, max(map(len, known), default=0))
-        for length in range(longest, 0, -1):
+        for length in range(min(longest, len(text) - place), 0, -1):
             token = known.get(text[place : place + length])
             if token is not None:
                 break
