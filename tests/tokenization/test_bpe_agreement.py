@@ -8,6 +8,7 @@ from machines import pynini, same_as_pynini, to_pynini
 from tokenizations import (
     EVERYTHING,
     Bpe,
+    cartesian,
     encodings,
     languages,
     random_bpe,
@@ -41,21 +42,18 @@ def test_all_small_merge_lists_and_patterns() -> None:
     patterns = small_patterns()
     assert len(patterns) > 50
     turn = 0
-    for count, pairs in enumerate(small_lists(3 if EVERYTHING else 2)):
+    for count, pairs in enumerate(small_lists(3)):
         bpe = Bpe.of("ab", *pairs)
-        for i in range(len(patterns) if len(pairs) < 2 else 12):
+        share = 12 if EVERYTHING or len(pairs) == 2 else 1
+        for i in range(len(patterns) if len(pairs) < 2 else share):
             agree(bpe, patterns[(count + 7 * i) % len(patterns)], 6)
             turn += 1
-    assert turn > 5000
+    assert turn > 10_000
 
 
-def test_lists_of_three_and_four_merges() -> None:
-    """A share by seed; TOKAMATA_EXHAUSTIVE=1 takes all lists of three, with more patterns, above."""
+def test_lists_of_four_merges() -> None:
     draw = random.Random(11)
-    lists = [pairs for pairs in small_lists(3) if len(pairs) == 3]
-    for pairs in draw.sample(lists, 2000):
-        agree(Bpe.of("ab", *pairs), draw.choice(small_patterns()), 6)
-    for _ in range(300):
+    for _ in range(4000 if EVERYTHING else 600):
         agree(random_bpe(draw, "ab", 4, shuffled=0.3), draw.choice(small_patterns()), 7)
 
 
@@ -141,6 +139,31 @@ def test_neighbours_by_automaton_rule_and_brute_force() -> None:
                 forbidden += len(automaton.state_of) - len(by_rule)
         assert len(set(automaton.forbidden)) == automaton.states  # none has the same list as another
     assert forbidden > 4000
+
+
+def test_what_cartesian_merge_allows() -> None:
+    """At every place exactly the tokens that go on from there in the machine itself."""
+    draw = random.Random(19)
+    places = 0
+    for _ in range(200):
+        bpe = random_bpe(draw, "ab", 6, shuffled=0.3)
+        pattern = random_pattern(draw, 2)
+        merged = cartesian(bpe, pattern)
+        machine = direct_merge(pattern, bpe.merges)
+        for _ in range(5):
+            state, walked, last = machine.start, merged.start, None
+            way: list[int] = []
+            for _ in range(6):
+                row = dict(machine.rows[state])
+                assert merged.allowed(walked, last) == row.keys()
+                assert merged.accepts(way) == (state in machine.accepting)
+                places += 1
+                if not row:
+                    break
+                last = draw.choice(sorted(row))
+                way.append(last)
+                state, walked = row[last], merged.rows[walked][last]
+    assert places > 3000
 
 
 def test_places_of_shared_rows() -> None:

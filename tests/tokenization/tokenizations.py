@@ -69,15 +69,19 @@ class Bpe:
 
 def languages(bpe: Bpe, pattern: Acceptor) -> dict[str, Acceptor]:
     """The encodings of a pattern's texts by every construction, minimal; ``pattern`` is over letters."""
-    ids = {bpe.vocabulary[token][0]: token for token in bpe.letters}
-    texts = [bytes(ids[byte] for byte in text) for text in bpe.vocabulary]  # a letter's id is its byte
-    automaton = tokenizer_automaton(bpe.letters, bpe.merges)
     return {
         "gadgets": promote_bpe(pattern, bpe.merges),
         "direct": minimize(direct_merge(pattern, bpe.merges)),
         "shared": minimize(merge_shared(pattern, bpe.merges).to_acceptor()),
-        "cartesian": minimize(CartesianMerge(promote(pattern, texts), automaton).to_acceptor()),
+        "cartesian": minimize(cartesian(bpe, pattern).to_acceptor()),
     }
+
+
+def cartesian(bpe: Bpe, pattern: Acceptor) -> CartesianMerge:
+    """With every spelling made by the lexicon, in which a letter's id is its byte."""
+    ids = {bpe.vocabulary[token][0]: token for token in bpe.letters}
+    texts = [bytes(ids[byte] for byte in text) for text in bpe.vocabulary]
+    return CartesianMerge(promote(pattern, texts), tokenizer_automaton(bpe.letters, bpe.merges))
 
 
 def encodings(bpe: Bpe, pattern: Acceptor, longest: int) -> set[tuple[int, ...]]:

@@ -59,11 +59,14 @@ def promotions(
     """The same before the first merge and after each, to see how it grows."""
     account = Account(limits)
     machine = minimize(pattern, account)
+    symbols = machine.symbols
     yield machine
     for merge in merges:
-        if _applies(machine, merge):
-            joined = compose_failing(machine, gadget(merge, machine.symbols, machine.names, account), account)
+        account.work()
+        if merge.left in symbols and merge.right in symbols and _applies(machine, merge):
+            joined = compose_failing(machine, gadget(merge, symbols, machine.names, account), account)
             machine = minimize(project(joined, "output"), account)
+            symbols = machine.symbols
         yield machine
 
 
