@@ -24,8 +24,20 @@ std::optional<StateId> CanonicalAutomaton::pattern_step(Place place, TokenId tok
   return pattern_.step(place, token, budget);
 }
 
+// The classes of bytes that a code point under way can go on with; all where none is.
+std::vector<bool> CanonicalAutomaton::classes_that_go_on(std::uint16_t guess, std::uint16_t text_place) const {
+  std::vector<bool> classes(pattern_.automaton().byte_classes().size(), false);
+  for (unsigned value = 0; value < 256; ++value) {
+    TextState text{.guess = guess, .place = text_place};
+    const auto byte = static_cast<std::uint8_t>(value);
+    if (tokenization_->rules().read_guess(text, byte)) classes[pattern_.automaton().byte_class(byte)] = true;
+  }
+  return classes;
+}
+
+// `first_classes`: of the first byte of a token; all where it is null.
 template <class Visit>
-void CanonicalAutomaton::walk(Place place, Budget& budget, Visit&& visit) {
+void CanonicalAutomaton::walk(Place place, const std::vector<bool>* first_classes, Budget& budget, Visit&& visit) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
@@ -41,6 +53,7 @@ void CanonicalAutomaton::walk(Place place, Budget& budget, Visit&& visit) {
       continue;
     }
     const std::uint32_t number = frame.child++;
+    if (first_classes && frames.size() == 1 && !(*first_classes)[bytes.byte_class(trie.byte(number))]) continue;
     const StateId state = bytes.next(frame.state, trie.byte(number), budget);
     if (state == ByteAutomaton::kDead) continue;
     budget.step();
@@ -71,22 +84,18 @@ const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state
   Words& words = mask->words;
   words.assign(tokenization_->vocabulary().words(), 0);
   const Touch touch{state.starter, state.marks, state.open};
-  const bool is_touched = tokenization_->rules().has_normal_form() || state.open != AddedTokens::kNothing;
-  Words live;
-  for (const Hypothesis& h : state.hypotheses) {
-    const bool is_inside = h.edge == Hypothesis::Edge::Inside;
-    if (is_inside && !tokenization_->pieces().may_go_on(h.pieces)) continue;
-    const PartKey key{place.state, place.at_start, h.guess, h.place, h.edge, h.pieces};
-    live = part(key, budget);
-    if (is_touched) {
-      const Touched& changes = touched(key, touch, budget);
-      for (const std::uint32_t token : changes.live) add(live, token);
-      for (const std::uint32_t token : changes.dead) live[token / 32] &= ~(1u << (token % 32));
+  // What the last token forbids concerns the hypotheses that are inside alone, and so they come first.
+  for (const bool inside : {true, false}) {
+    for (const Hypothesis& h : state.hypotheses) {
+      if ((h.edge == Hypothesis::Edge::Inside) != inside || (inside && !tokenization_->pieces().may_go_on(h.pieces))) continue;
+      add_part({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces}, touch, words, budget);
     }
-    if (is_inside) tokenization_->pieces().forbid(h.pieces, state.last, live);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= live[i];
+    if (inside && !state.hypotheses.empty()) forbid(state, words);
   }
-  add_added(place, state, *mask, budget);
+  if (tokenization_->may_end(state)) {
+    const Words& added = added_words(place.state, state.open, budget);
+    for (std::size_t i = 0; i < added.size(); ++i) words[i] |= added[i];
+  }
   mask->open_tokens = mask->set_bits = count_bits(words);
   if (accepting(place, state)) {
     for (const std::uint32_t stop : tokenization_->vocabulary().stop()) add(words, stop);
@@ -98,12 +107,51 @@ const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state
   return masks_.insert_or_assign(std::move(key), std::move(mask)).first->second;
 }
 
-void CanonicalAutomaton::add_added(Place place, const CanonicalState& state, Mask& mask, Budget& budget) {
-  if (!tokenization_->may_end(state)) return;
-  for (const AddedStep& added : added_steps(place.state, budget)) {
-    const TokenId token{tokenization_->added()[added.number]};
-    if (step(place, state, token, budget)) add(mask.words, token.value);
+void CanonicalAutomaton::add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget) {
+  const Part& own = part(key, budget);
+  const bool has_form = tokenization_->rules().has_normal_form();
+  if (!has_form && touch.open == AddedTokens::kNothing) {
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= own.words[i];
+    return;
   }
+  scratch_ = own.words;
+  if (own.has_meeting) {
+    const Words& fitting = tokenization_->fitting(touch.starter, touch.marks);
+    for (std::size_t i = 0; i < scratch_.size(); ++i) scratch_[i] &= fitting[i];
+  }
+  if (!own.asked.empty() || touch.open != AddedTokens::kNothing) {
+    const Touched& changes = touched(key, touch, budget);
+    for (const std::uint32_t token : changes.dead) scratch_[token / 32] &= ~(1u << (token % 32));
+    for (const std::uint32_t token : changes.live) add(scratch_, token);
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] |= scratch_[i];
+}
+
+void CanonicalAutomaton::forbid(const CanonicalState& state, Words& words) const {
+  const auto inside = std::ranges::find(state.hypotheses, Hypothesis::Edge::Inside, &Hypothesis::edge);
+  if (inside != state.hypotheses.end()) tokenization_->pieces().forbid(inside->pieces, state.last, words);
+}
+
+// The added tokens that live, where the text before them may end.
+const CanonicalAutomaton::Words& CanonicalAutomaton::added_words(StateId state, AddedTokens::Open open, Budget& budget) {
+  const auto key = std::pair(state, open);
+  if (const auto known = added_words_.find(key); known != added_words_.end()) return known->second;
+  Words words;
+  for (const AddedStep& added : added_steps(state, budget)) {
+    if (!lives_behind(added, open, budget)) continue;
+    words.resize(tokenization_->vocabulary().words(), 0);
+    add(words, tokenization_->added()[added.number]);
+  }
+  return added_words_.emplace(key, std::move(words)).first->second;
+}
+
+bool CanonicalAutomaton::lives_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget) {
+  const AddedTokens::Open behind = tokenization_->rules().added().behind(open, added.number);
+  if (behind == AddedTokens::kDead) return false;
+  if (pattern_.automaton().accepting(added.target)) return true;
+  return std::ranges::any_of(tokenization_->rules().segment_starts(), [&](std::uint16_t guess) {
+    return lives_by_text(added.target, {.guess = guess, .open = behind}, budget);
+  });
 }
 
 const std::vector<CanonicalAutomaton::AddedStep>& CanonicalAutomaton::added_steps(StateId state, Budget& budget) {
@@ -117,48 +165,56 @@ const std::vector<CanonicalAutomaton::AddedStep>& CanonicalAutomaton::added_step
   return added_steps_.emplace(state, std::move(steps)).first->second;
 }
 
-const CanonicalAutomaton::Words& CanonicalAutomaton::part(const PartKey& key, Budget& budget) {
+const CanonicalAutomaton::Part& CanonicalAutomaton::part(const PartKey& key, Budget& budget) {
   if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
-  Words words = make_part(key, budget);
-  return parts_.insert_or_assign(key, std::move(words)).first->second;
+  Part made = make_part(key, budget);
+  return parts_.insert_or_assign(key, std::move(made)).first->second;
 }
 
-// The tokens that live behind one hypothesis, whatever the last token was, where no mark and no added token
-// is under way; without those that a mark might meet.
-CanonicalAutomaton::Words CanonicalAutomaton::make_part(const PartKey& key, Budget& budget) {
+// The tokens that live behind one hypothesis, whatever the last token was, where no added token is under way
+// and the normal form lets them stand.
+CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
   const bool is_border = key.edge == Hypothesis::Edge::Border;
   const Words& allowed = is_border ? pieces.beginning() : pieces.following();
   const LandingPtr landing = tokenization_->landing(key.guess, key.place);
   const TextState before{key.guess, key.place, 0, 0, AddedTokens::kNothing};
-  Words live(tokenization_->vocabulary().words(), 0);
+  const std::vector<bool> firsts = classes_that_go_on(key.guess, key.place);
+  Part result;
+  result.words.assign(tokenization_->vocabulary().words(), 0);
   // By the target of the landing: whether all tokens that land there live, by the border alone.
   std::vector<std::int8_t> by_target;
-  walk({key.state, key.at_start}, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
-    by_target.assign(landing->targets.size(), -1);
+  walk({key.state, key.at_start}, key.at_start ? nullptr : &firsts, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
+    by_target.assign(landing->targets().size(), -1);
     for (const std::uint32_t token : tokens) {
-      const std::uint16_t number = landing->target_of[token];
-      if (number == 0 || !has(allowed, {token}) || has(tokenization_->meeting(), {token})) continue;
+      const std::uint16_t number = landing->target_of(token);
+      if (number == 0 || !has(allowed, {token})) continue;
       const std::optional<Pieces::State> after = is_border ? pieces.begin({token}) : pieces.extend(key.pieces, {token});
       if (!after) continue;
-      const Landing::Target& place = landing->targets[number - 1];
-      if (pieces.may_finish(*after)) {
+      const bool is_meeting = has(tokenization_->meeting(), {token});
+      const Landing::Target& place = landing->targets()[number - 1];
+      if (pieces.may_finish(*after) && (!is_meeting || key.place == CodePoints::kBetween)) {
         std::int8_t& known = by_target[number - 1];
         if (known < 0) {
           const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, TextState::kAnyOpen};
           known = lives_at_border({target, {token}, *after, any}, budget);
         }
         if (known) {
-          add(live, token);
+          add(result.words, token);
+          result.has_meeting |= is_meeting;
           continue;
         }
       }
+      if (is_meeting) {
+        result.asked.push_back(token);
+        continue;
+      }
       TextState text = before;
-      if (tokenization_->read(text, {token}) && lives({target, {token}, *after, text}, budget)) add(live, token);
+      if (tokenization_->read(text, {token}) && lives({target, {token}, *after, text}, budget)) add(result.words, token);
     }
     return true;
   });
-  return live;
+  return result;
 }
 
 const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& key, const Touch& touch, Budget& budget) {
@@ -168,14 +224,15 @@ const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& ke
   const auto judge = [&](std::uint32_t token) {
     (lives_after(key, touch, {token}, budget) ? changes.live : changes.dead).push_back(token);
   };
-  for (const std::uint32_t token : tokenization_->meeting_tokens()) judge(token);
+  const std::vector<std::uint32_t> asked = part(key, budget).asked;
+  for (const std::uint32_t token : asked) judge(token);
   if (touch.open != AddedTokens::kNothing) {
     const std::span<const std::uint32_t> order = tokenization_->vocabulary().trie().order();
     const TokenTrie& trie = tokenization_->vocabulary().trie();
     for (std::uint32_t child = trie.children_begin(TokenTrie::root()); child < trie.children_end(TokenTrie::root()); ++child)
       if (tokenization_->rules().added().may_extend(touch.open, trie.byte(child)))
         for (std::uint32_t i = trie.node({child}).tokens_begin; i < trie.node({child}).tokens_end; ++i)
-          if (!has(tokenization_->meeting(), {order[i]})) judge(order[i]);
+          judge(order[i]);
   }
   return touched_.emplace(full, std::move(changes)).first->second;
 }
@@ -233,13 +290,8 @@ bool CanonicalAutomaton::lives_at_border(const Node& node, Budget& budget) {
     if (lives_by_text(node.state, text, budget)) return true;
   }
   if (may_end && node.text.open != TextState::kAnyOpen) {
-    for (const AddedStep& added : added_steps(node.state, budget)) {
-      const AddedTokens::Open behind = rules.added().behind(node.text.open, added.number);
-      if (behind == AddedTokens::kDead) continue;
-      if (pattern_.automaton().accepting(added.target)) return true;
-      for (const std::uint16_t guess : rules.segment_starts())
-        if (lives_by_text(added.target, {.guess = guess, .open = behind}, budget)) return true;
-    }
+    for (const AddedStep& added : added_steps(node.state, budget))
+      if (lives_behind(added, node.text.open, budget)) return true;
   }
   return false;
 }
@@ -366,11 +418,12 @@ bool CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budg
     const LandingPtr landing = tokenization_->landing(node.text.guess, node.text.place);
     std::vector<Node> next;
     std::optional<Node> out;
-    walk({node.state, false}, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
+    const std::vector<bool> firsts = classes_that_go_on(node.text.guess, node.text.place);
+    walk({node.state, false}, &firsts, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
       std::size_t taken = 0;
       for (const std::uint32_t value : tokens) {
         const TokenId token{value};
-        if (landing->target_of[value] == 0) continue;
+        if (landing->target_of(value) == 0) continue;
         const std::optional<Pieces::State> after = pieces.follow(node.pieces, node.last, token);
         if (!after) continue;
         TextState text = node.text;
@@ -412,6 +465,7 @@ void CanonicalAutomaton::clear() {
   mask_order_.clear();
   by_text_.clear();
   added_steps_.clear();
+  added_words_.clear();
   touched_.clear();
   inside_.clear();
   witnesses_.clear();
@@ -420,7 +474,7 @@ void CanonicalAutomaton::clear() {
 std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
   const std::size_t words = tokenization_->vocabulary().words() * sizeof(std::uint32_t);
   const std::size_t fixed = by_text_.size() * 80 + inside_.size() * 88 + witnesses_.size() * 160 +
-                            parts_.size() * (words + 96);
+                            (parts_.size() + added_words_.size()) * (words + 96);
   while (masks_.size() > 1 && fixed + masks_.size() * (words + 256) > limit) {
     masks_.erase(mask_order_.front());
     mask_order_.pop_front();

@@ -104,19 +104,27 @@ class CanonicalAutomaton {
     AddedTokens::Open open;
     friend auto operator<=>(const Touch&, const Touch&) = default;
   };
+  struct Part {
+    Words words;
+    // Of those, what lives wherever the normal form lets it stand; and what must be asked each time.
+    std::vector<std::uint32_t> asked;
+    bool has_meeting = false;
+  };
   struct Touched {
     std::vector<std::uint32_t> live, dead;
   };
-  const Words& part(const PartKey& key, Budget& budget);
-  Words make_part(const PartKey& key, Budget& budget);
+  const Part& part(const PartKey& key, Budget& budget);
+  Part make_part(const PartKey& key, Budget& budget);
+  void add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget);
   const Touched& touched(const PartKey& key, const Touch& touch, Budget& budget);
   bool lives_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
-  void add_added(Place place, const CanonicalState& state, Mask& mask, Budget& budget);
+  const Words& added_words(StateId state, AddedTokens::Open open, Budget& budget);
 
   // ---- where tokens lead in the pattern
   std::optional<StateId> pattern_step(Place place, TokenId token, Budget& budget);
   template <class Visit>
-  void walk(Place place, Budget& budget, Visit&& visit);
+  void walk(Place place, const std::vector<bool>* first_classes, Budget& budget, Visit&& visit);
+  std::vector<bool> classes_that_go_on(std::uint16_t guess, std::uint16_t text_place) const;
 
   // ---- liveness
   bool lives(const Node& node, Budget& budget);
@@ -127,6 +135,8 @@ class CanonicalAutomaton {
     std::size_t number;
     StateId target;
   };
+  bool lives_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
+  void forbid(const CanonicalState& state, Words& words) const;
   const std::vector<AddedStep>& added_steps(StateId state, Budget& budget);
   bool lives_inside(const Node& node, Budget& budget);
   bool witness(const Node& node) const;
@@ -135,7 +145,9 @@ class CanonicalAutomaton {
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
-  std::map<PartKey, Words> parts_;
+  std::map<PartKey, Part> parts_;
+  std::map<std::pair<StateId, AddedTokens::Open>, Words> added_words_;
+  Words scratch_;
   std::map<std::pair<PartKey, Touch>, Touched> touched_;
   std::map<std::tuple<StateId, bool, CanonicalState>, MaskPtr> masks_;
   std::deque<std::tuple<StateId, bool, CanonicalState>> mask_order_;

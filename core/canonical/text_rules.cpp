@@ -113,6 +113,19 @@ bool TextRules::is_stable(std::string_view bytes) const {
   return true;
 }
 
+bool TextRules::keeps_form(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const {
+  TextState state{.starter = starter, .marks = marks};
+  std::uint16_t place = CodePoints::kBetween;
+  for (const char byte : bytes) {
+    place = all_.next(place, static_cast<std::uint8_t>(byte));
+    if (place == CodePoints::kDead) return false;
+    if (!(place & CodePoints::kComplete)) continue;
+    if (!keeps_form(state, tables_.classes[place & static_cast<std::uint16_t>(~CodePoints::kComplete)])) return false;
+    place = CodePoints::kBetween;
+  }
+  return true;
+}
+
 bool TextRules::begins_anew(std::string_view bytes) const {
   std::uint16_t place = CodePoints::kBetween;
   for (const char byte : bytes) {

@@ -107,6 +107,8 @@ class TextRules {
   bool read_fallback(TextState& state, std::uint8_t byte) const;
   // Whether a text by itself, cut where tokens are cut, is one that the normalizer leaves alone.
   bool is_stable(std::string_view bytes) const;
+  // The same behind a starter and a mark of a class, where no code point is open.
+  bool keeps_form(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const;
   // Whether what follows is the same whatever stands before: its first code point is whole, and neither a
   // mark nor one that composes.
   bool begins_anew(std::string_view bytes) const;

@@ -99,53 +99,60 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
     if (const auto known = landings_.find(key); known != landings_.end()) return known->second;
   }
   auto landing = std::make_shared<Landing>();
-  landing->target_of.assign(vocabulary_->token_count(), 0);
+  const bool lists = place != CodePoints::kBetween;
+  if (!lists) landing->by_token_.assign(vocabulary_->token_count(), 0);
   std::unordered_map<std::uint32_t, std::uint16_t> numbers;
-  const auto number_of = [&](const TextState& state) {
+  const auto land = [&](std::uint32_t token, const TextState& state) {
     const auto [number, is_new] =
         numbers.try_emplace((std::uint32_t{state.guess} << 16) | state.place, static_cast<std::uint16_t>(numbers.size() + 1));
-    if (is_new) landing->targets.push_back({state.guess, state.place});
-    return number->second;
+    if (is_new) landing->targets_.push_back({state.guess, state.place});
+    if (lists)
+      landing->listed_.emplace_back(token, number->second);
+    else
+      landing->by_token_[token] = number->second;
   };
   const auto is_possible = [&](std::uint32_t token) { return possible_[token / 32] >> (token % 32) & 1; };
   if (!(place & TextState::kFallback)) {
     const TokenTrie& trie = vocabulary_->trie();
-    // Nodes come breadth first, so that a parent's state is there before its children's.
-    std::vector<TextState> states(trie.node_count());
-    std::vector<std::uint8_t> lives(trie.node_count(), 0);
-    states[0] = {guess, place, 0, 0, 0};
-    lives[0] = 1;
-    for (std::uint32_t node = 0; node < trie.node_count(); ++node) {
-      if (!lives[node]) continue;
-      const NodeId id{node};
-      const std::span<const std::uint32_t> order = trie.order();
-      std::uint16_t number = 0;
-      for (std::uint32_t i = trie.node(id).tokens_begin; i < trie.own_end(id); ++i) {
-        if (!is_possible(order[i]) || is_byte_[order[i]]) continue;
-        if (number == 0) number = number_of(states[node]);
-        landing->target_of[order[i]] = number;
-      }
-      for (std::uint32_t child = trie.children_begin(id); child < trie.children_end(id); ++child) {
-        TextState state = states[node];
-        if (!rules_.read_guess(state, trie.byte(child))) continue;
-        states[child] = state;
-        lives[child] = 1;
+    std::vector<std::pair<NodeId, TextState>> open{{TokenTrie::root(), {.guess = guess, .place = place}}};
+    while (!open.empty()) {
+      const auto [node, state] = open.back();
+      open.pop_back();
+      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
+        if (const std::uint32_t token = trie.order()[i]; is_possible(token) && !is_byte_[token]) land(token, state);
+      for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
+        TextState after = state;
+        if (rules_.read_guess(after, trie.byte(child))) open.emplace_back(NodeId{child}, after);
       }
     }
   }
   for (const std::uint32_t token : byte_tokens_) {
-    TextState state{guess, place, 0, 0, 0};
+    TextState state{.guess = guess, .place = place};
     if (!is_possible(token) || vocabulary_->bytes({token}).size() != 1) continue;
-    if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0])))
-      landing->target_of[token] = number_of(state);
+    if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0]))) land(token, state);
   }
+  std::ranges::sort(landing->listed_);
   const std::lock_guard lock(mutex_);
   return landings_.try_emplace(key, std::move(landing)).first->second;
 }
 
+const std::vector<std::uint32_t>& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) const {
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] = fitting_.try_emplace((std::uint32_t{starter} << 8) | marks);
+  if (is_new) {
+    known->second.assign(vocabulary_->words(), ~std::uint32_t{0});
+    for (const std::uint32_t token : meeting_tokens_)
+      if (!rules_.keeps_form(starter, marks, vocabulary_->bytes({token}))) known->second[token / 32] &= ~(1u << (token % 32));
+  }
+  return known->second;  // nodes of a map stay where they are
+}
+
 std::size_t Tokenization::memory_bytes() const {
   const std::lock_guard lock(mutex_);
-  return rules_.memory_bytes() + pieces_->memory_bytes() + landings_.size() * vocabulary_->token_count() * sizeof(std::uint16_t) +
+  std::size_t landings = 0;
+  for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
+  return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
+         fitting_.size() * possible_.size() * sizeof(std::uint32_t) +
          2 * possible_.size() * sizeof(std::uint32_t);
 }
 

@@ -14,6 +14,7 @@
 // memos, which have a lock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -54,13 +55,27 @@ struct CanonicalState {
   friend auto operator<=>(const CanonicalState&, const CanonicalState&) = default;
 };
 
-// Where the tokens lead by the rules of the text, from one guess and place.
-struct Landing {
+// Where the tokens lead by the rules of the text, from one guess and place.  Few do from within a code point,
+// and are listed; between code points most do, and each has an entry.
+class Landing {
+ public:
   struct Target {
     std::uint16_t guess, place;
   };
-  std::vector<Target> targets;
-  std::vector<std::uint16_t> target_of;  // by token: 1 + its number among targets, 0 where it is dead
+  const std::vector<Target>& targets() const { return targets_; }
+  // 1 + the number of the token's target, 0 where it is dead.
+  std::uint16_t target_of(std::uint32_t token) const {
+    if (!by_token_.empty()) return by_token_[token];
+    const auto known = std::ranges::lower_bound(listed_, token, {}, &std::pair<std::uint32_t, std::uint16_t>::first);
+    return known != listed_.end() && known->first == token ? known->second : std::uint16_t{0};
+  }
+  std::size_t memory_bytes() const { return by_token_.size() * 2 + listed_.size() * 8 + sizeof *this; }
+
+ private:
+  friend class Tokenization;
+  std::vector<Target> targets_;
+  std::vector<std::uint16_t> by_token_;
+  std::vector<std::pair<std::uint32_t, std::uint16_t>> listed_;
 };
 using LandingPtr = std::shared_ptr<const Landing>;
 
@@ -96,7 +111,8 @@ class Tokenization {
   const std::vector<std::uint32_t>& possible() const { return possible_; }
   // Tokens of which it depends on the text before whether they keep its normal form, or what they leave.
   const std::vector<std::uint32_t>& meeting() const { return meeting_; }
-  std::span<const std::uint32_t> meeting_tokens() const { return meeting_tokens_; }
+  // All others, and those of them that keep the normal form behind this starter and these marks.
+  const std::vector<std::uint32_t>& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
   // Reads a token that was not added; starters, marks and added tokens are followed too.
@@ -118,6 +134,7 @@ class Tokenization {
   std::vector<std::uint32_t> possible_, meeting_, meeting_tokens_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
+  mutable std::map<std::uint32_t, std::vector<std::uint32_t>> fitting_;  // by starter and marks
 };
 
 }  // namespace tokamata
