@@ -132,7 +132,8 @@ TextRulesTables text_rules(const nb::dict& tables) {
   rules.ends = to_vector<std::uint16_t>(tables, "ends");
   rules.may_end = to_vector<std::uint8_t>(tables, "may_end");
   rules.text_starts = to_vector<std::uint16_t>(tables, "text_starts");
-  rules.segment_starts = to_vector<std::uint16_t>(tables, "segment_starts");
+  rules.added_starts = to_vector<std::uint16_t>(tables, "added_starts");
+  rules.control_starts = to_vector<std::uint16_t>(tables, "control_starts");
   rules.seconds = nb::cast<std::uint32_t>(tables["seconds"]);
   rules.composes = to_vector<std::uint8_t>(tables, "composes");
   for (const nb::handle content : nb::cast<nb::list>(tables["added_texts"])) {
@@ -169,12 +170,14 @@ std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> voca
   if (in_model.size() != tokens) throw nb::value_error("in_model has another length than the vocabulary");
   TextRulesTables rules = text_rules(tables);
   auto atoms = atoms_of(tables, tokens);
-  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens");
+  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
+       never_first = to_vector<std::uint32_t>(tables, "never_first");
   const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
   const nb::gil_scoped_release release;
   auto pieces = std::make_unique<BytePairPieces>(Merges(merges, std::move(atoms)), std::vector<bool>(in_model.begin(), in_model.end()),
                                                  ignore_merges, vocabulary->words());
-  return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens));
+  return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens),
+                                        std::move(never_first));
 }
 
 // The place of the first token that no canonical sequence has there; the number of tokens where all are

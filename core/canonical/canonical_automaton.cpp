@@ -149,7 +149,7 @@ bool CanonicalAutomaton::lives_behind(const AddedStep& added, AddedTokens::Open 
   const AddedTokens::Open behind = tokenization_->rules().added().behind(open, added.number);
   if (behind == AddedTokens::kDead) return false;
   if (pattern_.automaton().accepting(added.target)) return true;
-  return std::ranges::any_of(tokenization_->rules().segment_starts(), [&](std::uint16_t guess) {
+  return std::ranges::any_of(tokenization_->starts_behind(added.number), [&](std::uint16_t guess) {
     return lives_by_text(added.target, {.guess = guess, .open = behind}, budget);
   });
 }
@@ -188,7 +188,7 @@ CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budge
     by_target.assign(landing->targets().size(), -1);
     for (const std::uint32_t token : tokens) {
       const std::uint16_t number = landing->target_of(token);
-      if (number == 0 || !has(allowed, {token})) continue;
+      if (number == 0 || !has(allowed, {token}) || (key.at_start && tokenization_->is_never_first({token}))) continue;
       const std::optional<Pieces::State> after = is_border ? pieces.begin({token}) : pieces.extend(key.pieces, {token});
       if (!after) continue;
       const bool is_meeting = has(tokenization_->meeting(), {token});
@@ -239,7 +239,7 @@ const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& ke
 
 bool CanonicalAutomaton::lives_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
-  if (!has(tokenization_->possible(), token)) return false;
+  if (!has(tokenization_->possible(), token) || (key.at_start && tokenization_->is_never_first(token))) return false;
   budget.step();
   const std::optional<Pieces::State> after =
       key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
@@ -361,7 +361,7 @@ bool CanonicalAutomaton::search_text(StateId state, const TextState& text, bool 
       const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
       if (behind == AddedTokens::kDead) continue;
       if (bytes.accepting(added.target)) return found(here);
-      for (const std::uint16_t guess : rules.segment_starts()) offer(added.target, {.guess = guess, .open = behind});
+      for (const std::uint16_t guess : tokenization_->starts_behind(added.number)) offer(added.target, {.guess = guess, .open = behind});
     }
   }
   if (with_added)

@@ -30,7 +30,7 @@ void check_tables(const TextRulesTables& tables) {
   check(tables.end_offsets.size() == guesses + 1 && std::ranges::is_sorted(tables.end_offsets) &&
             tables.end_offsets.back() == tables.ends.size(),
         "the offsets of ends are not in order");
-  for (const auto* list : {&tables.ends, &tables.text_starts, &tables.segment_starts})
+  for (const auto* list : {&tables.ends, &tables.text_starts, &tables.added_starts, &tables.control_starts})
     check(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
   check(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(), "composes has no rows");
   for (const ClassRules& rules : tables.classes)

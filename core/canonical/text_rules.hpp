@@ -69,7 +69,8 @@ struct TextRulesTables {
   std::vector<std::uint16_t> ends;
   std::vector<std::uint8_t> may_end;
   std::vector<std::uint16_t> text_starts;     // at the start of a text
-  std::vector<std::uint16_t> segment_starts;  // behind an added token
+  std::vector<std::uint16_t> added_starts;    // behind an added token that is text
+  std::vector<std::uint16_t> control_starts;  // behind one that is not
   // composes[starter * seconds + second]
   std::uint32_t seconds = 1;
   std::vector<std::uint8_t> composes;
@@ -85,7 +86,8 @@ class TextRules {
 
   std::size_t guess_count() const { return tables_.may_end.size(); }
   std::span<const std::uint16_t> text_starts() const { return tables_.text_starts; }
-  std::span<const std::uint16_t> segment_starts() const { return tables_.segment_starts; }
+  std::span<const std::uint16_t> added_starts() const { return tables_.added_starts; }
+  std::span<const std::uint16_t> control_starts() const { return tables_.control_starts; }
   // The hypotheses that end a pre-token where this one stands.
   std::span<const std::uint16_t> ends(std::uint16_t guess) const {
     return std::span(tables_.ends).subspan(tables_.end_offsets[guess], tables_.end_offsets[guess + 1] - tables_.end_offsets[guess]);

@@ -6,9 +6,10 @@
 namespace tokamata {
 
 Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules, std::unique_ptr<const Pieces> pieces,
-                           std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens)
+                           std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens,
+                           std::vector<std::uint32_t> never_first)
     : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)), pieces_(std::move(pieces)), added_(std::move(added)),
-      is_byte_(vocabulary_->token_count(), false), byte_tokens_(std::move(byte_tokens)) {
+      is_byte_(vocabulary_->token_count(), false), byte_tokens_(std::move(byte_tokens)), never_first_(std::move(never_first)) {
   if (added_.size() != rules_.added().count()) throw std::invalid_argument("tokenization: added tokens and their texts differ in number");
   for (std::size_t i = 0; i < added_.size(); ++i) added_number_.emplace(added_[i], i);
   for (const std::uint32_t token : byte_tokens_) is_byte_.at(token) = true;
@@ -47,9 +48,10 @@ std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, To
     if (!may_end(state)) return std::nullopt;
     const AddedTokens::Open open = rules_.added().behind(state.open, *number);
     if (open == AddedTokens::kDead) return std::nullopt;
-    return begun(rules_.segment_starts(), open);
+    return begun(starts_behind(*number), open);
   }
   if (token.value >= vocabulary_->token_count() || vocabulary_->bytes(token).empty()) return std::nullopt;
+  if (state.is_start && is_never_first(token)) return std::nullopt;
   CanonicalState after;
   for (const Hypothesis& hypothesis : state.hypotheses) {
     const std::optional<Pieces::State> pieces = hypothesis.edge == Hypothesis::Edge::Border

@@ -50,6 +50,7 @@ struct CanonicalState {
   std::uint16_t starter = 0;
   std::uint8_t marks = 0;
   AddedTokens::Open open = AddedTokens::kNothing;
+  bool is_start = false;  // of a text
 
   friend bool operator==(const CanonicalState&, const CanonicalState&) = default;
   friend auto operator<=>(const CanonicalState&, const CanonicalState&) = default;
@@ -81,16 +82,21 @@ using LandingPtr = std::shared_ptr<const Landing>;
 
 class Tokenization {
  public:
-  // `added[i]`: the token of the i-th text that `rules` cuts out.  `byte_tokens`: those of single bytes,
+  // `never_first`: tokens that begin no text, in order.  `added[i]`: the token of the i-th text that `rules` cuts out.  `byte_tokens`: those of single bytes,
   // which stand for code points that the vocabulary lacks.
   Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules, std::unique_ptr<const Pieces> pieces,
-               std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens);
+               std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens,
+               std::vector<std::uint32_t> never_first);
 
   const TextRules& rules() const { return rules_; }
   const Pieces& pieces() const { return *pieces_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  CanonicalState start() const { return begun(rules_.text_starts(), AddedTokens::kNothing); }
+  CanonicalState start() const {
+    CanonicalState state = begun(rules_.text_starts(), AddedTokens::kNothing);
+    state.is_start = true;
+    return state;
+  }
   // Nothing where no text is tokenized so.
   std::optional<CanonicalState> step(const CanonicalState& state, TokenId token) const;
   // Whether the text may end, so that the sequence is canonical as it is.
@@ -106,6 +112,13 @@ class Tokenization {
     return known == added_number_.end() ? std::nullopt : std::optional(known->second);
   }
   std::span<const std::uint32_t> added() const { return added_; }
+  // The hypotheses behind one.
+  std::span<const std::uint16_t> starts_behind(std::size_t number) const {
+    return is_control({added_[number]}) ? rules_.control_starts() : rules_.added_starts();
+  }
+  bool is_control(TokenId token) const { return vocabulary_->bytes(token).empty(); }
+  // Whether the token is no first token of a text, since the decoder takes too much of it away.
+  bool is_never_first(TokenId token) const { return std::ranges::binary_search(never_first_, token.value); }
   bool is_byte_token(TokenId token) const { return token.value < is_byte_.size() && is_byte_[token.value]; }
   // Tokens that stand in no canonical sequence whatever is around them have a clear bit.
   const std::vector<std::uint32_t>& possible() const { return possible_; }
@@ -131,6 +144,7 @@ class Tokenization {
   std::map<std::uint32_t, std::size_t> added_number_;
   std::vector<bool> is_byte_;
   std::vector<std::uint32_t> byte_tokens_;
+  std::vector<std::uint32_t> never_first_;
   std::vector<std::uint32_t> possible_, meeting_, meeting_tokens_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place

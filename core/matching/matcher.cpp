@@ -27,7 +27,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
   }
   steps_.back().canonical = std::move(state);
   // Behind an added token a text begins anew.
-  has_start_rule_ = has_start_rule_ && (context.empty() || tokenization.added_number(context.back()));
+  has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
   const bool lives = constraint_->work(
       spent_seconds_, [this](Budget& budget) { return canonical()->lives(place(), canonical_state(), budget); });
   if (!lives) throw NotCanonical(!context.empty());

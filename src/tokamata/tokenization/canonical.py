@@ -28,7 +28,7 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """
     with _lock:
         if vocabulary not in _made:
-            _made[vocabulary] = _core.Tokenization(vocabulary.core, make_tables(_pipeline(vocabulary)))
+            _made[vocabulary] = _core.Tokenization(vocabulary.core, make_tables(_pipeline(vocabulary), vocabulary))
         return _made[vocabulary]
 
 

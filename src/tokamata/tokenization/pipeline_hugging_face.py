@@ -195,9 +195,9 @@ def _byte_pairs(
     else:
         lacks[:] = True
         lacks[[ord(text) for text in vocab if len(text) == 1]] = False
-        if normalizer.spaces:
-            lacks[0x20] = lacks[ord(normalizer.spaces)]
         unwritten = _with_bytes(set(range(256)) - set(byte_tokens))
+        if normalizer.spaces:  # where that lacks, its bytes are written, and do not come back as a space
+            unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
         unknown = lacks & unwritten
         lacks &= ~unwritten
     return BytePairs(

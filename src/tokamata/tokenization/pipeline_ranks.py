@@ -128,8 +128,9 @@ def _piece_pairs(model: SentencePieceModel, size: int) -> BytePairs:
         atoms[token] = [token]
     lacks = np.ones(CODE_POINTS, dtype=bool)
     lacks[[ord(piece) for piece in pieces if len(piece) == 1]] = False
-    lacks[0x20] = lacks[ord("▁")]
     unknown = np.zeros(CODE_POINTS, dtype=bool)
     if len(model.bytes) < 256:
         unknown, lacks = lacks, unknown
+    unknown[0x20] = "▁" not in pieces
+    lacks[0x20] = False
     return BytePairs(left, right, result, rank, atoms, in_model, model.bytes, lacks, unknown, False)

@@ -25,6 +25,7 @@ from tokamata.tokenization.pretokenizer_regex import classes_of, compile_regex
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizer_classes import Flags
+    from tokamata.vocabulary import Vocabulary
 
 _DEAD_CLASS = 0xFFFF
 _DEAD_GUESS = 0xFFFF
@@ -32,13 +33,21 @@ _DEAD_GUESS = 0xFFFF
 Tables = dict[str, Any]
 
 
-def make_tables(pipeline: Pipeline) -> Tables:
+def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
     """The engine's tables: arrays by name, and a few numbers.
 
     Raises:
         UnsupportedTokenizerError: the pipeline has a part that cannot be followed.
     """
-    return {**_text_tables(pipeline), **_model_tables(pipeline)}
+    return {**_text_tables(pipeline), **_model_tables(pipeline), "never_first": _never_first(vocabulary)}
+
+
+def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
+    """Tokens of which the decoder takes more than one space away where they are the first of a text."""
+    start = vocabulary.start_tokens() or vocabulary.tokens
+    pairs = enumerate(zip(vocabulary.tokens, start, strict=True))
+    lost = [token for token, (text, first) in pairs if text and first not in (text, text[1:])]
+    return np.array(lost, dtype=np.uint32)
 
 
 # ---- texts --------------------------------------------------------------------------------------
@@ -131,13 +140,27 @@ def _guesses(
         if not machine.never_matches:
             cuts.append(Cut(machine, split.keeps_gaps))
     found = hypotheses(cuts, symbols)
-    text_starts = segment_starts = list(found.starts)
+    starts = list(found.starts)
+    tables = {"text_starts": starts, "control_starts": starts, "added_starts": starts}
     targets, ends = [list(row) for row in found.targets], [list(row) for row in found.ends]
     may_end = list(found.may_end)
     normalizer = pipeline.normalizer
     if normalizer.prefix != "none":
-        text_starts = _with_prefix(normalizer, found, targets, ends, may_end, np.flatnonzero(is_space))
-        segment_starts = list(found.starts) if normalizer.prefix_once else text_starts
+        machine = (found, targets, ends, may_end)
+        spaces = np.flatnonzero(is_space)
+        tables["text_starts"] = _prefixed(*machine, spaces, normalizer.prefix_is_decoded, normalizer.prefix == "missing")
+        if not normalizer.prefix_once:
+            # The decoder takes nothing away here.  A space that is there already may be the prefix; one that is
+            # always put there comes back as text, and a second one is put before it.
+            tables["added_starts"] = (
+                _prefixed(*machine, spaces, is_decoded=False, is_single=False)
+                if normalizer.prefix == "missing"
+                else _prefixed(*machine, spaces[:0], is_decoded=False, is_single=False)
+            )
+            # But a control token begins a text.
+            tables["control_starts"] = (
+                tables["added_starts"] if normalizer.prefix == "missing" else tables["text_starts"]
+            )
     offsets = np.cumsum([0, *map(len, ends)])
     table = np.array(targets, dtype=np.int64).reshape(-1)
     return {
@@ -145,43 +168,50 @@ def _guesses(
         "end_offsets": offsets.astype(np.uint32),
         "ends": np.array([end for row in ends for end in row], dtype=np.uint16),
         "may_end": np.array(may_end, dtype=np.uint8),
-        "text_starts": np.array(text_starts, dtype=np.uint16),
-        "segment_starts": np.array(segment_starts, dtype=np.uint16),
+        **{name: np.array(states, dtype=np.uint16) for name, states in tables.items()},
     }
 
 
-def _with_prefix(
-    normalizer: Normalizer,
+def _prefixed(
     found: Hypotheses,
     targets: list[list[int]],
     ends: list[list[int]],
     may_end: list[bool],
     spaces: npt.NDArray[np.int64],
+    is_decoded: bool,
+    is_single: bool,
 ) -> list[int]:
-    """Starts of a text that begins with a space, which the tokenizer has put there or found.
+    """Starts of a text that begins with a space (a symbol of ``spaces``), put there by the tokenizer or found.
 
-    Where the decoder takes it away, a text of it alone is empty, and the empty text has no tokens.  Where
-    the tokenizer puts none before a space, a second space would have been the first.
+    Args:
+        found, targets, ends, may_end: the automaton, and its tables, which states are added to.
+        spaces: the symbols of a space.
+        is_decoded: the decoder takes it away: a text of it alone is empty, and the empty text has no tokens.
+        is_single: the tokenizer puts none before a space: a second one would have been the first.
     """
     width = len(targets[0])
     starts = []
+
+    def copied(state: int, ends_here: list[int], ends_text: bool) -> int:
+        row = list(found.targets[state])
+        if is_single:
+            for space in spaces:
+                row[space] = DEAD
+        targets.append(row)
+        ends.append(ends_here)
+        may_end.append(ends_text)
+        return len(targets) - 1
+
     for start in found.starts:
         row = [DEAD] * width
         for space in spaces:
             after = found.targets[start][space]
             if after == DEAD:
                 continue
-            if normalizer.prefix_is_decoded:
-                copy = list(found.targets[after])
-                if normalizer.prefix == "missing":
-                    for other in spaces:
-                        copy[other] = DEAD
-                row[space] = len(targets)
-                targets.append(copy)
-                ends.append(list(found.ends[after]))
-                may_end.append(False)
-            else:
-                row[space] = after
+            row[space] = after
+            if is_decoded:
+                borders = [copied(end, [], found.may_end[end]) for end in found.ends[after]]
+                row[space] = copied(after, borders, False)
         starts.append(len(targets))
         targets.append(row)
         ends.append([])
