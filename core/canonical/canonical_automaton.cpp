@@ -74,11 +74,16 @@ void CanonicalAutomaton::walk(Place place, const std::vector<bool>* first_classe
 
 const MaskPtr* CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
   const auto known = masks_.find({place.state, place.at_start, state});
-  return known == masks_.end() ? nullptr : &known->second;
+  return known == masks_.end() ? nullptr : &known->second.mask;
 }
 
 const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state, Budget& budget) {
-  if (const MaskPtr* known = known_mask(place, state)) return *known;
+  return made_mask(place, state, budget).mask;
+}
+
+const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
+  if (const auto known = masks_.find({place.state, place.at_start, state}); known != masks_.end()) return known->second;
+  TokenCount most = 0;
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   Words& words = mask->words;
@@ -88,13 +93,14 @@ const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state
   for (const bool inside : {true, false}) {
     for (const Hypothesis& h : state.hypotheses) {
       if ((h.edge == Hypothesis::Edge::Inside) != inside || (inside && !tokenization_->pieces().may_go_on(h.pieces))) continue;
-      add_part({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces}, touch, words, budget);
+      most = std::max(most, add_part({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces}, touch, words, budget));
     }
     if (inside && !state.hypotheses.empty()) forbid(state, words);
   }
   if (tokenization_->may_end(state)) {
-    const Words& added = added_words(place.state, state.open, budget);
-    for (std::size_t i = 0; i < added.size(); ++i) words[i] |= added[i];
+    const AddedWords& added = added_words(place.state, state.open, budget);
+    for (std::size_t i = 0; i < added.words.size(); ++i) words[i] |= added.words[i];
+    most = std::max(most, added.most);
   }
   mask->open_tokens = mask->set_bits = count_bits(words);
   if (accepting(place, state)) {
@@ -104,16 +110,17 @@ const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state
   budget.check();
   auto key = std::tuple(place.state, place.at_start, state);
   mask_order_.push_back(key);
-  return masks_.insert_or_assign(std::move(key), std::move(mask)).first->second;
+  return masks_.insert_or_assign(std::move(key), Made{std::move(mask), most}).first->second;
 }
 
-void CanonicalAutomaton::add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget) {
+TokenCount CanonicalAutomaton::add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget) {
   const Part& own = part(key, budget);
   const bool has_form = tokenization_->rules().has_normal_form();
   if (!has_form && touch.open == AddedTokens::kNothing) {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] |= own.words[i];
-    return;
+    return own.most;
   }
+  TokenCount most = own.most;
   scratch_ = own.words;
   if (own.has_meeting) {
     const Words& fitting = tokenization_->fitting(touch.starter, touch.marks);
@@ -123,8 +130,10 @@ void CanonicalAutomaton::add_part(const PartKey& key, const Touch& touch, Words&
     const Touched& changes = touched(key, touch, budget);
     for (const std::uint32_t token : changes.dead) scratch_[token / 32] &= ~(1u << (token % 32));
     for (const std::uint32_t token : changes.live) add(scratch_, token);
+    most = std::max(most, changes.most);
   }
   for (std::size_t i = 0; i < words.size(); ++i) words[i] |= scratch_[i];
+  return most;
 }
 
 void CanonicalAutomaton::forbid(const CanonicalState& state, Words& words) const {
@@ -133,25 +142,28 @@ void CanonicalAutomaton::forbid(const CanonicalState& state, Words& words) const
 }
 
 // The added tokens that live, where the text before them may end.
-const CanonicalAutomaton::Words& CanonicalAutomaton::added_words(StateId state, AddedTokens::Open open, Budget& budget) {
+const CanonicalAutomaton::AddedWords& CanonicalAutomaton::added_words(StateId state, AddedTokens::Open open, Budget& budget) {
   const auto key = std::pair(state, open);
   if (const auto known = added_words_.find(key); known != added_words_.end()) return known->second;
-  Words words;
-  for (const AddedStep& added : added_steps(state, budget)) {
-    if (!lives_behind(added, open, budget)) continue;
-    words.resize(tokenization_->vocabulary().words(), 0);
-    add(words, tokenization_->added()[added.number]);
+  AddedWords added;
+  for (const AddedStep& step : added_steps(state, budget)) {
+    const TokenCount count = bound_behind(step, open, budget);
+    if (count == kDead) continue;
+    added.words.resize(tokenization_->vocabulary().words(), 0);
+    add(added.words, tokenization_->added()[step.number]);
+    added.most = std::max(added.most, count);
   }
-  return added_words_.emplace(key, std::move(words)).first->second;
+  return added_words_.emplace(key, std::move(added)).first->second;
 }
 
-bool CanonicalAutomaton::lives_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget) {
+TokenCount CanonicalAutomaton::bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget) {
   const AddedTokens::Open behind = tokenization_->rules().added().behind(open, added.number);
-  if (behind == AddedTokens::kDead) return false;
-  if (pattern_.automaton().accepting(added.target)) return true;
-  return std::ranges::any_of(tokenization_->starts_behind(added.number), [&](std::uint16_t guess) {
-    return lives_by_text(added.target, {.guess = guess, .open = behind}, budget);
-  });
+  if (behind == AddedTokens::kDead) return kDead;
+  if (pattern_.automaton().accepting(added.target)) return 0;
+  TokenCount least = kDead;
+  for (const std::uint16_t guess : tokenization_->starts_behind(added.number))
+    least = std::min(least, bound_by_text(added.target, {.guess = guess, .open = behind}, budget));
+  return least;
 }
 
 const std::vector<CanonicalAutomaton::AddedStep>& CanonicalAutomaton::added_steps(StateId state, Budget& budget) {
@@ -183,9 +195,10 @@ CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budge
   Part result;
   result.words.assign(tokenization_->vocabulary().words(), 0);
   // By the target of the landing: whether all tokens that land there live, by the border alone.
-  std::vector<std::int8_t> by_target;
+  constexpr TokenCount kNotAsked = kEndless - 1;
+  std::vector<TokenCount> by_target;
   walk({key.state, key.at_start}, key.at_start ? nullptr : &firsts, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
-    by_target.assign(landing->targets().size(), -1);
+    by_target.assign(landing->targets().size(), kNotAsked);
     for (const std::uint32_t token : tokens) {
       const std::uint16_t number = landing->target_of(token);
       if (number == 0 || !has(allowed, {token}) || (key.at_start && tokenization_->is_never_first({token}))) continue;
@@ -194,13 +207,14 @@ CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budge
       const bool is_meeting = has(tokenization_->meeting(), {token});
       const Landing::Target& place = landing->targets()[number - 1];
       if (pieces.may_finish(*after) && (!is_meeting || key.place == CodePoints::kBetween)) {
-        std::int8_t& known = by_target[number - 1];
-        if (known < 0) {
+        TokenCount& known = by_target[number - 1];
+        if (known == kNotAsked) {
           const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, TextState::kAnyOpen};
-          known = lives_at_border({target, {token}, *after, any}, budget);
+          known = bound_at_border({target, {token}, *after, any}, budget);
         }
-        if (known) {
+        if (known != kDead) {
           add(result.words, token);
+          result.most = std::max(result.most, known);
           result.has_meeting |= is_meeting;
           continue;
         }
@@ -210,7 +224,11 @@ CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budge
         continue;
       }
       TextState text = before;
-      if (tokenization_->read(text, {token}) && lives({target, {token}, *after, text}, budget)) add(result.words, token);
+      if (!tokenization_->read(text, {token})) continue;
+      const TokenCount count = bound({target, {token}, *after, text}, budget);
+      if (count == kDead) continue;
+      add(result.words, token);
+      result.most = std::max(result.most, count);
     }
     return true;
   });
@@ -222,7 +240,9 @@ const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& ke
   if (const auto known = touched_.find(full); known != touched_.end()) return known->second;
   Touched changes;
   const auto judge = [&](std::uint32_t token) {
-    (lives_after(key, touch, {token}, budget) ? changes.live : changes.dead).push_back(token);
+    const TokenCount count = bound_after(key, touch, {token}, budget);
+    (count == kDead ? changes.dead : changes.live).push_back(token);
+    if (count != kDead) changes.most = std::max(changes.most, count);
   };
   const std::vector<std::uint32_t> asked = part(key, budget).asked;
   for (const std::uint32_t token : asked) judge(token);
@@ -237,16 +257,16 @@ const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& ke
   return touched_.emplace(full, std::move(changes)).first->second;
 }
 
-bool CanonicalAutomaton::lives_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget) {
+TokenCount CanonicalAutomaton::bound_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
-  if (!has(tokenization_->possible(), token) || (key.at_start && tokenization_->is_never_first(token))) return false;
+  if (!has(tokenization_->possible(), token) || (key.at_start && tokenization_->is_never_first(token))) return kDead;
   budget.step();
   const std::optional<Pieces::State> after =
       key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
   TextState text{key.guess, key.place, touch.starter, touch.marks, touch.open};
-  if (!after || !tokenization_->read(text, token)) return false;
+  if (!after || !tokenization_->read(text, token)) return kDead;
   const std::optional<StateId> target = pattern_step({key.state, key.at_start}, token, budget);
-  return target && lives({*target, token, *after, text}, budget);
+  return target ? bound({*target, token, *after, text}, budget) : kDead;
 }
 
 std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, const CanonicalState& state, TokenId token,
@@ -260,40 +280,48 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, 
 
 // ---- liveness -----------------------------------------------------------------------------------
 
-bool CanonicalAutomaton::lives(Place place, const CanonicalState& state, Budget& budget) {
-  if (accepting(place, state)) return true;
+TokenCount CanonicalAutomaton::bound(Place place, const CanonicalState& state, Budget& budget) {
+  if (accepting(place, state)) return 0;
   if (place.at_start) {
-    const MaskPtr& first = mask(place, state, budget);
-    return first->open_tokens > 0;
+    const Made& first = made_mask(place, state, budget);
+    return first.mask->open_tokens > 0 ? more(first.most, 1) : kDead;
   }
+  TokenCount least = kDead;
   for (const Hypothesis& h : state.hypotheses) {
     const TextState text{h.guess, h.place, state.starter, state.marks, state.open};
-    if (h.edge == Hypothesis::Edge::Border ? lives_by_text(place.state, text, budget)
-                                           : lives({place.state, state.last, h.pieces, text}, budget))
-      return true;
+    least = std::min(least, h.edge == Hypothesis::Edge::Border ? bound_by_text(place.state, text, budget)
+                                                               : bound({place.state, state.last, h.pieces, text}, budget));
   }
-  return false;
+  return least;
 }
 
-bool CanonicalAutomaton::lives(const Node& node, Budget& budget) {
-  return lives_at_border(node, budget) || lives_inside(node, budget);
+// What is found first is good enough: a bound on the tokens is wanted, and that there are any.
+TokenCount CanonicalAutomaton::bound(const Node& node, Budget& budget) {
+  const TokenCount at_border = bound_at_border(node, budget);
+  return at_border != kDead ? at_border : bound_inside(node, budget);
 }
 
-bool CanonicalAutomaton::lives_at_border(const Node& node, Budget& budget) {
+TokenCount CanonicalAutomaton::bound_at_border(const Node& node, Budget& budget) {
   const TextRules& rules = tokenization_->rules();
-  if (node.text.place != CodePoints::kBetween || !tokenization_->pieces().may_finish(node.pieces)) return false;
+  if (node.text.place != CodePoints::kBetween || !tokenization_->pieces().may_finish(node.pieces)) return kDead;
   const bool may_end = rules.may_end(node.text);
-  if (may_end && pattern_.automaton().accepting(node.state)) return true;
+  if (may_end && pattern_.automaton().accepting(node.state)) return 0;
+  TokenCount least = kDead;
   for (const std::uint16_t guess : rules.ends(node.text.guess)) {
     TextState text = node.text;
     text.guess = guess;
-    if (lives_by_text(node.state, text, budget)) return true;
+    least = std::min(least, bound_by_text(node.state, text, budget));
   }
-  if (may_end && node.text.open != TextState::kAnyOpen) {
-    for (const AddedStep& added : added_steps(node.state, budget))
-      if (lives_behind(added, node.text.open, budget)) return true;
-  }
-  return false;
+  if (least != kDead || !may_end || node.text.open == TextState::kAnyOpen) return least;
+  for (const AddedStep& added : added_steps(node.state, budget))
+    if (const TokenCount count = bound_behind(added, node.text.open, budget); count != kDead) return more(count, 1);
+  return kDead;
+}
+
+// In bytes.
+TokenCount CanonicalAutomaton::shortest_of(StateId state) const {
+  const std::uint32_t bytes = pattern_.automaton().node(state).shortest;
+  return bytes + 1 >= ExpressionNode::kUnspelled ? kEndless : bytes;
 }
 
 // Whether nothing that the rules ask of a text can keep it from going on as the pattern asks: the guess is
@@ -308,25 +336,34 @@ bool CanonicalAutomaton::is_unbound(StateId state, const TextState& text) {
 }
 
 // Whether some text follows that the pattern accepts and the hypothesis allows.
-bool CanonicalAutomaton::lives_by_text(StateId state, const TextState& text, Budget& budget) {
-  if (const auto known = by_text_.find({state, text}); known != by_text_.end()) return known->second == Verdict::Alive;
+TokenCount CanonicalAutomaton::bound_by_text(StateId state, const TextState& text, Budget& budget) {
+  if (const auto known = by_text_.find({state, text}); known != by_text_.end()) return known->second;
   const bool has_added = !tokenization_->rules().added().empty();
-  return search_text(state, text, !has_added, budget) || (has_added && search_text(state, text, true, budget));
+  const TokenCount plain = search_text(state, text, !has_added, budget);
+  return plain == kDead && has_added ? search_text(state, text, true, budget) : plain;
 }
 
 // A search of the pairs of states, by bytes, by ends of pre-tokens that are guessed between them, and by
 // added tokens, which are many and so are tried only where nothing else leads on.
-bool CanonicalAutomaton::search_text(StateId state, const TextState& text, bool with_added, Budget& budget) {
+TokenCount CanonicalAutomaton::search_text(StateId state, const TextState& text, bool with_added, Budget& budget) {
   using Pair = std::pair<StateId, TextState>;
+  struct Came {
+    Pair from;
+    TokenCount by;  // tokens, at most
+  };
   const TextRules& rules = tokenization_->rules();
   ByteAutomaton& bytes = pattern_.automaton();
   const Pair start(state, text);
-  std::map<Pair, Pair> from{{start, start}};
+  std::map<Pair, Came> from{{start, {start, 0}}};
   std::deque<Pair> open{start};
-  const auto found = [&](const Pair& at) {
-    for (Pair back = at;; back = from.at(back)) {
-      by_text_[back] = Verdict::Alive;
-      if (back == start) return true;
+  const auto found = [&](const Pair& at, TokenCount count) {
+    for (Pair back = at;;) {
+      const auto [known, is_new] = by_text_.try_emplace(back, count);
+      if (!is_new) known->second = std::min(known->second, count);
+      if (back == start) return known->second;
+      const Came& came = from.at(back);
+      count = more(count, came.by);
+      back = came.from;
     }
   };
   while (!open.empty()) {
@@ -335,18 +372,19 @@ bool CanonicalAutomaton::search_text(StateId state, const TextState& text, bool 
     budget.step();
     const auto& [at, rest] = here;
     if (const auto known = by_text_.find(here); known != by_text_.end()) {
-      if (known->second == Verdict::Alive) return found(here);
+      if (known->second != kDead) return found(here, known->second);
       continue;
     }
-    if ((rules.may_end(rest) && bytes.accepting(at)) || is_unbound(at, rest)) return found(here);
-    const auto offer = [&](StateId target, const TextState& after) {
-      if (from.emplace(Pair(target, after), here).second) open.emplace_back(target, after);
+    if (rules.may_end(rest) && bytes.accepting(at)) return found(here, 0);
+    if (is_unbound(at, rest)) return found(here, shortest_of(at));
+    const auto offer = [&](StateId target, const TextState& after, TokenCount by) {
+      if (from.emplace(Pair(target, after), Came{here, by}).second) open.emplace_back(target, after);
     };
     if (rest.place == CodePoints::kBetween) {
       for (const std::uint16_t guess : rules.ends(rest.guess)) {
         TextState after = rest;
         after.guess = guess;
-        offer(at, after);
+        offer(at, after, 0);
       }
     }
     for (unsigned value = 0; value < 256; ++value) {
@@ -354,52 +392,56 @@ bool CanonicalAutomaton::search_text(StateId state, const TextState& text, bool 
       TextState after = rest;
       if (!rules.read(after, byte)) continue;
       const StateId target = bytes.next(at, byte, budget);
-      if (target != ByteAutomaton::kDead) offer(target, after);
+      if (target != ByteAutomaton::kDead) offer(target, after, 1);
     }
     if (!with_added || !rules.may_end(rest) || rest.open == TextState::kAnyOpen) continue;
     for (const AddedStep& added : added_steps(at, budget)) {
       const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
       if (behind == AddedTokens::kDead) continue;
-      if (bytes.accepting(added.target)) return found(here);
-      for (const std::uint16_t guess : tokenization_->starts_behind(added.number)) offer(added.target, {.guess = guess, .open = behind});
+      if (bytes.accepting(added.target)) return found(here, 1);
+      for (const std::uint16_t guess : tokenization_->starts_behind(added.number))
+        offer(added.target, {.guess = guess, .open = behind}, 1);
     }
   }
   if (with_added)
-    for (const auto& [dead, back] : from) by_text_.emplace(dead, Verdict::Dead);
-  return false;
+    for (const auto& [dead, back] : from) by_text_.emplace(dead, kDead);
+  return kDead;
 }
 
-bool CanonicalAutomaton::lives_inside(const Node& node, Budget& budget) {
-  const Pieces& pieces = tokenization_->pieces();
-  if (!pieces.may_go_on(node.pieces)) return false;
-  if (const auto known = inside_.find(node); known != inside_.end()) return known->second == Verdict::Alive;
-  return witness(node) || search_inside(node, false, budget) || search_inside(node, true, budget);
+TokenCount CanonicalAutomaton::bound_inside(const Node& node, Budget& budget) {
+  if (!tokenization_->pieces().may_go_on(node.pieces)) return kDead;
+  if (const auto known = inside_.find(node); known != inside_.end()) return known->second;
+  if (const TokenCount count = witness(node); count != kDead) return count;
+  const TokenCount count = search_inside(node, false, budget);
+  return count != kDead ? count : search_inside(node, true, budget);
 }
 
 // Whether a token that was found to live in this pair of states may stand here.
-bool CanonicalAutomaton::witness(const Node& node) const {
-  if (node.pieces != 0) return false;
+TokenCount CanonicalAutomaton::witness(const Node& node) const {
+  if (node.pieces != 0) return kDead;
   const auto known = witnesses_.find({node.state, node.text});
-  return known != witnesses_.end() && std::ranges::any_of(known->second, [&](TokenId token) {
-           return tokenization_->pieces().follow(node.pieces, node.last, token).has_value();
-         });
+  if (known == witnesses_.end()) return kDead;
+  for (const auto& [token, count] : known->second)
+    if (tokenization_->pieces().follow(node.pieces, node.last, token)) return more(count, 1);
+  return kDead;
 }
 
-// Breadth-first search is not needed: any way out is a witness.  First with two tokens of each kind alone,
-// and only where that fails with all of them.
-bool CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budget) {
+// Any way out is a witness, so that the search goes deep.  First with two tokens of each kind alone, and only
+// where that fails with all of them.
+TokenCount CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
   std::map<Node, Node> from{{start, start}};
   std::vector<Node> open{start};
-  const auto found = [&](Node at) {
+  const auto found = [&](Node at, TokenCount count) {
     while (at != start) {
       const Node before = from.at(at);
-      inside_[before] = Verdict::Alive;
-      std::vector<TokenId>& known = witnesses_[{before.state, before.text}];
-      if (known.size() < kMostWitnesses && before.pieces == 0 && std::ranges::find(known, at.last) == known.end()) known.push_back(at.last);
+      std::vector<std::pair<TokenId, TokenCount>>& known = witnesses_[{before.state, before.text}];
+      if (known.size() < kMostWitnesses && before.pieces == 0 && at.pieces == 0) known.emplace_back(at.last, count);
+      count = more(count, 1);
+      inside_[before] = count;
       at = before;
     }
-    return true;
+    return count;
   };
   while (!open.empty()) {
     const Node node = open.back();
@@ -407,17 +449,17 @@ bool CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budg
     budget.step();
     if (node != start) {
       if (const auto known = inside_.find(node); known != inside_.end()) {
-        if (known->second == Verdict::Alive) return found(node);
+        if (known->second != kDead) return found(node, known->second);
         continue;
       }
-      if (witness(node)) {
-        inside_[node] = Verdict::Alive;
-        return found(node);
+      if (const TokenCount count = witness(node); count != kDead) {
+        inside_[node] = count;
+        return found(node, count);
       }
     }
     const LandingPtr landing = tokenization_->landing(node.text.guess, node.text.place);
     std::vector<Node> next;
-    std::optional<Node> out;
+    std::optional<std::pair<Node, TokenCount>> out;
     const std::vector<bool> firsts = classes_that_go_on(node.text.guess, node.text.place);
     walk({node.state, false}, &firsts, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
       std::size_t taken = 0;
@@ -430,9 +472,9 @@ bool CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budg
         if (!tokenization_->read(text, token)) continue;
         budget.step();
         const Node reached{target, token, *after, text};
-        if (lives_at_border(reached, budget)) {
+        if (const TokenCount count = bound_at_border(reached, budget); count != kDead) {
           from.emplace(reached, node);
-          out = reached;
+          out = {reached, count};
           return false;
         }
         if (!pieces.may_go_on(*after)) continue;
@@ -441,20 +483,86 @@ bool CanonicalAutomaton::search_inside(const Node& start, bool all, Budget& budg
       }
       return true;
     });
-    if (out) return found(*out);
+    if (out) return found(out->first, out->second);
     // Those that need least are searched first.
     std::ranges::stable_sort(next, std::greater(), [&](const Node& n) { return pattern_.automaton().node(n.state).shortest; });
     open.insert(open.end(), next.begin(), next.end());
   }
-  if (!all) return false;
-  for (const auto& [dead, back] : from) inside_.emplace(dead, Verdict::Dead);
-  return false;
+  if (!all) return kDead;
+  for (const auto& [dead, back] : from) inside_.emplace(dead, kDead);
+  return kDead;
 }
 
 bool CanonicalAutomaton::lives_somewhere(StateId state, Budget& budget) {
   for (std::uint16_t guess = 0; guess < tokenization_->rules().guess_count(); ++guess)
-    if (lives_by_text(state, {.guess = guess}, budget)) return true;
+    if (bound_by_text(state, {.guess = guess}, budget) != kDead) return true;
   return false;
+}
+
+// ---- budgets ------------------------------------------------------------------------------------
+
+MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
+  const Made& whole = made_mask(place, state, budget);
+  if (left > 0 && whole.most <= left - 1) return whole.mask;
+  const MaskPtr all = whole.mask;
+  auto mask = std::make_shared<Mask>();
+  mask->serial = pattern_.take_serial();
+  mask->words.assign(all->words.size(), 0);
+  const Vocabulary& vocabulary = tokenization_->vocabulary();
+  for (std::uint32_t token = 0; left > 0 && token < 32 * all->words.size(); ++token) {
+    if (!has(all->words, {token}) || vocabulary.is_stop({token})) continue;
+    const std::optional<Target> target = step(place, state, {token}, budget);
+    if (target && is_within({target->state, false}, target->canonical, left - 1, nullptr, budget)) add(mask->words, token);
+  }
+  mask->open_tokens = mask->set_bits = count_bits(mask->words);
+  if (accepting(place, state)) {
+    for (const std::uint32_t stop : vocabulary.stop()) add(mask->words, stop);
+    mask->set_bits += vocabulary.stop().size();
+  }
+  return mask;
+}
+
+// Whether so many tokens suffice.  With `route`, which they are; else what is known may do.
+bool CanonicalAutomaton::is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
+                                   Budget& budget) {
+  if (accepting(place, state)) return true;
+  const auto at_least = [&](StateId at) { return pattern_.room(at).at_least; };
+  if (tokens == 0 || (!place.at_start && at_least(place.state) > tokens)) return false;
+  const auto key = std::pair(place.state, state);
+  if (const auto known = at_least_.find(key); known != at_least_.end() && known->second > tokens) return false;
+  const TokenCount enough = bound(place, state, budget);
+  if (enough == kDead || (!route && enough <= tokens)) return enough != kDead;
+  bool is_found = false;
+  const auto visit = [&](TokenId token, StateId target) {
+    std::optional<CanonicalState> after = tokenization_->step(state, token);
+    if (!after) return;
+    budget.step();
+    if (route) route->push_back(token);
+    is_found = is_within({target, false}, *after, tokens - 1, route, budget);
+    if (!is_found && route) route->pop_back();
+  };
+  // What leads on is listed first: the walk must not be entered twice at once.
+  std::vector<std::pair<TokenId, StateId>> ways;
+  walk(place, nullptr, budget, [&](StateId target, std::span<const std::uint32_t> kind) {
+    if (at_least(target) <= tokens - 1)
+      for (const std::uint32_t token : kind) ways.emplace_back(TokenId{token}, target);
+    return true;
+  });
+  if (!place.at_start)
+    for (const AddedStep& added : added_steps(place.state, budget)) ways.emplace_back(TokenId{tokenization_->added()[added.number]}, added.target);
+  for (const auto& [token, target] : ways) {
+    visit(token, target);
+    if (is_found) return true;
+  }
+  TokenCount& known = at_least_[key];
+  known = std::max(known, tokens + 1);
+  return false;
+}
+
+std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalState& state, Budget& budget) {
+  std::vector<TokenId> route;
+  for (TokenCount tokens = 0; !is_within(place, state, tokens, &route, budget); ++tokens) route.clear();
+  return route;
 }
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -469,6 +577,7 @@ void CanonicalAutomaton::clear() {
   touched_.clear();
   inside_.clear();
   witnesses_.clear();
+  at_least_.clear();
 }
 
 std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
@@ -478,7 +587,7 @@ std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
   while (masks_.size() > 1 && fixed + masks_.size() * (words + 256) > limit) {
     masks_.erase(mask_order_.front());
     mask_order_.pop_front();
-    oldest_serial_ = masks_.at(mask_order_.front())->serial;
+    oldest_serial_ = masks_.at(mask_order_.front()).mask->serial;
   }
   return fixed + masks_.size() * (words + 256);
 }

@@ -31,11 +31,14 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "canonical/tokenization.hpp"
+#include "composition/closed_form.hpp"
+#include "composition/completions.hpp"
 #include "composition/kinds_walk.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -60,10 +63,20 @@ class CanonicalAutomaton {
   // Where a token that is no stop token leads, if it is allowed.
   std::optional<Target> step(Place place, const CanonicalState& state, TokenId token, Budget& budget);
   // Whether some canonical sequence goes on from here to an accepted text.
-  bool lives(Place place, const CanonicalState& state, Budget& budget);
+  bool lives(Place place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
+
+  // Budgets: as Completions has them, for the tokenizer's own tokens alone.
+  MaskPtr mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget);
+  TokenCount tokens_needed(Place place, const CanonicalState& state, Budget& budget) { return shortest(place, state, budget).size(); }
+  std::vector<TokenId> shortest(Place place, const CanonicalState& state, Budget& budget);
   bool accepting(Place place, const CanonicalState& state) const {
     return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
   }
+
+  // The longest text that every canonical continuation begins with.
+  std::string forced_text(Place place, const CanonicalState& state, Budget& budget);
+  // All of it, as far as it is reached from the start; classes of tokens are single tokens.
+  ClosedForm closed_form(Budget& budget);
 
   // Whether any context lets a text begin that the pattern accepts.
   bool lives_somewhere(StateId state, Budget& budget);
@@ -85,7 +98,11 @@ class CanonicalAutomaton {
     friend auto operator<=>(const Node&, const Node&) = default;
     friend bool operator==(const Node&, const Node&) = default;
   };
-  enum class Verdict : std::uint8_t { Dead, Alive };
+  // How many tokens suffice to come to an accepted text: kDead where none does, kEndless where some number
+  // does that is not known.  A text needs no more tokens than it has bytes.
+  static constexpr TokenCount kDead = ~TokenCount{0};
+  static constexpr TokenCount kEndless = kDead - 1;
+  static TokenCount more(TokenCount count, TokenCount by) { return count >= kEndless - by ? count : count + by; }
 
   // ---- masks
   using Words = std::vector<std::uint32_t>;
@@ -109,16 +126,22 @@ class CanonicalAutomaton {
     // Of those, what lives wherever the normal form lets it stand; and what must be asked each time.
     std::vector<std::uint32_t> asked;
     bool has_meeting = false;
+    TokenCount most = 0;  // that any of them needs behind it
   };
   struct Touched {
     std::vector<std::uint32_t> live, dead;
+    TokenCount most = 0;
+  };
+  struct AddedWords {
+    Words words;
+    TokenCount most = 0;
   };
   const Part& part(const PartKey& key, Budget& budget);
   Part make_part(const PartKey& key, Budget& budget);
-  void add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget);
+  TokenCount add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget);
   const Touched& touched(const PartKey& key, const Touch& touch, Budget& budget);
-  bool lives_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
-  const Words& added_words(StateId state, AddedTokens::Open open, Budget& budget);
+  TokenCount bound_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
+  const AddedWords& added_words(StateId state, AddedTokens::Open open, Budget& budget);
 
   // ---- where tokens lead in the pattern
   std::optional<StateId> pattern_step(Place place, TokenId token, Budget& budget);
@@ -127,34 +150,43 @@ class CanonicalAutomaton {
   std::vector<bool> classes_that_go_on(std::uint16_t guess, std::uint16_t text_place) const;
 
   // ---- liveness
-  bool lives(const Node& node, Budget& budget);
-  bool lives_at_border(const Node& node, Budget& budget);
-  bool lives_by_text(StateId state, const TextState& text, Budget& budget);
-  bool search_text(StateId state, const TextState& text, bool with_added, Budget& budget);
+  TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
+  TokenCount bound(const Node& node, Budget& budget);
+  TokenCount bound_at_border(const Node& node, Budget& budget);
+  TokenCount bound_by_text(StateId state, const TextState& text, Budget& budget);
+  TokenCount search_text(StateId state, const TextState& text, bool with_added, Budget& budget);
   struct AddedStep {
     std::size_t number;
     StateId target;
   };
-  bool lives_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
+  TokenCount bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
   void forbid(const CanonicalState& state, Words& words) const;
   const std::vector<AddedStep>& added_steps(StateId state, Budget& budget);
-  bool lives_inside(const Node& node, Budget& budget);
-  bool witness(const Node& node) const;
-  bool search_inside(const Node& node, bool all, Budget& budget);
+  TokenCount bound_inside(const Node& node, Budget& budget);
+  TokenCount witness(const Node& node) const;
+  TokenCount search_inside(const Node& node, bool all, Budget& budget);
+  TokenCount shortest_of(StateId state) const;
   bool is_unbound(StateId state, const TextState& text);
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
   std::map<PartKey, Part> parts_;
-  std::map<std::pair<StateId, AddedTokens::Open>, Words> added_words_;
+  std::map<std::pair<StateId, AddedTokens::Open>, AddedWords> added_words_;
   Words scratch_;
   std::map<std::pair<PartKey, Touch>, Touched> touched_;
-  std::map<std::tuple<StateId, bool, CanonicalState>, MaskPtr> masks_;
+  struct Made {
+    MaskPtr mask;
+    TokenCount most;  // that any of its tokens needs behind it
+  };
+  const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
+  bool is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
+  std::map<std::tuple<StateId, bool, CanonicalState>, Made> masks_;
   std::deque<std::tuple<StateId, bool, CanonicalState>> mask_order_;
-  std::map<std::pair<StateId, TextState>, Verdict> by_text_;
+  std::map<std::pair<StateId, TextState>, TokenCount> by_text_;
   std::map<StateId, std::vector<AddedStep>> added_steps_;
-  std::map<Node, Verdict> inside_;
-  std::map<std::pair<StateId, TextState>, std::vector<TokenId>> witnesses_;
+  std::map<Node, TokenCount> inside_;
+  std::map<std::pair<StateId, TextState>, std::vector<std::pair<TokenId, TokenCount>>> witnesses_;
+  std::map<std::pair<StateId, CanonicalState>, TokenCount> at_least_;  // where a search has failed
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
 

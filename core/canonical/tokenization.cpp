@@ -76,6 +76,29 @@ std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, To
   return after;
 }
 
+// What comes furthest among the hypotheses is what stands in the way.
+Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const {
+  if (step(state, token)) return Refusal::None;
+  if (added_number(token)) return may_end(state) ? Refusal::AddedToken : Refusal::PreToken;
+  const std::string_view bytes = vocabulary_->bytes(token);
+  const auto has = [&](const std::vector<std::uint32_t>& bits) { return bits[token.value / 32] >> (token.value % 32) & 1; };
+  if (bytes.empty() || (!has(pieces_->beginning()) && !has(pieces_->following())) || (state.is_start && is_never_first(token)))
+    return Refusal::NeverMade;
+  if (rules_.added().next(AddedTokens::kNothing, bytes) == AddedTokens::kDead) return Refusal::AddedToken;
+  if (!is_byte_token(token) && !rules_.is_stable(bytes)) return Refusal::Normalizer;
+  Refusal furthest = Refusal::PreToken;
+  for (const Hypothesis& h : state.hypotheses) {
+    TextState text{h.guess, h.place, state.starter, state.marks, state.open};
+    if (read(text, token)) return Refusal::Merge;  // only the pieces are left to refuse it
+    TextState without{h.guess, h.place, state.starter, state.marks, AddedTokens::kNothing};
+    if (read(without, token)) furthest = Refusal::AddedToken;
+    TextState guessed{.guess = h.guess, .place = h.place};
+    const bool fits = std::ranges::all_of(bytes, [&](char byte) { return rules_.read_guess(guessed, static_cast<std::uint8_t>(byte)); });
+    if (fits && furthest == Refusal::PreToken && rules_.has_normal_form()) furthest = Refusal::Normalizer;
+  }
+  return furthest;
+}
+
 // A token is possible if the model makes it, its own text is stable, and no added token lies within it.
 void Tokenization::find_possible() {
   possible_.assign(vocabulary_->words(), 0);

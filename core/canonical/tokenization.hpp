@@ -80,6 +80,9 @@ class Landing {
 };
 using LandingPtr = std::shared_ptr<const Landing>;
 
+// Why a token stands in no canonical sequence after a state.
+enum class Refusal : std::uint8_t { None, NeverMade, Merge, PreToken, Normalizer, AddedToken };
+
 class Tokenization {
  public:
   // `never_first`: tokens that begin no text, in order.  `added[i]`: the token of the i-th text that `rules` cuts out.  `byte_tokens`: those of single bytes,
@@ -99,6 +102,7 @@ class Tokenization {
   }
   // Nothing where no text is tokenized so.
   std::optional<CanonicalState> step(const CanonicalState& state, TokenId token) const;
+  Refusal why_not(const CanonicalState& state, TokenId token) const;
   // Whether the text may end, so that the sequence is canonical as it is.
   bool may_end(const CanonicalState& state) const;
   bool may_end(const Hypothesis& hypothesis) const {

@@ -49,7 +49,9 @@ void Constraint::collect() {
 
 ClosedForm Constraint::closed_form() {
   double spent_seconds = compile_seconds_;
-  return work(spent_seconds, [this](Budget& budget) { return tokamata::closed_form(automaton_, budget); });
+  return work(spent_seconds, [this](Budget& budget) {
+    return canonical_ ? canonical_->closed_form(budget) : tokamata::closed_form(automaton_, budget);
+  });
 }
 
 std::size_t Constraint::state_count() {

@@ -87,6 +87,7 @@ MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   if (stopped()) return automaton().stop_mask();
+  if (canonical()) return nullptr;
   return completions().try_mask(place(), tokens - count_stop);
 }
 
@@ -94,16 +95,20 @@ MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     if (stopped()) return automaton().stop_mask();
     const TokenCount left = tokens - count_stop;
-    MaskPtr mask = completions().mask(place(), left, budget);
-    if (mask->set_bits == 0 && !automaton().automaton().accepting(state()))
-      throw BudgetTooSmall(completions().tokens_needed(place(), budget) + count_stop);
+    MaskPtr mask = canonical() ? canonical()->mask_within(place(), canonical_state(), left, budget)
+                               : completions().mask(place(), left, budget);
+    if (mask->set_bits == 0 && !accepts_here())
+      throw BudgetTooSmall((canonical() ? canonical()->tokens_needed(place(), canonical_state(), budget)
+                                        : completions().tokens_needed(place(), budget)) +
+                           count_stop);
     return mask;
   });
 }
 
 std::vector<TokenId> Matcher::shortest_completion() {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
-    return stopped() ? std::vector<TokenId>() : completions().shortest(place(), budget);
+    if (stopped()) return std::vector<TokenId>();
+    return canonical() ? canonical()->shortest(place(), canonical_state(), budget) : completions().shortest(place(), budget);
   });
 }
 
@@ -169,7 +174,8 @@ std::string Matcher::text() {
 
 std::string Matcher::forced_text() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
-    return stopped() ? std::string() : automaton().forced_text(place(), budget);
+    if (stopped()) return std::string();
+    return canonical() ? canonical()->forced_text(place(), canonical_state(), budget) : automaton().forced_text(place(), budget);
   });
 }
 
@@ -194,6 +200,22 @@ std::vector<TokenId> Matcher::forced_tokens() {
   });
 }
 
+namespace {
+
+Explanation::Verdict verdict_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::NeverMade: return Explanation::Verdict::NeverMade;
+    case Refusal::Merge: return Explanation::Verdict::Merge;
+    case Refusal::PreToken: return Explanation::Verdict::PreToken;
+    case Refusal::Normalizer: return Explanation::Verdict::Normalizer;
+    case Refusal::AddedToken: return Explanation::Verdict::AddedToken;
+    case Refusal::None: break;
+  }
+  return Explanation::Verdict::DeadEnd;
+}
+
+}  // namespace
+
 Explanation Matcher::explain(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) -> Explanation {
     using enum Explanation::Verdict;
@@ -202,15 +224,28 @@ Explanation Matcher::explain(TokenId token) {
     const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
     if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
     const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
-    if (text.empty() && !is_named) return {NotText, 0, {}};
+    // The decoder may take all of a text's first token away.
+    const bool is_prefix = canonical() && text.empty() && !constraint_->vocabulary().bytes(token).empty();
+    if (text.empty() && !is_named && !is_prefix) return {NotText, 0, {}};
     if (stopped()) return {AfterStop, 0, {}};
-    if (text.empty()) return {automaton().step(place(), token, budget) ? Allowed : NotText, 0, {}};
+    if (is_prefix) {
+      if (next_step(place(), canonical_state(), token, budget)) return {Allowed, 0, {}};
+      return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
+    }
+    if (text.empty()) {
+      if (!automaton().step(place(), token, budget)) return {NotText, 0, {}};
+      if (canonical() && !next_step(place(), canonical_state(), token, budget))
+        return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
+      return {Allowed, 0, {}};
+    }
     const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
     if (reading.length < text.size())
       return {Byte, reading.length, automaton().live_bytes(reading.state, budget)};
     const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
-    const bool lives = automaton().step(place(), token, budget).has_value();
-    return {lives ? Allowed : Unspellable, reading.length, expected};
+    if (!automaton().step(place(), token, budget)) return {Unspellable, reading.length, expected};
+    if (canonical() && !next_step(place(), canonical_state(), token, budget))
+      return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), reading.length, expected};
+    return {Allowed, reading.length, expected};
   });
 }
 

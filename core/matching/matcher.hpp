@@ -30,6 +30,13 @@ struct Explanation {
     AfterStop,    // a token that the pattern could read, after a stop token
     Byte,         // the byte at `offset` cannot come there; `expected` could
     Unspellable,  // all its bytes fit, but no tokens lead on from there to an accepted text
+    // Where only the tokenizer's own tokens are admitted, and the token is none there:
+    NeverMade,    // the tokenizer's model never writes it
+    Merge,        // it would be joined with what stands before it, or with a part of that
+    PreToken,     // the pre-tokenizer cuts the text elsewhere
+    Normalizer,   // the normalizer changes the text
+    AddedToken,   // the text would be cut out as an added token
+    DeadEnd,      // it is one, but none that leads on to an accepted text
   };
   Verdict verdict;
   std::size_t offset = 0;  // into the bytes of the token

@@ -106,6 +106,20 @@ class Vocabulary:
     @property
     def longest(self) -> int: ...
 
+class Tokenization:
+    """A tokenizer as an automaton over its tokens; see ``core/canonical/tokenization.hpp``."""
+
+    def __init__(self, vocabulary: Vocabulary, tables: dict[str, Any]) -> None: ...
+    @property
+    def guesses(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    def first_noncanonical(self, tokens: Sequence[int]) -> int | None:
+        """The place of the first token that no canonical sequence has there.
+
+        ``len(tokens)`` where all are right but the text may not end; ``None`` where the sequence is canonical.
+        """
+
 class Constraint:
     def __init__(
         self,
@@ -117,6 +131,7 @@ class Constraint:
         cancel: CancelToken | None,
         pattern: str | None,
         is_pattern: bool,
+        tokenization: Tokenization | None,
     ) -> None: ...
     def closed_form(self) -> tuple[npt.NDArray[Any], ...]:
         """``accepting: uint8[S]``, ``class_of_token: int32[width]``, ``row_offsets: int64[S + 1]``,
@@ -129,7 +144,10 @@ class Constraint:
     def memory_bytes(self) -> int: ...
 
 class Matcher:
-    def __init__(self, origin: Constraint | Matcher) -> None: ...
+    @overload
+    def __init__(self, origin: Matcher) -> None: ...
+    @overload
+    def __init__(self, constraint: Constraint, context: Sequence[int]) -> None: ...
     def shortest_completion(self) -> list[int]:
         """A shortest sequence of tokens after which the text is accepted, without a stop token.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Tokenization = Literal["any", "canonical"]
+OnNoncanonical = Literal["error", "fresh"]
 
 
 class CompiledConstraint:
@@ -75,9 +76,7 @@ class CompiledConstraint:
             canonical,
         )
 
-    def matcher(
-        self, context: Sequence[int] = (), *, on_noncanonical: Literal["error", "fresh"] = "error"
-    ) -> Matcher:
+    def matcher(self, context: Sequence[int] = (), *, on_noncanonical: OnNoncanonical = "error") -> Matcher:
         """A new matcher, at the start of a text.
 
         Args:

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from tokamata.compiled import CompiledConstraint
 
 # In the order of Explanation::Verdict in core/matching/matcher.hpp.
-_VERDICTS = ("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable")
+_VERDICTS = (
+    *("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable"),
+    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end"),
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,12 @@ class Explanation:
         rule: what decided: ``"allowed"``; ``"padding"`` (a column of the logits without a token);
             ``"not text"`` (a control token, or one without bytes); ``"stop too soon"`` (a stop token,
             where the text is not accepted); ``"after stop"``; ``"byte"`` (the byte at ``offset``
-            cannot come there); ``"unspellable"`` (its bytes fit, but no tokens lead on from there).
+            cannot come there); ``"unspellable"`` (its bytes fit, but no tokens lead on from there).  With
+            canonical tokenization also, where the pattern would take it: ``"never made"`` (the tokenizer's
+            model never writes it); ``"merge"`` (it would be joined with what stands before it);
+            ``"pre-token"`` (the pre-tokenizer cuts the text elsewhere); ``"normalizer"`` (it would change the
+            text); ``"added token"`` (its text, or one that it completes, is cut out as an added token);
+            ``"dead end"`` (no canonical tokens lead on from there to a text that matches).
         text: the bytes of the token; empty where it has none.
         offset: how many bytes of it fit.
         expected: the byte values, 0 to 255, that can come at ``offset``.
@@ -53,6 +61,12 @@ class Explanation:
             "after stop": f"{name} is refused: the text has ended, and only stop tokens may follow",
             "unspellable": f"{name} is refused: its bytes fit, but the vocabulary has no tokens to go on "
             f"from there; expected {describe_bytes(self.expected)}",
+            "never made": f"{name} is refused: the tokenizer never writes it",
+            "merge": f"{name} is refused: the tokenizer would join it with what stands before it",
+            "pre-token": f"{name} is refused: the pre-tokenizer cuts this text elsewhere",
+            "normalizer": f"{name} is refused: the normalizer changes this text",
+            "added token": f"{name} is refused: the tokenizer would read an added token there",
+            "dead end": f"{name} is refused: no canonical tokens lead on from it to a text that matches",
         }
         return reasons[self.rule]
 

@@ -52,7 +52,10 @@ CODE = [
     "+++ b/file.txt\n@@ -1,3 +1,4 @@\n-old\n+new\n",
 ]
 OTHERS = [
-    json.dumps({"name": "Ada", "tags": ["a", "b\n", "é"], "n": [1, -2.5, 3e10, None, True], "o": {}}, ensure_ascii=False),
+    json.dumps(
+        {"name": "Ada", "tags": ["a", "b\n", "é"], "n": [1, -2.5, 3e10, None, True], "o": {}},
+        ensure_ascii=False,
+    ),
     json.dumps([{"id": i, "v": "x" * i} for i in range(5)], indent=2),
     "https://www.example.com:8080/a/b_c?q=1&r=%20x#frag  mailto:a.b+c@example.org",
     "0 1 12 123 1234 12345 123456 1,234,567.89 3.14159 -0.5 1e-9 0xFF 2024-03-07T12:34:56Z ²³ १२३ ٣٤٥ １２３",
@@ -68,7 +71,22 @@ OTHERS = [
 ]
 CORPUS = PROSE + CODE + OTHERS
 
-_SPACES = [" ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "\u2028", " \n", "\n ", "   ", "\x0b", "\u200b", ""]
+_SPACES = [
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u00a0",
+    "\u3000",
+    "\u2028",
+    " \n",
+    "\n ",
+    "   ",
+    "\x0b",
+    "\u200b",
+    "",
+]
 
 
 @cache
@@ -108,7 +126,9 @@ def texts(seed: int, tokens: list[bytes | None]) -> Iterator[str]:
         elif kind == 4:
             yield "".join(draw.choices(assigned(), k=size))
         elif kind == 5:
-            yield "".join(draw.choice("aeoucnAOK ") + draw.choice(_marks()) * draw.randrange(3) for _ in range(size))
+            yield "".join(
+                draw.choice("aeoucnAOK ") + draw.choice(_marks()) * draw.randrange(3) for _ in range(size)
+            )
         elif kind == 6:
             yield "".join(draw.choices(" \n\r\t'1aZé.!-中", k=size))
         elif kind == 7:

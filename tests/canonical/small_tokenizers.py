@@ -39,7 +39,11 @@ def random_tokenizer(seed: int) -> tuple[Tokenizer, str]:
     draw = random.Random(seed)
     alphabet = draw.choice(ALPHABETS)
     kind = draw.choice(["bytes", "bytes", "bytes", "characters", "fallback"])
-    document = _character_level(draw, alphabet, kind == "fallback") if kind != "bytes" else _byte_level(draw, alphabet)
+    document = (
+        _character_level(draw, alphabet, kind == "fallback")
+        if kind != "bytes"
+        else _byte_level(draw, alphabet)
+    )
     document["added_tokens"] = _added(draw, alphabet, document)
     return Tokenizer.from_str(json.dumps(document)), alphabet
 
@@ -48,7 +52,10 @@ def _byte_level(draw: random.Random, alphabet: str) -> dict[str, Any]:
     from tokenizers import pre_tokenizers
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    written = {c: pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(c)[0][0] for c in alphabet}
+    written = {
+        c: pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(c)[0][0]
+        for c in alphabet
+    }
     used = sorted(set("".join(written.values())))
     vocab, merges = _merged(draw, letters, used)
     splits: list[dict[str, Any]] = [
@@ -64,7 +71,12 @@ def _byte_level(draw: random.Random, alphabet: str) -> dict[str, Any]:
         splits.insert(0, {"type": "Digits", "individual_digits": draw.random() < 0.5})
     prefix = not splits and draw.random() < 0.5
     splits.append(
-        {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": draw.random() < 0.3}
+        {
+            "type": "ByteLevel",
+            "add_prefix_space": prefix,
+            "trim_offsets": True,
+            "use_regex": draw.random() < 0.3,
+        }
     )
     return {
         "version": "1.0",
@@ -102,7 +114,10 @@ def _character_level(draw: random.Random, alphabet: str, fallback: bool) -> dict
     if style == "metaspace":
         scheme = draw.choice(["always", "first", "never"])
         pre_tokenizer = {
-            "type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": draw.random() < 0.5
+            "type": "Metaspace",
+            "replacement": "▁",
+            "prepend_scheme": scheme,
+            "split": draw.random() < 0.5,
         }
         decoders = [{"type": "ByteFallback"}, {k: v for k, v in pre_tokenizer.items() if k != "split"}]
         decoders[1]["split"] = pre_tokenizer["split"]

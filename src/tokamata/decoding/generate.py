@@ -21,7 +21,7 @@ import codecs
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from tokamata.compiled import CompiledConstraint
+from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
 from tokamata.constraint import Constraint, literal, regex
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import vocabulary_of
@@ -36,7 +36,6 @@ from tokamata.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from tokamata.matcher import Matcher
 
 __all__ = ["Settings", "Stream", "generate", "stream"]
 
@@ -45,8 +44,10 @@ class Settings(TypedDict, total=False):
     """The settings of :func:`stream`, which explains them, for functions that pass them on."""
 
     max_new_tokens: int
+    tokenization: Tokenization
+    on_noncanonical: OnNoncanonical
     jump: bool
-    heal: bool
+    heal: bool | None
     temperature: float
     top_k: int | None
     top_p: float
@@ -69,8 +70,10 @@ class Stream(Iterator[Step]):
         constraint: Constraint | CompiledConstraint | None,
         max_new_tokens: int,
         sampling: Sampling,
+        tokenization: Tokenization,
+        on_noncanonical: OnNoncanonical,
         jump: bool,
-        heal: bool,
+        heal: bool | None,
     ) -> None:
         if max_new_tokens < 1:
             raise BudgetError(max_new_tokens)
@@ -81,9 +84,17 @@ class Stream(Iterator[Step]):
             self._prompt = prompt_tokens(tokenizer, prompt)
             self._healed = ""
             self._is_free = constraint is None
-            if heal:
+            if isinstance(constraint, CompiledConstraint):
+                tokenization = constraint.tokenization
+            is_canonical = tokenization == "canonical"
+            # What is compiled already can have nothing put before it; where nobody asked for it, it goes without.
+            if heal or (heal is None and is_canonical and not isinstance(constraint, CompiledConstraint)):
                 constraint = self._heal(constraint)
-            self._matcher = _matcher(constraint, self._vocabulary)
+            elif is_canonical and constraint is None:
+                constraint = regex("(?s:.*)")
+            self._keeps_matcher = is_canonical
+            compiled = _compiled(constraint, self._vocabulary, tokenization)
+            self._matcher = compiled and compiled.matcher(self._prompt, on_noncanonical=on_noncanonical)
         self._tokenizer = tokenizer
         self._budget = max_new_tokens + bool(self._healed)
         self._row = allocate_mask(1, self._vocabulary.width)[0]
@@ -190,7 +201,7 @@ class Stream(Iterator[Step]):
         data = self._vocabulary[token] or b""
         new = data[self._to_skip :]
         self._to_skip = max(0, self._to_skip - len(data))
-        if self._is_free and self._to_skip == 0:
+        if self._is_free and not self._keeps_matcher and self._to_skip == 0:
             self._matcher = None
         step = Step(token, new, self._decoder.decode(new), log_probability, jumped)
         self._tokens.append(token)
@@ -240,11 +251,12 @@ def _vocabulary(model: Any, tokenizer: Any, constraint: Constraint | CompiledCon
     return vocabulary
 
 
-def _matcher(constraint: Constraint | CompiledConstraint | None, vocabulary: Vocabulary) -> Matcher | None:
-    if constraint is None:
-        return None
-    compiled = constraint if isinstance(constraint, CompiledConstraint) else constraint.compile(vocabulary)
-    return compiled.matcher()
+def _compiled(
+    constraint: Constraint | CompiledConstraint | None, vocabulary: Vocabulary, tokenization: Tokenization
+) -> CompiledConstraint | None:
+    if constraint is None or isinstance(constraint, CompiledConstraint):
+        return constraint
+    return constraint.compile(vocabulary, tokenization=tokenization)
 
 
 def stream(
@@ -254,8 +266,10 @@ def stream(
     constraint: Constraint | CompiledConstraint | None,
     *,
     max_new_tokens: int = 256,
+    tokenization: Tokenization = "any",
+    on_noncanonical: OnNoncanonical = "error",
     jump: bool = False,
-    heal: bool = False,
+    heal: bool | None = None,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
@@ -274,11 +288,17 @@ def stream(
         max_new_tokens: the most tokens to write after the prompt, at least 1, a stop token that is drawn
             included.  At each step only such tokens are allowed as let the text be finished within
             what is left, so that it is always accepted in the end.
+        tokenization: ``"canonical"`` admits only tokens that are the tokenizer's own for prompt and text
+            together; see :meth:`tokamata.Constraint.compile`.  A constraint that is compiled brings
+            its own.
+        on_noncanonical: what a prompt that is not canonical itself means then: an error, or (``"fresh"``)
+            that the text is canonical by itself, whatever the prompt is.
         jump: write what is certain without asking the model, in the tokens that the tokenizer writes;
             see :mod:`tokamata.decoding.jump`.
         heal: take back the last token of the prompt where a longer one begins with its text, and let the
             model write that anew; see :mod:`tokamata.decoding.heal`.  The text returned leaves it out.
-            One more token may be written then, for the one that was taken back.
+            One more token may be written then, for the one that was taken back.  ``None``: only with
+            ``tokenization="canonical"``, where the border decides what can follow at all.
         temperature, top_k, top_p, greedy, seed: see :class:`Sampling`.  The mask comes before all
             of them.
 
@@ -292,10 +312,23 @@ def stream(
         GenerationError: the prompt has no tokens.
         AlgebraError: ``heal`` with a constraint that is compiled.
         ValueError: a setting out of its range.
-        UnspellableError, EmptyConstraintError, LimitExceeded: from compiling.
+        ContextError: the prompt is not canonical.
+        UnspellableError, EmptyConstraintError, NoncanonicalError, UnsupportedTokenizerError, LimitExceeded:
+            from compiling.
     """
     sampling = Sampling(temperature, top_k, top_p, greedy, seed)
-    return Stream(model, tokenizer, prompt, constraint, max_new_tokens, sampling, jump, heal)
+    return Stream(
+        model,
+        tokenizer,
+        prompt,
+        constraint,
+        max_new_tokens,
+        sampling,
+        tokenization,
+        on_noncanonical,
+        jump,
+        heal,
+    )
 
 
 def generate(
@@ -313,8 +346,8 @@ def generate(
         on_text: called with each piece of the text as it becomes certain: whole code points,
             never ``""``.
 
-    The other arguments, and what is raised, are those of :func:`stream`: ``max_new_tokens``, ``jump``,
-    ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``.
+    The other arguments, and what is raised, are those of :func:`stream`: ``max_new_tokens``,
+    ``tokenization``, ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``.
     """
     steps = stream(model, tokenizer, prompt, constraint, **settings)
     for step in steps:

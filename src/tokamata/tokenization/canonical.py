@@ -28,7 +28,9 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """
     with _lock:
         if vocabulary not in _made:
-            _made[vocabulary] = _core.Tokenization(vocabulary.core, make_tables(_pipeline(vocabulary), vocabulary))
+            _made[vocabulary] = _core.Tokenization(
+                vocabulary.core, make_tables(_pipeline(vocabulary), vocabulary)
+            )
         return _made[vocabulary]
 
 
@@ -36,8 +38,9 @@ def _pipeline(vocabulary: Vocabulary) -> Pipeline:
     source = vocabulary.pipeline
     if source is None:
         raise UnsupportedTokenizerError(
-            "pipeline", "the vocabulary was loaded from a source that says what the tokens are, and not how a "
-            "text is cut into them; load the tokenizer itself"
+            "pipeline",
+            "the vocabulary was loaded from a source that says what the tokens are, and not how a "
+            "text is cut into them; load the tokenizer itself",
         )
     tokens = list(vocabulary.tokens)
     # Late, each with the package it needs.

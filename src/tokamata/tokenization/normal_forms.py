@@ -113,10 +113,19 @@ def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> np
 def _class_between(normalize: Callable[[str], str], mark: str, known: dict[int, str]) -> int:
     """The class of a mark that Python does not know: that of the known marks it is never reordered with."""
     for cls, other in sorted(known.items()):
-        if normalize(f"x{mark}{other}") == f"x{mark}{other}" and normalize(f"x{other}{mark}") == f"x{other}{mark}":
+        if (
+            normalize(f"x{mark}{other}") == f"x{mark}{other}"
+            and normalize(f"x{other}{mark}") == f"x{other}{mark}"
+        ):
             return cls
     # A class of its own, between two that are known.
-    return max((cls for cls, other in known.items() if normalize(f"x{mark}{other}") != f"x{mark}{other}"), default=0) + 1
+    return (
+        max(
+            (cls for cls, other in known.items() if normalize(f"x{mark}{other}") != f"x{mark}{other}"),
+            default=0,
+        )
+        + 1
+    )
 
 
 def _candidates(points: list[int], stable: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:

@@ -201,7 +201,16 @@ def _byte_pairs(
         unknown = lacks & unwritten
         lacks &= ~unwritten
     return BytePairs(
-        left, right, result, rank, atoms, in_model, byte_tokens, lacks, unknown, bool(model.get("ignore_merges"))
+        left,
+        right,
+        result,
+        rank,
+        atoms,
+        in_model,
+        byte_tokens,
+        lacks,
+        unknown,
+        bool(model.get("ignore_merges")),
     )
 
 
@@ -225,7 +234,9 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
 
 
 def _is_known(pair: Any, vocab: dict[str, int]) -> bool:
-    return len(pair) == 2 and all(isinstance(p, str) and p in vocab for p in pair) and pair[0] + pair[1] in vocab
+    return (
+        len(pair) == 2 and all(isinstance(p, str) and p in vocab for p in pair) and pair[0] + pair[1] in vocab
+    )
 
 
 def _with_bytes(missing: set[int]) -> Any:

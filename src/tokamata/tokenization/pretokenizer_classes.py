@@ -106,7 +106,9 @@ def tiktoken() -> Any:
     try:
         import tiktoken
     except ImportError:
-        raise MissingExtraError("tiktoken", "tiktoken", "canonical tokenization with this tokenizer") from None
+        raise MissingExtraError(
+            "tiktoken", "tiktoken", "canonical tokenization with this tokenizer"
+        ) from None
     return tiktoken
 
 
@@ -140,7 +142,9 @@ def _hugging_face_members(cls: str) -> Flags:
     try:
         regex = tokenizers.Regex(f"(?:{cls})+")
     except Exception as error:  # the package raises a bare Exception for a regex that does not compile
-        raise UnsupportedTokenizerError("pre-tokenizer", f"its engine refuses {cls!r:.100}: {error}") from None
+        raise UnsupportedTokenizerError(
+            "pre-tokenizer", f"its engine refuses {cls!r:.100}: {error}"
+        ) from None
     split = tokenizers.pre_tokenizers.Split(regex, "removed", invert=True)
     flags = np.zeros(CODE_POINTS, dtype=bool)
     for _, (begin, end) in split.pre_tokenize_str(_asked_text()):
@@ -154,9 +158,13 @@ def _hugging_face_members(cls: str) -> Flags:
 def _tiktoken_members(cls: str) -> Flags:
     single = {bytes([byte]): byte for byte in range(256)}
     try:
-        encoding = tiktoken().Encoding("class", pat_str=f"(?:{cls})", mergeable_ranks=single, special_tokens={})
+        encoding = tiktoken().Encoding(
+            "class", pat_str=f"(?:{cls})", mergeable_ranks=single, special_tokens={}
+        )
     except ValueError as error:
-        raise UnsupportedTokenizerError("pre-tokenizer", f"its engine refuses {cls!r:.100}: {error}") from None
+        raise UnsupportedTokenizerError(
+            "pre-tokenizer", f"its engine refuses {cls!r:.100}: {error}"
+        ) from None
     # What does not match is left out of what is encoded.
     matched = encoding.decode_bytes(encoding.encode_ordinary(_every_text())).decode()
     flags = np.zeros(CODE_POINTS, dtype=bool)

@@ -194,9 +194,7 @@ def _ended(cuts: Sequence[Cut], chain: _Chain, end: int) -> list[_Chain]:
             heads = [] if cut.matching.never_matches else [_Guess(0, False, None, guess.pending)]
         else:
             heads = _begun(cut, guess.pending, guess.open)
-        result += [
-            (*chain[:level], head, *rest) for head in heads for rest in _fresh(cuts[level + 1 :])
-        ]
+        result += [(*chain[:level], head, *rest) for head in heads for rest in _fresh(cuts[level + 1 :])]
     return result
 
 

@@ -90,7 +90,9 @@ def _text_tables(pipeline: Pipeline) -> Tables:
     kept = representative[is_alive]
     signatures = np.stack([column[kept] for column in seen], axis=1)
     kinds, symbols = np.unique(signatures, axis=0, return_inverse=True)
-    guesses = _guesses(pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1])
+    guesses = _guesses(
+        pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1]
+    )
     return {
         "range_firsts": firsts.astype(np.uint32),
         "range_classes": np.where(is_alive[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
@@ -148,7 +150,9 @@ def _guesses(
     if normalizer.prefix != "none":
         machine = (found, targets, ends, may_end)
         spaces = np.flatnonzero(is_space)
-        tables["text_starts"] = _prefixed(*machine, spaces, normalizer.prefix_is_decoded, normalizer.prefix == "missing")
+        tables["text_starts"] = _prefixed(
+            *machine, spaces, normalizer.prefix_is_decoded, normalizer.prefix == "missing"
+        )
         if not normalizer.prefix_once:
             # The decoder takes nothing away here.  A space that is there already may be the prefix; one that is
             # always put there comes back as text, and a second one is put before it.
