@@ -11,7 +11,7 @@ AddedTokens::AddedTokens(std::vector<std::string> contents)
     std::uint32_t node = 0;
     for (std::size_t i = 0; i < content.size(); ++i) {
       const auto byte = static_cast<std::uint8_t>(content[i]);
-      (i == 0 ? first_ : inner_)[byte] = true;
+      if (i == 0) first_[byte] = true;
       const auto known = trie_[node].children.find(byte);
       if (known != trie_[node].children.end()) {
         node = known->second;

@@ -41,9 +41,7 @@ class AddedTokens {
   Open next(Open open, std::string_view bytes) const;
   // Behind the added token `index`; kDead where another match comes before it.
   Open behind(Open open, std::size_t index) const;
-  // Whether the byte takes any match further, whatever is under way.
-  bool may_extend(std::uint8_t byte) const { return inner_[byte]; }
-  // Whether it takes one of these further.
+  // Whether the byte takes one of these further.
   bool may_extend(Open open, std::uint8_t byte) const;
   // Whether any match begins with the byte.
   bool may_begin(std::uint8_t byte) const { return first_[byte]; }
@@ -58,7 +56,6 @@ class AddedTokens {
   std::vector<std::string> contents_;
   std::vector<Node> trie_;
   std::array<bool, 256> first_{};  // bytes that a match begins with
-  std::array<bool, 256> inner_{};  // bytes that a match goes on with, behind its first
   mutable std::mutex mutex_;
   mutable std::vector<std::vector<std::uint32_t>> sets_;  // by number
   mutable std::map<std::vector<std::uint32_t>, Open> numbers_;

@@ -3,7 +3,8 @@
 namespace tokamata {
 
 BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, std::size_t words)
-    : merges_(std::move(merges)), beginning_(words, 0), following_(words, 0), complete_(2, false) {
+    : merges_(std::move(merges)), beginning_(words, 0), following_(words, 0), complete_(2, false),
+      begins_path_(in_model.size(), false) {
   const auto add = [](std::vector<std::uint32_t>& bits, std::uint32_t token) { bits[token / 32] |= 1u << (token % 32); };
   for (std::uint32_t token = 0; token < in_model.size(); ++token) {
     if (!in_model[token]) continue;
@@ -16,6 +17,7 @@ BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model,
     const std::vector<std::uint32_t> parts = merges_.made_of({token});
     if (parts.empty()) continue;
     add(beginning_, token);
+    begins_path_[parts[0]] = true;
     State node = kRoot;
     for (const std::uint32_t part : parts) {
       const auto [place, is_new] = children_.try_emplace({node, part}, static_cast<State>(complete_.size()));

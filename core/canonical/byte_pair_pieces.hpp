@@ -43,7 +43,7 @@ class BytePairPieces final : public Pieces {
   static constexpr std::size_t kMostAllowed = 256;       // masks that are kept
 
   State child(State node, std::uint32_t token) const {
-    if (node == kElsewhere) return kElsewhere;
+    if (node == kElsewhere || (node == kRoot && !begins_path_[token])) return kElsewhere;
     const auto known = children_.find({node, token});
     return known == children_.end() ? kElsewhere : known->second;
   }
@@ -53,6 +53,7 @@ class BytePairPieces final : public Pieces {
   std::vector<std::uint32_t> beginning_, following_;
   std::map<std::pair<State, std::uint32_t>, State> children_;
   std::vector<bool> complete_;
+  std::vector<bool> begins_path_;  // by token: whether the trie has it at its root
   using Words = std::shared_ptr<const std::vector<std::uint32_t>>;
   Words allowed_behind(TokenId last) const;
   mutable std::mutex mutex_;

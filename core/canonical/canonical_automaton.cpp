@@ -196,9 +196,10 @@ CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budge
   result.words.assign(tokenization_->vocabulary().words(), 0);
   // By the target of the landing: whether all tokens that land there live, by the border alone.
   constexpr TokenCount kNotAsked = kEndless - 1;
-  std::vector<TokenCount> by_target;
+  std::unordered_map<std::uint32_t, std::vector<TokenCount>> by_state;
   walk({key.state, key.at_start}, key.at_start ? nullptr : &firsts, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
-    by_target.assign(landing->targets().size(), kNotAsked);
+    std::vector<TokenCount>& by_target = by_state[target.value];
+    by_target.resize(landing->targets().size(), kNotAsked);
     for (const std::uint32_t token : tokens) {
       const std::uint16_t number = landing->target_of(token);
       if (number == 0 || !has(allowed, {token}) || (key.at_start && tokenization_->is_never_first({token}))) continue;
@@ -206,10 +207,11 @@ CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budge
       if (!after) continue;
       const bool is_meeting = has(tokenization_->meeting(), {token});
       const Landing::Target& place = landing->targets()[number - 1];
-      if (pieces.may_finish(*after) && (!is_meeting || key.place == CodePoints::kBetween)) {
+      const bool is_plain = !has(tokenization_->opening(), {token}) && (!is_meeting || key.place == CodePoints::kBetween);
+      if (is_plain && pieces.may_finish(*after)) {
         TokenCount& known = by_target[number - 1];
         if (known == kNotAsked) {
-          const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, TextState::kAnyOpen};
+          const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, AddedTokens::kNothing};
           known = bound_at_border({target, {token}, *after, any}, budget);
         }
         if (known != kDead) {
@@ -312,7 +314,7 @@ TokenCount CanonicalAutomaton::bound_at_border(const Node& node, Budget& budget)
     text.guess = guess;
     least = std::min(least, bound_by_text(node.state, text, budget));
   }
-  if (least != kDead || !may_end || node.text.open == TextState::kAnyOpen) return least;
+  if (least != kDead || !may_end) return least;
   for (const AddedStep& added : added_steps(node.state, budget))
     if (const TokenCount count = bound_behind(added, node.text.open, budget); count != kDead) return more(count, 1);
   return kDead;
@@ -329,7 +331,7 @@ TokenCount CanonicalAutomaton::shortest_of(StateId state) const {
 bool CanonicalAutomaton::is_unbound(StateId state, const TextState& text) {
   const TextRules& rules = tokenization_->rules();
   if (text.place != CodePoints::kBetween || !rules.is_free(text.guess)) return false;
-  if (text.open != AddedTokens::kNothing && !rules.added().empty()) return false;
+  if (text.open != AddedTokens::kNothing) return false;
   ByteAutomaton& bytes = pattern_.automaton();
   if (bytes.node(state).constrained || bytes.node(state).nullable) return false;
   return bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(rules.calm());
@@ -387,14 +389,18 @@ TokenCount CanonicalAutomaton::search_text(StateId state, const TextState& text,
         offer(at, after, 0);
       }
     }
+    std::vector<Pair> next;
     for (unsigned value = 0; value < 256; ++value) {
       const auto byte = static_cast<std::uint8_t>(value);
+      const StateId target = bytes.next(at, byte, budget);
+      if (target == ByteAutomaton::kDead) continue;
       TextState after = rest;
       if (!rules.read(after, byte)) continue;
-      const StateId target = bytes.next(at, byte, budget);
-      if (target != ByteAutomaton::kDead) offer(target, after, 1);
+      if (bytes.accepting(target) && rules.may_end(after)) return found(here, 1);
+      next.emplace_back(target, after);
     }
-    if (!with_added || !rules.may_end(rest) || rest.open == TextState::kAnyOpen) continue;
+    for (const Pair& pair : next) offer(pair.first, pair.second, 1);
+    if (!with_added || !rules.may_end(rest)) continue;
     for (const AddedStep& added : added_steps(at, budget)) {
       const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
       if (behind == AddedTokens::kDead) continue;

@@ -182,10 +182,18 @@ class CanonicalAutomaton {
   bool is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
   std::map<std::tuple<StateId, bool, CanonicalState>, Made> masks_;
   std::deque<std::tuple<StateId, bool, CanonicalState>> mask_order_;
-  std::map<std::pair<StateId, TextState>, TokenCount> by_text_;
+  struct PairHash {
+    std::size_t operator()(const std::pair<StateId, TextState>& pair) const {
+      const TextState& text = pair.second;
+      std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
+      hash ^= ((std::uint64_t{text.open} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
+      return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
+    }
+  };
+  std::unordered_map<std::pair<StateId, TextState>, TokenCount, PairHash> by_text_;
   std::map<StateId, std::vector<AddedStep>> added_steps_;
   std::map<Node, TokenCount> inside_;
-  std::map<std::pair<StateId, TextState>, std::vector<std::pair<TokenId, TokenCount>>> witnesses_;
+  std::unordered_map<std::pair<StateId, TextState>, std::vector<std::pair<TokenId, TokenCount>>, PairHash> witnesses_;
   std::map<std::pair<StateId, CanonicalState>, TokenCount> at_least_;  // where a search has failed
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };

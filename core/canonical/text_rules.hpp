@@ -42,9 +42,8 @@ struct TextState {
   AddedTokens::Open open = AddedTokens::kNothing;
 
   static constexpr std::uint16_t kFallback = 0x8000;
-  // Stands for every starter and every set of added tokens under way: what holds from here holds from all.
+  // Stands for every starter: what holds from here holds behind all.
   static constexpr std::uint16_t kAnyStarter = 0xFFFF;
-  static constexpr AddedTokens::Open kAnyOpen = AddedTokens::kDead - 1;
 
   friend bool operator==(const TextState&, const TextState&) = default;
   friend auto operator<=>(const TextState&, const TextState&) = default;
@@ -101,7 +100,7 @@ class TextRules {
 
   // Reads a byte; false where no text goes on so.
   bool read(TextState& state, std::uint8_t byte) const {
-    return read_code_point(state, byte, true) && (state.open = next_open(state.open, byte)) != AddedTokens::kDead;
+    return read_code_point(state, byte, true) && (state.open = added_.next(state.open, byte)) != AddedTokens::kDead;
   }
   // The same for the guess and the place alone.
   bool read_guess(TextState& state, std::uint8_t byte) const;
@@ -126,10 +125,6 @@ class TextRules {
   bool keeps_form(TextState& state, const ClassRules& rules) const;
   void find_free();
   void find_calm();
-  AddedTokens::Open next_open(AddedTokens::Open open, std::uint8_t byte) const {
-    if (open != TextState::kAnyOpen) return added_.next(open, byte);
-    return added_.may_extend(byte) ? AddedTokens::kDead : added_.next(AddedTokens::kNothing, byte);
-  }
 
   TextRulesTables tables_;
   CodePoints all_;

@@ -28,10 +28,6 @@ bool Tokenization::read(TextState& state, TokenId token) const {
   const std::string_view bytes = vocabulary_->bytes(token);
   if (is_byte_token(token)) {
     const auto byte = static_cast<std::uint8_t>(bytes[0]);
-    if (state.open == TextState::kAnyOpen) {
-      if (rules_.added().may_extend(byte)) return false;
-      state.open = AddedTokens::kNothing;
-    }
     state.open = rules_.added().next(state.open, byte);
     return state.open != AddedTokens::kDead && rules_.read_fallback(state, byte);
   }
@@ -103,12 +99,15 @@ Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const 
 void Tokenization::find_possible() {
   possible_.assign(vocabulary_->words(), 0);
   meeting_.assign(vocabulary_->words(), 0);
+  opening_.assign(vocabulary_->words(), 0);
   const auto has = [](const std::vector<std::uint32_t>& bits, std::uint32_t token) { return bits[token / 32] >> (token % 32) & 1; };
   for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
     const std::string_view bytes = vocabulary_->bytes({token});
     if (bytes.empty() || added_number({token})) continue;
     if (!has(pieces_->beginning(), token) && !has(pieces_->following(), token)) continue;
-    if (rules_.added().next(AddedTokens::kNothing, bytes) == AddedTokens::kDead) continue;
+    const AddedTokens::Open open = rules_.added().next(AddedTokens::kNothing, bytes);
+    if (open == AddedTokens::kDead) continue;
+    if (open != AddedTokens::kNothing) opening_[token / 32] |= 1u << (token % 32);
     if (!is_byte_token({token}) && !rules_.is_stable(bytes)) continue;
     possible_[token / 32] |= 1u << (token % 32);
     if (!rules_.has_normal_form() || rules_.begins_anew(bytes)) continue;

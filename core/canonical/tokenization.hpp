@@ -128,6 +128,8 @@ class Tokenization {
   const std::vector<std::uint32_t>& possible() const { return possible_; }
   // Tokens of which it depends on the text before whether they keep its normal form, or what they leave.
   const std::vector<std::uint32_t>& meeting() const { return meeting_; }
+  // Tokens that leave the text of an added token under way.
+  const std::vector<std::uint32_t>& opening() const { return opening_; }
   // All others, and those of them that keep the normal form behind this starter and these marks.
   const std::vector<std::uint32_t>& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
@@ -149,7 +151,7 @@ class Tokenization {
   std::vector<bool> is_byte_;
   std::vector<std::uint32_t> byte_tokens_;
   std::vector<std::uint32_t> never_first_;
-  std::vector<std::uint32_t> possible_, meeting_, meeting_tokens_;
+  std::vector<std::uint32_t> possible_, meeting_, opening_, meeting_tokens_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
   mutable std::map<std::uint32_t, std::vector<std::uint32_t>> fitting_;  // by starter and marks

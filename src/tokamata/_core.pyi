@@ -1,7 +1,7 @@
 """The engine (C++): conversion only happens here; see core/ for what it does."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,7 @@ class Tokenization:
     def first_noncanonical(self, tokens: Sequence[int]) -> int | None:
         """The place of the first token that no canonical sequence has there.
 
-        ``len(tokens)`` where all are right but the text may not end; ``None`` where the sequence is canonical.
+        ``len(tokens)`` where all are right but the text may not end; ``None`` where it is canonical.
         """
 
 class Constraint:

@@ -99,14 +99,15 @@ class NoncanonicalError(TokamataError, ValueError):
     def __str__(self) -> str:
         if self.by_context:
             return (
-                f"behind this context no canonical tokens lead to a text that {self.pattern!r:.200} matches: the "
-                "tokenizer would cut the end of the context otherwise; heal it (generate(..., heal=True)), or "
-                'leave out its last token, or compile with tokenization="any"'
+                f"behind this context no canonical tokens lead to a text that {self.pattern!r:.200} "
+                "matches: the tokenizer would cut the end of the context otherwise; heal it "
+                "(generate(..., heal=True)), "
+                'or leave out its last token, or compile with tokenization="any"'
             )
         return (
-            f"every text that {self.pattern!r:.200} matches is changed by the tokenizer (by its normalizer, or by "
-            'an added token within it), so that no canonical tokens spell one; change it, or compile with '
-            'tokenization="any"'
+            f"every text that {self.pattern!r:.200} matches is changed by the tokenizer (by its normalizer, "
+            "or by an added token within it), so that no canonical tokens spell one; change it, or compile "
+            'with tokenization="any"'
         )
 
 
@@ -123,8 +124,8 @@ class ContextError(TokamataError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"the context is not canonical: token {self.position} of it (from 0) is none that the tokenizer writes "
-            'there; encode the text anew, or pass on_noncanonical="fresh"'
+            f"the context is not canonical: token {self.position} of it (from 0) is none that the tokenizer "
+            'writes there; encode the text anew, or pass on_noncanonical="fresh"'
         )
 
 

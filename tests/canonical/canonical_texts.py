@@ -37,13 +37,22 @@ PROSE = [
     "그들이 다리에 도착했을 때는 이미 늦었고, 아무도 불을 가져올 생각을 하지 않았다.",
     "Khi họ đến cây cầu thì đã muộn, và không ai nghĩ đến việc mang theo đèn.",
     "Kiedy dotarli do mostu, było już późno; nikt nie pomyślał o świetle — źdźbło, łąka.",
-    "Quand ils arrivèrent au pont, il était tard : personne n'avait songé à prendre une lumière, œuvre naïve.",
+    (
+        "Quand ils arrivèrent au pont, il était tard : personne n'avait songé à prendre une "
+        "lumière, œuvre naïve."
+    ),
     "Köprüye vardıklarında geç olmuştu; İstanbul'da ığdır, şeker, ÇĞÖ.",
     "ᚠᛇᚻ᛫ᛒᛦᚦ᛫ᚠᚱᚩᚠᚢᚱ  𝔘𝔫𝔦𝔠𝔬𝔡𝔢  𐍈𐌰𐌿𐍂𐌲  ꙮ  ﬁn ﬀ  ①②③ ½ ⅷ  ㎏",
 ]
 CODE = [
-    "def f(xs: list[int]) -> int:\n    total = 0\n    for x in xs:\n\t\ttotal += x**2  # why?\n    return total\n\n\n",
-    "#include <vector>\r\nint main() {\r\n  std::vector<int> v{1, 2, 3};\r\n  return v[0] != 1 && !v.empty();\r\n}\r\n",
+    (
+        "def f(xs: list[int]) -> int:\n    total = 0\n    for x in xs:\n\t\ttotal += x**2  # "
+        "why?\n    return total\n\n\n"
+    ),
+    (
+        "#include <vector>\r\nint main() {\r\n  std::vector<int> v{1, 2, 3};\r\n  return v[0] "
+        "!= 1 && !v.empty();\r\n}\r\n"
+    ),
     "const f = async (a, b) => { await g(`${a}/${b}`); return a?.b ?? [...c]; };\n",
     '<table class="x">\n  <tr><td>1</td><td>&nbsp;</td></tr>\n</table><br/><h1>T</h1>',
     "SELECT a.id, COUNT(*) FROM t AS a WHERE a.x >= 10.5e-3 AND b LIKE '%x_%' GROUP BY 1;",
@@ -61,11 +70,17 @@ OTHERS = [
     "0 1 12 123 1234 12345 123456 1,234,567.89 3.14159 -0.5 1e-9 0xFF 2024-03-07T12:34:56Z ²³ १२३ ٣٤٥ １２３",
     "I'm you're he's we'll they'd I've don't IT'S YOU'LL 'tis o'clock rock'n'roll ſ'ſ K'K",
     "👍🏽 👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪🇫🇷 ☺️ 1️⃣ ❤️‍🔥 🧑🏿‍🚀",
-    "e\u0301 a\u0300\u0316 q\u0307\u0323 \u0301x é\u0316 ǖ u\u0308\u0304 각 ᄀ\u1161 \u1100\u1161\u11a8 Å \u212b",
+    (
+        "e\u0301 a\u0300\u0316 q\u0307\u0323 \u0301x é\u0316 ǖ u\u0308\u0304 각 ᄀ\u1161 "
+        "\u1100\u1161\u11a8 Å \u212b"
+    ),
     " \t\u00a0\u1680\u2003\u2028\u2029\u202f\u3000\u200b\ufeff\x0b\x0c\x85 x",
     "a\nb\r\nc\rd\n\n\ne \n f\n \ng\t\n\th  \n\n  i",
     "a  b   c    d     e      f" + " " * 33 + "g" + "\t" * 9 + "h" + "\n" * 35 + "i",
-    "!!! ??? ... --- === *** ### ,,, ;;; ((( ))) [[[ ]]] {{{ }}} <<< >>> /// \\\\\\ ||| ~~~ ``` ^^^ &&& %%% $$$ @@@",
+    (
+        "!!! ??? ... --- === *** ### ,,, ;;; ((( ))) [[[ ]]] {{{ }}} <<< >>> /// \\\\\\ ||| "
+        "~~~ ``` ^^^ &&& %%% $$$ @@@"
+    ),
     "aaaaaaaaaaaaaaaaaaaaaaaaaa AAAAAAAAAAAAAAAA abababababab jeho jehova  lololol hahahaha",
     "▁ ▁▁ ## Ġ Ċ </w> <0x0A> <unk> <s> [UNK] <|endoftext|> <|eot_id|> <td> <mask> �",
 ]

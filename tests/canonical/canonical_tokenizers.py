@@ -25,7 +25,7 @@ class Judged:
 
     Attributes:
         vocabulary: loaded from the tokenizer.
-        encode: from a text to tokens; control tokens in the text are read as such where the tokenizer does so.
+        encode: from a text to tokens; control tokens in it are read as such where the tokenizer does so.
         decode: from tokens to a text, control tokens kept; ``None`` for tokens that are no text together.
     """
 

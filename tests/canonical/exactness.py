@@ -172,7 +172,8 @@ def main(names: list[str]) -> int:
     scale = 1_000_000 // 12, 100_000 // 12
     failures = 0
     print(
-        f"{'tokenizer':<12} {'texts':>8} {'changed':>8} {'steps':>9} {'walks':>8} {'walked':>9} {'probes':>9} failed  s"
+        f"{'tokenizer':<12} {'texts':>8} {'changed':>8} {'steps':>9} {'walks':>8} {'walked':>9} "
+        f"{'probes':>9} failed    s"
     )
     for source in SOURCES:
         if names and source.name not in names:
@@ -184,8 +185,9 @@ def main(names: list[str]) -> int:
         wrong = complete.failures + sound.failures
         failures += len(wrong)
         print(
-            f"{source.name:<12} {complete.texts:>8,} {complete.changed:>8,} {complete.steps:>9,} {sound.walks:>8,} "
-            f"{sound.walked:>9,} {sound.probes:>9,} {len(wrong):>6} {time.monotonic() - began:4.0f}",
+            f"{source.name:<12} {complete.texts:>8,} {complete.changed:>8,} {complete.steps:>9,} "
+            f"{sound.walks:>8,} {sound.walked:>9,} {sound.probes:>9,} "
+            f"{len(wrong):>6} {time.monotonic() - began:4.0f}",
             flush=True,
         )
         for one in wrong[:5]:

@@ -36,6 +36,8 @@ from tokamata.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from tokamata.matcher import Matcher
+
 
 __all__ = ["Settings", "Stream", "generate", "stream"]
 
@@ -87,14 +89,16 @@ class Stream(Iterator[Step]):
             if isinstance(constraint, CompiledConstraint):
                 tokenization = constraint.tokenization
             is_canonical = tokenization == "canonical"
-            # What is compiled already can have nothing put before it; where nobody asked for it, it goes without.
+            # Nothing can be put before what is compiled; where nobody asked for healing, it goes without.
             if heal or (heal is None and is_canonical and not isinstance(constraint, CompiledConstraint)):
                 constraint = self._heal(constraint)
             elif is_canonical and constraint is None:
                 constraint = regex("(?s:.*)")
             self._keeps_matcher = is_canonical
             compiled = _compiled(constraint, self._vocabulary, tokenization)
-            self._matcher = compiled and compiled.matcher(self._prompt, on_noncanonical=on_noncanonical)
+            self._matcher: Matcher | None = None
+            if compiled is not None:
+                self._matcher = compiled.matcher(self._prompt, on_noncanonical=on_noncanonical)
         self._tokenizer = tokenizer
         self._budget = max_new_tokens + bool(self._healed)
         self._row = allocate_mask(1, self._vocabulary.width)[0]
@@ -347,7 +351,8 @@ def generate(
             never ``""``.
 
     The other arguments, and what is raised, are those of :func:`stream`: ``max_new_tokens``,
-    ``tokenization``, ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``.
+    ``tokenization``, ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``,
+    ``greedy``, ``seed``.
     """
     steps = stream(model, tokenizer, prompt, constraint, **settings)
     for step in steps:

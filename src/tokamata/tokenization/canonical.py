@@ -22,7 +22,7 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """The tokenizer of a vocabulary as the engine follows it; made once, in 1 to 2 s.
 
     Raises:
-        UnsupportedTokenizerError: the vocabulary came without a pipeline, or with one that cannot be followed.
+        UnsupportedTokenizerError: the vocabulary has no pipeline, or one that cannot be followed.
         MissingExtraError: the package that runs the tokenizer's regexes is not installed.
         VocabularyError: the tokenizer contradicts itself, or its file has changed.
     """

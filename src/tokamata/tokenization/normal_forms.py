@@ -66,11 +66,9 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     same = np.fromiter(_unchanged(normalize, pairs), dtype=bool, count=len(firsts) * len(seconds))
     joined = ~same.reshape(len(firsts), len(seconds))
     rows, numbers = np.unique(joined, axis=0, return_inverse=True)
-    empty = np.flatnonzero(~rows.any(axis=1))
-    # Row 0 is of those with which nothing composes.
-    order = [*empty, *(row for row in range(len(rows)) if row not in set(empty))]
-    if not len(empty):
-        order = [-1, *range(len(rows))]
+    # Row 0 is of those with which nothing composes; -1 where there is none.
+    empty = [row for row in range(len(rows)) if not rows[row].any()]
+    order = [*(empty or [-1]), *(row for row in range(len(rows)) if row not in empty)]
     place = {int(row): number for number, row in enumerate(order)}
     starter = np.zeros(CODE_POINTS, dtype=np.uint16)
     for first, number in zip(firsts, numbers.reshape(-1), strict=True):

@@ -60,7 +60,7 @@ def _normalizer(part: Any, engine: HuggingFaceEngine) -> Normalizer:
     normalizers = engine.package.normalizers
     form: Callable[[str], str] | None = None
     single: list[Any] = []
-    spaces, prefix = "", False
+    spaces = prefix = ""
     for one in _flattened(part, "normalizers"):
         kind = one["type"]
         if kind in ("NFC", "NFKC"):
@@ -224,8 +224,8 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
     except (KeyError, IndexError, TypeError):
         place = next(i for i, pair in enumerate(pairs) if not _is_known(pair, vocab))
         raise VocabularyError(
-            f"merge {place} of the model, {merges[place]!r:.80}, is not of tokens of its vocabulary; the file is "
-            "damaged, or was put together from two tokenizers"
+            f"merge {place} of the model, {merges[place]!r:.80}, is not of tokens of its vocabulary; the "
+            "file is damaged, or was put together from two tokenizers"
         ) from None
     last = {pair: place for place, pair in enumerate(zip(left, right, strict=True))}
     kept = np.array(sorted(last.values()), dtype=np.int64)

@@ -2,13 +2,13 @@
 
 None of them has merges.  Two neighbours are joined where the vocabulary has what they spell together,
 and of all such pairs the one of the lowest rank first: as if every way of cutting a token in two were a
-merge of that token's rank (``rank_merges``).
+merge of that token's rank (``merges_of_ranks``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting, UInt32
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, TiktokenEngine
 from tokamata.tokenization.sentence_piece_model import SentencePieceModel, read_model
+
+_Text = TypeVar("_Text", bytes, str)
 
 
 def pipeline_from_encoding(encoding: Any, tokens: Sequence[bytes | None]) -> Pipeline:
@@ -47,7 +49,7 @@ def pipeline_from_tekken(source: Any, tokens: Sequence[bytes | None]) -> Pipelin
 
 
 def _byte_ranks(ranks: Mapping[bytes, int], tokens: Sequence[bytes | None]) -> BytePairs:
-    left, right, result, rank = rank_merges(ranks, ranks)
+    left, right, result, rank = merges_of_ranks(ranks, ranks)
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     in_model[[token for token in ranks.values() if token < len(tokens)]] = 1
     single = [ranks.get(bytes([byte]), -1) for byte in range(256)]
@@ -60,17 +62,17 @@ def _byte_ranks(ranks: Mapping[bytes, int], tokens: Sequence[bytes | None]) -> B
     return BytePairs(left, right, result, rank, atoms, in_model, {}, nothing, nothing.copy(), True)
 
 
-def rank_merges(
-    ids: Mapping[bytes, int] | Mapping[str, int], ranks: Mapping[Any, int]
+def merges_of_ranks(
+    ids: Mapping[_Text, int], ranks: Mapping[_Text, int]
 ) -> tuple[UInt32, UInt32, UInt32, UInt32]:
     """The merges that ranks stand for: each way of cutting a text in two texts that have ids."""
     left, right, result, rank = [], [], [], []
     for text, token in ids.items():
         for cut in range(1, len(text)):
-            first = ids.get(text[:cut])  # type: ignore[call-overload]  # both are of one type
+            first = ids.get(text[:cut])
             if first is None:
                 continue
-            second = ids.get(text[cut:])  # type: ignore[call-overload]
+            second = ids.get(text[cut:])
             if second is not None:
                 left.append(first)
                 right.append(second)
@@ -116,7 +118,7 @@ def _piece_pairs(model: SentencePieceModel, size: int) -> BytePairs:
     by_score = sorted(set(model.scores.values()), reverse=True)
     rank_of_score = {score: rank for rank, score in enumerate(by_score)}
     ranks = {piece: rank_of_score[model.scores[token]] for piece, token in pieces.items()}
-    left, right, result, rank = rank_merges(pieces, ranks)
+    left, right, result, rank = merges_of_ranks(pieces, ranks)
     in_model = np.zeros(size, dtype=np.uint8)
     in_model[[*pieces.values(), *model.bytes.values()]] = 1
     atoms: list[list[int]] = [[] for _ in range(size)]

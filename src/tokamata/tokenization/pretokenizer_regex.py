@@ -29,8 +29,8 @@ texts, in which the order of alternatives has no meaning.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tokamata.errors import UnsupportedTokenizerError
 
@@ -76,8 +76,27 @@ class Match:
 Instruction = Read | Split | Look | End | Match
 Program = tuple[Instruction, ...]
 
-# A regex as a tree; leaves are instructions that need no number.
-_Tree = tuple[str, object]
+
+@dataclass(frozen=True)
+class _Sequence:
+    parts: tuple[_Tree, ...]
+
+
+@dataclass(frozen=True)
+class _Alternation:
+    branches: tuple[_Tree, ...]
+
+
+@dataclass(frozen=True)
+class _Repeat:
+    body: _Tree
+    low: int
+    high: int | None
+    greedy: bool
+
+
+# A regex as a tree; its leaves are instructions.
+_Tree: TypeAlias = "Read | Look | End | _Sequence | _Alternation | _Repeat"
 
 
 def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
@@ -106,9 +125,11 @@ def classes_of(program: Program) -> tuple[str, ...]:
 
 # One atom that stands for a class of code points, by its first characters.
 _ESCAPE = re.compile(
-    r"\\(?:[pP](?:\{\^?[\w ]+\}|[A-Z])|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|[dDsSwW]|[tnrfv0]|[^\w])"
+    r"\\(?:[pP](?:\{\^?[\w ]+\}|[A-Z])|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}"
+    r"|[dDsSwWtnrfv0]|[^\w])"
 )
 _QUANTIFIER = re.compile(r"([*+?]|\{\d+(?:,\d*)?\})([?+]?)")
+_COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _COUNT = re.compile(r"\{(\d+)(,(\d*))?\}")
 
 
@@ -136,34 +157,36 @@ class _Parser:
         while self._take("|"):
             branches.append(self._sequence())
         self._depth -= 1
-        return ("alternation", branches) if len(branches) > 1 else branches[0]
+        return _Alternation(tuple(branches)) if len(branches) > 1 else branches[0]
 
     def _sequence(self) -> _Tree:
         parts: list[_Tree] = []
         while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
             parts.append(self._quantified())
-        return ("sequence", parts)
+        return parts[0] if len(parts) == 1 else _Sequence(tuple(parts))
 
     def _quantified(self) -> _Tree:
         atom = self._atom()
         while match := _QUANTIFIER.match(self._pattern, self._at):
             self._at = match.end()
-            atom = self._repeated(atom, *match.groups())
+            atom = self._repeated(atom, match[1], match[2])
         return atom
 
     def _repeated(self, atom: _Tree, count: str, manner: str) -> _Tree:
+        low: int
+        high: int | None
         if found := _COUNT.fullmatch(count):
             low = int(found[1])
             high = None if found[2] and not found[3] else int(found[3] or found[1])
             if low > 1000 or (high is not None and not low <= high <= 1000):
                 raise self._error(f"the count {count}")
         else:
-            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[count]
+            low, high = _COUNTS[count]
         if manner == "+":
-            if atom[0] != "read":
+            if not isinstance(atom, Read):
                 raise self._error("a possessive quantifier of more than one code point")
-            return ("possessive", (str(atom[1]), low, high))
-        return ("repeat", (atom, low, high, manner != "?"))
+            return _without_backtracking(atom, low, high)
+        return _Repeat(atom, low, high, manner != "?")
 
     def _atom(self) -> _Tree:
         pattern = self._pattern
@@ -181,15 +204,15 @@ class _Parser:
         if character == "$":
             self._at += 1
             if self._dollar_is_end:
-                return ("end", None)
-            return ("alternation", [("end", None), ("look", (r"\n", True))])
+                return End()
+            return _Alternation((End(), Look(r"\n", True)))
         if character in "^*+?{":
             raise self._error(character)
         self._at += 1
         return self._class("." if character == "." else re.escape(character))
 
     def _class(self, text: str) -> _Tree:
-        return ("read", f"(?i:{text})" if self._ignore_case else text)
+        return Read(f"(?i:{text})" if self._ignore_case else text)
 
     def _bracket(self) -> str:
         start = self._at
@@ -220,18 +243,13 @@ class _Parser:
         for opening, wanted in (("(?=", True), ("(?!", False)):
             if self._take(opening):
                 body = self._closed(self._alternation())
-                return ("look", (self._one_code_point(body), wanted))
+                if not isinstance(body, Read):
+                    raise self._error("a lookahead for more than one code point")
+                return Look(body.cls, wanted)
         if self._pattern.startswith("(?", self._at):
             raise self._error(f"the group {self._pattern[self._at : self._at + 4]}")
         self._at += 1
         return self._closed(self._alternation())
-
-    def _one_code_point(self, tree: _Tree) -> str:
-        while tree[0] == "sequence" and len(tree[1]) == 1:  # type: ignore[arg-type]
-            tree = tree[1][0]  # type: ignore[index]
-        if tree[0] != "read":
-            raise self._error("a lookahead for more than one code point")
-        return str(tree[1])
 
     def _closed(self, tree: _Tree) -> _Tree:
         if not self._take(")"):
@@ -257,30 +275,22 @@ def _emit(tree: _Tree, program: list[Instruction], pattern: str) -> None:
     """Append the instructions of a tree; they run into whatever is appended next."""
     if len(program) > _MOST_INSTRUCTIONS:
         raise UnsupportedTokenizerError("pre-tokenizer", f"its regex {pattern!r:.200} is too large")
-    kind, value = tree
-    if kind == "read":
-        program.append(Read(str(value)))
-    elif kind == "look":
-        cls, wanted = value  # type: ignore[misc]
-        program.append(Look(cls, wanted))
-    elif kind == "end":
-        program.append(End())
-    elif kind == "sequence":
-        for part in value:  # type: ignore[attr-defined]
+    if isinstance(tree, _Sequence):
+        for part in tree.parts:
             _emit(part, program, pattern)
-    elif kind == "alternation":
-        _emit_alternation(value, program, pattern)  # type: ignore[arg-type]
-    elif kind == "possessive":
-        _emit(_without_backtracking(*value), program, pattern)  # type: ignore[misc]
+    elif isinstance(tree, _Alternation):
+        _emit_alternation(tree, program, pattern)
+    elif isinstance(tree, _Repeat):
+        _emit_repeat(tree, program, pattern)
     else:
-        _emit_repeat(*value, program, pattern)  # type: ignore[misc]
+        program.append(tree)
 
 
-def _emit_alternation(branches: Sequence[_Tree], program: list[Instruction], pattern: str) -> None:
+def _emit_alternation(tree: _Alternation, program: list[Instruction], pattern: str) -> None:
     split = len(program)
     program.append(Split(()))
     starts, jumps = [], []
-    for branch in branches:
+    for branch in tree.branches:
         starts.append(len(program))
         _emit(branch, program, pattern)
         jumps.append(len(program))
@@ -290,34 +300,25 @@ def _emit_alternation(branches: Sequence[_Tree], program: list[Instruction], pat
         program[jump] = Split((len(program),))
 
 
-def _emit_repeat(
-    body: _Tree, low: int, high: int | None, greedy: bool, program: list[Instruction], pattern: str
-) -> None:
-    for _ in range(low):
-        _emit(body, program, pattern)
-    order = (lambda again, on: (again, on)) if greedy else (lambda again, on: (on, again))
-    if high is None:
-        split = len(program)
-        program.append(Split(()))
-        _emit(body, program, pattern)
-        program.append(Split((split,)))
-        program[split] = Split(order(split + 1, len(program)))
-        return
+def _emit_repeat(tree: _Repeat, program: list[Instruction], pattern: str) -> None:
+    for _ in range(tree.low):
+        _emit(tree.body, program, pattern)
     splits = []
-    for _ in range(high - low):
+    for _ in range(1 if tree.high is None else tree.high - tree.low):
         splits.append(len(program))
         program.append(Split(()))
-        _emit(body, program, pattern)
+        _emit(tree.body, program, pattern)
+    if tree.high is None:
+        program.append(Split((splits[0],)))
     for split in splits:
-        program[split] = Split(order(split + 1, len(program)))
+        ways = (split + 1, len(program))
+        program[split] = Split(ways if tree.greedy else ways[::-1])
 
 
-def _without_backtracking(cls: str, low: int, high: int | None) -> _Tree:
+def _without_backtracking(one: Read, low: int, high: int | None) -> _Tree:
     """``X{low,high}+``: as many as there are, so that no further X follows unless there are ``high``."""
-    read: _Tree = ("read", cls)
-    stop: _Tree = ("look", (cls, False))
+    stop = Look(one.cls, False)
     if high is None:
-        return ("sequence", [("repeat", (read, low, None, True)), stop])
-    whole: _Tree = ("sequence", [read] * high)
-    fewer: list[_Tree] = [("sequence", [*([read] * count), stop]) for count in range(high - 1, low - 1, -1)]
-    return ("alternation", [whole, *fewer])
+        return _Sequence((_Repeat(one, low, None, True), stop))
+    fewer = (_Sequence((*[one] * count, stop)) for count in range(high - 1, low - 1, -1))
+    return _Alternation((_Sequence((one,) * high), *fewer))

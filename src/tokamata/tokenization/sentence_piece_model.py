@@ -5,7 +5,7 @@ The package reads them, but does not say what it has read; its own reader of the
 more.  So the few fields are read here.
 
     ModelProto       1 pieces  2 trainer  3 normalizer
-    SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte)
+    SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 6 byte)
     TrainerSpec      3 model type (1 Unigram, 2 BPE, 3 word, 4 char)
     NormalizerSpec   2 table of replacements  3 adds a space  4 removes superfluous spaces
 """

@@ -58,7 +58,9 @@ def _text_tables(pipeline: Pipeline) -> Tables:
     alive = ~model.unknown
     alive[0xD800:0xE000] = False
     zeros = np.zeros(CODE_POINTS, dtype=np.uint16)
-    combining, second, starter = zeros, zeros, zeros
+    combining: npt.NDArray[Any] = zeros
+    second: npt.NDArray[Any] = zeros
+    starter: npt.NDArray[Any] = zeros
     composes = np.zeros((1, 1), dtype=bool)
     if normalizer.form is not None:
         form = normal_form(normalizer.form)
@@ -138,9 +140,9 @@ def _guesses(
     symbols = len(is_space)
     cuts = []
     for split, program in zip(pipeline.splits, programs, strict=True):
-        machine = matching(program, members, symbols)
-        if not machine.never_matches:
-            cuts.append(Cut(machine, split.keeps_gaps))
+        automaton = matching(program, members, symbols)
+        if not automaton.never_matches:
+            cuts.append(Cut(automaton, split.keeps_gaps))
     found = hypotheses(cuts, symbols)
     starts = list(found.starts)
     tables = {"text_starts": starts, "control_starts": starts, "added_starts": starts}
@@ -154,8 +156,8 @@ def _guesses(
             *machine, spaces, normalizer.prefix_is_decoded, normalizer.prefix == "missing"
         )
         if not normalizer.prefix_once:
-            # The decoder takes nothing away here.  A space that is there already may be the prefix; one that is
-            # always put there comes back as text, and a second one is put before it.
+            # The decoder takes nothing away here.  A space that is there already may be the prefix; one that
+            # is always put there comes back as text, and a second one is put before it.
             tables["added_starts"] = (
                 _prefixed(*machine, spaces, is_decoded=False, is_single=False)
                 if normalizer.prefix == "missing"
@@ -185,7 +187,7 @@ def _prefixed(
     is_decoded: bool,
     is_single: bool,
 ) -> list[int]:
-    """Starts of a text that begins with a space (a symbol of ``spaces``), put there by the tokenizer or found.
+    """Starts of a text that begins with a space, put there by the tokenizer or found.
 
     Args:
         found, targets, ends, may_end: the automaton, and its tables, which states are added to.
