@@ -50,6 +50,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
 	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
 	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg
+	$(BIN)/python benchmarks/canonical.py --make-environments --markdown benchmarks/results/canonical.md --plot docs/canonical_growth.svg
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
