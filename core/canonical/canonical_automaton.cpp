@@ -72,19 +72,31 @@ void CanonicalAutomaton::walk(Place place, const std::vector<bool>* first_classe
 
 // ---- masks --------------------------------------------------------------------------------------
 
-const MaskPtr* CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
-  const auto known = masks_.find({place.state, place.at_start, state});
-  return known == masks_.end() ? nullptr : &known->second.mask;
+std::size_t CanonicalAutomaton::MaskHash::operator()(const MaskKey& key) const {
+  std::uint64_t hash = (std::uint64_t{key.state.value} << 1) | key.at_start;
+  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 32; };
+  mix((std::uint64_t{key.canonical.last.value} << 32) | key.canonical.open);
+  mix((std::uint64_t{key.canonical.starter} << 8) | key.canonical.marks);
+  for (const Hypothesis& h : key.canonical.hypotheses) {
+    mix((std::uint64_t{h.guess} << 32) | (std::uint64_t{h.place} << 8) | static_cast<std::uint64_t>(h.edge));
+    mix(h.pieces);
+  }
+  return static_cast<std::size_t>(hash);
 }
 
-const MaskPtr& CanonicalAutomaton::mask(Place place, const CanonicalState& state, Budget& budget) {
+MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
+  const auto known = masks_.find({place.state, place.at_start, state});
+  return known == masks_.end() ? nullptr : known->second.mask;
+}
+
+MaskPtr CanonicalAutomaton::mask(Place place, const CanonicalState& state, Budget& budget) {
   return made_mask(place, state, budget).mask;
 }
 
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
-  if (const auto known = masks_.find({place.state, place.at_start, state}); known != masks_.end()) return known->second;
+  if (const auto known = masks_.find(MaskKey{place.state, place.at_start, state}); known != masks_.end()) return known->second;
   TokenCount most = 0;
-  auto mask = std::make_shared<Mask>();
+  std::shared_ptr<Mask> mask = spare_mask();
   mask->serial = pattern_.take_serial();
   Words& words = mask->words;
   words.assign(tokenization_->vocabulary().words(), 0);
@@ -108,9 +120,19 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
     mask->set_bits += tokenization_->vocabulary().stop().size();
   }
   budget.check();
-  auto key = std::tuple(place.state, place.at_start, state);
-  mask_order_.push_back(key);
-  return masks_.insert_or_assign(std::move(key), Made{std::move(mask), most}).first->second;
+  const auto [made, is_new] = masks_.try_emplace(MaskKey{place.state, place.at_start, state}, Made{std::move(mask), most});
+  if (is_new) mask_order_.push_back(&made->first);
+  return made->second;
+}
+
+// The oldest mask, where there are many; its memory is used again if nobody holds it.
+std::shared_ptr<Mask> CanonicalAutomaton::spare_mask() {
+  if (masks_.size() < kMostMasks) return std::make_shared<Mask>();
+  auto oldest = masks_.extract(masks_.find(*mask_order_.front()));
+  mask_order_.pop_front();
+  oldest_serial_ = masks_.at(*mask_order_.front()).mask->serial;
+  std::shared_ptr<Mask> mask = std::move(oldest.mapped().mask);
+  return mask.use_count() == 1 ? mask : std::make_shared<Mask>();
 }
 
 TokenCount CanonicalAutomaton::add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget) {
@@ -183,58 +205,278 @@ const CanonicalAutomaton::Part& CanonicalAutomaton::part(const PartKey& key, Bud
   return parts_.insert_or_assign(key, std::move(made)).first->second;
 }
 
+// Adds to a part each token that lives, one by one.  What lands alike in the text and in the pattern lives alike,
+// if it does so by the border.
+class CanonicalAutomaton::Judge {
+ public:
+  Judge(CanonicalAutomaton& automaton, Part& part, const PartKey& key, Budget& budget)
+      : automaton_(automaton), tokenization_(*automaton.tokenization_), part_(part), key_(key), budget_(budget),
+        landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
+        allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()) {}
+
+  const Landing& landing() const { return *landing_; }
+  bool may_stand(TokenId token) const {
+    return has(allowed_, token) && landing_->target_of(token.value) != 0 &&
+           !(key_.at_start && tokenization_.is_never_first(token));
+  }
+  std::optional<Pieces::State> pieces_after(TokenId token) const {
+    return is_border_ ? tokenization_.pieces().begin(token) : tokenization_.pieces().extend(key_.pieces, token);
+  }
+  // How many tokens suffice behind those that land there, by the border, in a state of the pattern.
+  TokenCount at_border(StateId target, std::uint16_t number, TokenId token, Pieces::State pieces) {
+    std::vector<TokenCount>& by_target = by_state_[target.value];
+    by_target.resize(landing_->targets().size(), kNotAsked);
+    if (by_target[number - 1] == kNotAsked) {
+      const Landing::Target& place = landing_->targets()[number - 1];
+      const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, AddedTokens::kNothing};
+      const TokenCount count = automaton_.bound_at_border({target, token, pieces, any}, budget_);
+      by_state_[target.value][number - 1] = count;
+      return count;
+    }
+    return by_target[number - 1];
+  }
+
+  void judge(TokenId token, StateId target) {
+    if (!may_stand(token)) return;
+    const std::optional<Pieces::State> after = pieces_after(token);
+    if (!after) return;
+    const bool is_meeting = has(tokenization_.meeting(), token);
+    const bool is_plain = !has(tokenization_.opening(), token) && (!is_meeting || key_.place == CodePoints::kBetween);
+    if (is_plain && tokenization_.pieces().may_finish(*after)) {
+      const TokenCount count = at_border(target, landing_->target_of(token.value), token, *after);
+      if (count != kDead) return take(token, count, is_meeting);
+    }
+    if (is_meeting) {
+      part_.asked.push_back(token.value);
+      return;
+    }
+    TextState text{.guess = key_.guess, .place = key_.place};
+    if (!tokenization_.read(text, token)) return;
+    const TokenCount count = automaton_.bound({target, token, *after, text}, budget_);
+    if (count != kDead) take(token, count, false);
+  }
+
+ private:
+  static constexpr TokenCount kNotAsked = kEndless - 1;
+
+  void take(TokenId token, TokenCount count, bool is_meeting) {
+    add(part_.words, token.value);
+    part_.most = std::max(part_.most, count);
+    part_.has_meeting |= is_meeting;
+  }
+
+  CanonicalAutomaton& automaton_;
+  const Tokenization& tokenization_;
+  Part& part_;
+  PartKey key_;
+  Budget& budget_;
+  LandingPtr landing_;
+  bool is_border_;
+  const Words& allowed_;
+  std::unordered_map<std::uint32_t, std::vector<TokenCount>> by_state_;
+};
+
 // The tokens that live behind one hypothesis, whatever the last token was, where no added token is under way
 // and the normal form lets them stand.
 CanonicalAutomaton::Part CanonicalAutomaton::make_part(const PartKey& key, Budget& budget) {
-  const Pieces& pieces = tokenization_->pieces();
-  const bool is_border = key.edge == Hypothesis::Edge::Border;
-  const Words& allowed = is_border ? pieces.beginning() : pieces.following();
-  const LandingPtr landing = tokenization_->landing(key.guess, key.place);
-  const TextState before{key.guess, key.place, 0, 0, AddedTokens::kNothing};
+  Part part;
+  part.words.assign(tokenization_->vocabulary().words(), 0);
+  const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == 0;
+  if (!is_simple || !make_by_factors(part, key, budget)) make_by_kinds(part, key, budget);
+  return part;
+}
+
+void CanonicalAutomaton::make_by_kinds(Part& part, const PartKey& key, Budget& budget) {
+  Judge judge(*this, part, key, budget);
   const std::vector<bool> firsts = classes_that_go_on(key.guess, key.place);
-  Part result;
-  result.words.assign(tokenization_->vocabulary().words(), 0);
-  // By the target of the landing: whether all tokens that land there live, by the border alone.
-  constexpr TokenCount kNotAsked = kEndless - 1;
-  std::unordered_map<std::uint32_t, std::vector<TokenCount>> by_state;
   walk({key.state, key.at_start}, key.at_start ? nullptr : &firsts, budget, [&](StateId target, std::span<const std::uint32_t> tokens) {
-    std::vector<TokenCount>& by_target = by_state[target.value];
-    by_target.resize(landing->targets().size(), kNotAsked);
-    for (const std::uint32_t token : tokens) {
-      const std::uint16_t number = landing->target_of(token);
-      if (number == 0 || !has(allowed, {token}) || (key.at_start && tokenization_->is_never_first({token}))) continue;
-      const std::optional<Pieces::State> after = is_border ? pieces.begin({token}) : pieces.extend(key.pieces, {token});
-      if (!after) continue;
-      const bool is_meeting = has(tokenization_->meeting(), {token});
-      const Landing::Target& place = landing->targets()[number - 1];
-      const bool is_plain = !has(tokenization_->opening(), {token}) && (!is_meeting || key.place == CodePoints::kBetween);
-      if (is_plain && pieces.may_finish(*after)) {
-        TokenCount& known = by_target[number - 1];
-        if (known == kNotAsked) {
-          const TextState any{place.guess, place.place, TextState::kAnyStarter, 0, AddedTokens::kNothing};
-          known = bound_at_border({target, {token}, *after, any}, budget);
-        }
-        if (known != kDead) {
-          add(result.words, token);
-          result.most = std::max(result.most, known);
-          result.has_meeting |= is_meeting;
-          continue;
-        }
-      }
-      if (is_meeting) {
-        result.asked.push_back(token);
-        continue;
-      }
-      TextState text = before;
-      if (!tokenization_->read(text, {token})) continue;
-      const TokenCount count = bound({target, {token}, *after, text}, budget);
-      if (count == kDead) continue;
-      add(result.words, token);
-      result.most = std::max(result.most, count);
-    }
+    for (const std::uint32_t token : tokens) judge.judge({token}, target);
     return true;
   });
+}
+
+// As masks are put together from loops over classes of code points (composition/factored_mask.hpp), so are
+// these: what stays inside a class is shared by all constraints, and what leaves it is walked.
+bool CanonicalAutomaton::make_by_factors(Part& part, const PartKey& key, Budget& budget) {
+  std::optional<Factors> factors = pattern_.factors(key.state);
+  if (!factors) return false;
+  const TokenTrie& trie = tokenization_->vocabulary().trie();
+  Judge judge(*this, part, key, budget);
+  // Judges all tokens below a node, from the state that the way to it has led to.
+  struct Below {
+    CanonicalAutomaton& automaton;
+    const TokenTrie& trie;
+    Judge& judge;
+    Budget& budget;
+
+    void enter(NodeId from, StateId state) {
+      if (state == ByteAutomaton::kDead) return;
+      std::vector<std::pair<NodeId, StateId>> open{{from, state}};
+      while (!open.empty()) {
+        const auto [node, at] = open.back();
+        open.pop_back();
+        budget.step();
+        for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) judge.judge({trie.order()[i]}, at);
+        for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
+          const StateId next = automaton.pattern_.automaton().next(at, trie.byte(child), budget);
+          if (next != ByteAutomaton::kDead) open.emplace_back(NodeId{child}, next);
+        }
+      }
+    }
+    void count_node() {}
+  } below{*this, trie, judge, budget};
+  for (const ClassLoop& loop : factors->loops) {
+    add_loop(part, judge, key, loop, budget);
+    if (loop.tail == Arena::kEpsilon) continue;
+    const LeavingWalk leaving(pattern_.automaton().arena(), loop);
+    if (!leaving.is_idle()) walk_leaving(trie, pattern_.automaton(), loop, leaving, budget, below);
+  }
+  if (!factors->others.empty()) below.enter(TokenTrie::root(), pattern_.automaton().state_of_any(factors->others, budget));
+  return true;
+}
+
+// The tokens inside the class live if the loop, after them, can go on at a border from wherever they land.
+// Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
+void CanonicalAutomaton::add_loop(Part& part, Judge& judge, const PartKey& key, const ClassLoop& loop, Budget& budget) {
+  const Tokenization::WithinPtr inside = within(key, loop, budget);
+  Arena& arena = pattern_.automaton().arena();
+  const ExpressionNode head = arena.node(loop.repetition);  // a copy: the arena grows
+  const bool is_repetition = head.kind == Kind::Repetition;
+  const ExpressionId body = is_repetition ? head.body() : loop.repetition;
+  const Count least = is_repetition ? head.minimum : 1, most = loop.rounds;
+  const Vocabulary& vocabulary = tokenization_->vocabulary();
+  const bool is_endless = most >= vocabulary.trie().longest() && most == kUnbounded && least <= 1;
+  const std::size_t lengths = is_endless ? 1 : std::min<std::size_t>(inside->longest, most);
+  Words group = inside->words, live;
+  for (std::size_t rounds = 1; rounds <= lengths; ++rounds) {
+    if (!is_endless) {
+      const MaskCache::TokensPtr fitting = vocabulary.short_tokens(rounds), shorter = vocabulary.short_tokens(rounds - 1);
+      for (std::size_t i = 0; i < group.size(); ++i) group[i] = inside->words[i] & fitting->words[i] & ~shorter->words[i];
+    }
+    const Count used = is_endless ? 1 : static_cast<Count>(rounds);
+    const ExpressionId rest = arena.concatenate(
+        arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used), loop.tail);
+    const StateId state = pattern_.automaton().state_of(rest, budget);
+    TokenCount needed = 0;
+    for (const std::uint16_t guess : inside->guesses) {
+      const TextState any{guess, CodePoints::kBetween, TextState::kAnyStarter, 0, AddedTokens::kNothing};
+      needed = std::max(needed, bound_at_border({state, {}, 0, any}, budget));
+      if (needed == kDead) break;
+    }
+    if (needed != kDead) {
+      for (std::size_t i = 0; i < group.size(); ++i) part.words[i] |= group[i];
+      part.most = std::max(part.most, more(needed, 3));  // a code point may have to be ended byte by byte
+      part.has_meeting |= inside->has_meeting;
+      continue;
+    }
+    judge_group(part, judge, key, state, group, budget);
+  }
+  for (const std::uint32_t token : inside->doubtful) judge_alone(judge, key, {token}, budget);
+  // So are tokens that leave an added token under way, whatever the loop is.
+  const MaskCache::TokensPtr all = pattern_.inside(loop, budget);
+  for (std::uint32_t word = 0; word < group.size(); ++word)
+    for (std::uint32_t bits = all->words[word] & tokenization_->opening()[word]; bits != 0; bits &= bits - 1)
+      judge_alone(judge, key, {32 * word + static_cast<std::uint32_t>(std::countr_zero(bits))}, budget);
+}
+
+void CanonicalAutomaton::judge_alone(Judge& judge, const PartKey& key, TokenId token, Budget& budget) {
+  if (!judge.may_stand(token)) return;
+  if (const std::optional<StateId> target = pattern_step({key.state, false}, token, budget)) judge.judge(token, *target);
+}
+
+void CanonicalAutomaton::judge_group(Part& part, Judge& judge, const PartKey& key, StateId state, Words& group, Budget& budget) {
+  const Words& following = tokenization_->pieces().following();
+  // A witness is one for all tokens that land alike and that it may follow.
+  const Words& together = judge.landing().together();
+  if (!together.empty() && !tokenization_->rules().has_normal_form()) {
+    const TextState text{.guess = judge.landing().only_target().guess};
+    for (std::size_t tries = 0; tries < kMostWitnesses; ++tries) {
+      std::size_t at = 0;
+      while (at < group.size() && (group[at] & together[at]) == 0) ++at;
+      if (at == group.size()) break;
+      const auto word = group.begin() + static_cast<std::ptrdiff_t>(at);
+      const TokenId token{static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(*word & together[at]))};
+      const TokenCount count = has(following, token) ? bound_inside({state, token, 0, text}, budget) : kDead;
+      if (count == kDead) {
+        *word &= ~(1u << (token.value % 32));
+        judge_alone(judge, key, token, budget);
+        continue;
+      }
+      for (const auto& [witness, needed] : witnesses_[{state, text}]) {
+        const auto before = tokenization_->before(witness);
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          const std::uint32_t behind = group[i] & together[i] & (*before)[i];
+          part.words[i] |= behind;
+          group[i] &= ~behind;
+        }
+        part.most = std::max(part.most, more(needed, 1));
+      }
+    }
+  }
+  for (std::uint32_t word = 0; word < group.size(); ++word)
+    for (std::uint32_t bits = group[word]; bits != 0; bits &= bits - 1)
+      judge_alone(judge, key, {32 * word + static_cast<std::uint32_t>(std::countr_zero(bits))}, budget);
+}
+
+// The tokens of a class behind a hypothesis: those that end between code points, and of the others those that
+// some token can go on from inside the class.
+Tokenization::WithinPtr CanonicalAutomaton::within(const PartKey& key, const ClassLoop& loop, Budget& budget) {
+  std::string name = loop.key;
+  for (const std::uint32_t number : {std::uint32_t{key.guess}, std::uint32_t{key.edge == Hypothesis::Edge::Border}})
+    name.append(reinterpret_cast<const char*>(&number), sizeof number);
+  if (Tokenization::WithinPtr known = tokenization_->find_within(name)) return known;
+  auto result = std::make_shared<Tokenization::Within>();
+  const MaskCache::TokensPtr inside = pattern_.inside(loop, budget);
+  result->words.assign(inside->words.size(), 0);
+  Part unused;
+  Judge judge(*this, unused, key, budget);
+  const StateId whole = pattern_.automaton().unbounded(loop.repetition, budget);
+  std::vector<bool> lands(tokenization_->rules().guess_count(), false);
+  for (std::uint32_t word = 0; word < inside->words.size(); ++word)
+    for (std::uint32_t bits = inside->words[word] & ~tokenization_->opening()[word]; bits != 0; bits &= bits - 1) {
+      const TokenId token{32 * word + static_cast<std::uint32_t>(std::countr_zero(bits))};
+      if (!judge.may_stand(token)) continue;
+      budget.step();
+      const Landing::Target& target = judge.landing().targets()[judge.landing().target_of(token.value) - 1];
+      if (target.place != CodePoints::kBetween) {
+        if (!has(tokenization_->pieces().following(), token)) continue;
+        const std::optional<StateId> state = pattern_.step({whole, false}, token, budget);
+        const TextState text{target.guess, target.place, TextState::kAnyStarter, 0, AddedTokens::kNothing};
+        if (!state || !ends_code_point({*state, token, 0, text}, lands, 3, budget)) {
+          result->doubtful.push_back(token.value);
+          continue;
+        }
+      } else {
+        lands[target.guess] = true;
+      }
+      add(result->words, token.value);
+      result->has_meeting |= has(tokenization_->meeting(), token);
+      result->longest = std::max<std::size_t>(result->longest, tokenization_->vocabulary().code_points_begun(token));
+    }
+  for (std::uint16_t guess = 0; guess < lands.size(); ++guess)
+    if (lands[guess]) result->guesses.push_back(guess);
+  tokenization_->keep_within(name, result);
   return result;
+}
+
+// Whether tokens of single bytes can end the code point that is open, without leaving the class; notes where
+// that leads.
+bool CanonicalAutomaton::ends_code_point(const Node& node, std::vector<bool>& lands, int most, Budget& budget) {
+  if (most == 0) return false;
+  for (unsigned value = 0x80; value < 0xC0; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const std::optional<TokenId> token = tokenization_->byte_token(byte);
+    if (!token || !tokenization_->pieces().follow(node.pieces, node.last, *token)) continue;
+    const StateId state = pattern_.automaton().next(node.state, byte, budget);
+    TextState text = node.text;
+    if (state == ByteAutomaton::kDead || !tokenization_->read(text, *token)) continue;
+    if (text.place == CodePoints::kBetween) {
+      lands[text.guess] = true;
+      return true;
+    }
+    if (ends_code_point({state, *token, 0, text}, lands, most - 1, budget)) return true;
+  }
+  return false;
 }
 
 const CanonicalAutomaton::Touched& CanonicalAutomaton::touched(const PartKey& key, const Touch& touch, Budget& budget) {
@@ -281,6 +523,16 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, 
 }
 
 // ---- liveness -----------------------------------------------------------------------------------
+
+bool CanonicalAutomaton::lives(Place place, const CanonicalState& state, Budget& budget) {
+  if (place.at_start || accepting(place, state)) return bound(place, state, budget) != kDead;
+  // Behind a border first: it is known sooner.
+  for (const Hypothesis& h : state.hypotheses)
+    if (h.edge == Hypothesis::Edge::Border &&
+        bound_by_text(place.state, {h.guess, h.place, state.starter, state.marks, state.open}, budget) != kDead)
+      return true;
+  return bound(place, state, budget) != kDead;
+}
 
 TokenCount CanonicalAutomaton::bound(Place place, const CanonicalState& state, Budget& budget) {
   if (accepting(place, state)) return 0;
@@ -337,27 +589,22 @@ bool CanonicalAutomaton::is_unbound(StateId state, const TextState& text) {
   return bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(rules.calm());
 }
 
-// Whether some text follows that the pattern accepts and the hypothesis allows.
+// Whether some text follows that the pattern accepts and the hypothesis allows: a search of the pairs of states,
+// by bytes, by ends of pre-tokens that are guessed between them, and by added tokens.  These are many and
+// seldom needed, so that only every so often a pair has its turn with them.
 TokenCount CanonicalAutomaton::bound_by_text(StateId state, const TextState& text, Budget& budget) {
-  if (const auto known = by_text_.find({state, text}); known != by_text_.end()) return known->second;
-  const bool has_added = !tokenization_->rules().added().empty();
-  const TokenCount plain = search_text(state, text, !has_added, budget);
-  return plain == kDead && has_added ? search_text(state, text, true, budget) : plain;
-}
-
-// A search of the pairs of states, by bytes, by ends of pre-tokens that are guessed between them, and by
-// added tokens, which are many and so are tried only where nothing else leads on.
-TokenCount CanonicalAutomaton::search_text(StateId state, const TextState& text, bool with_added, Budget& budget) {
   using Pair = std::pair<StateId, TextState>;
+  constexpr std::size_t kTurn = 32;
   struct Came {
     Pair from;
     TokenCount by;  // tokens, at most
   };
+  const Pair start(state, text);
+  if (const auto known = by_text_.find(start); known != by_text_.end()) return known->second;
   const TextRules& rules = tokenization_->rules();
   ByteAutomaton& bytes = pattern_.automaton();
-  const Pair start(state, text);
-  std::map<Pair, Came> from{{start, {start, 0}}};
-  std::deque<Pair> open{start};
+  std::unordered_map<Pair, Came, PairHash> from{{start, {start, 0}}};
+  std::deque<Pair> open{start}, late;
   const auto found = [&](const Pair& at, TokenCount count) {
     for (Pair back = at;;) {
       const auto [known, is_new] = by_text_.try_emplace(back, count);
@@ -368,20 +615,35 @@ TokenCount CanonicalAutomaton::search_text(StateId state, const TextState& text,
       back = came.from;
     }
   };
-  while (!open.empty()) {
-    const Pair here = open.front();
-    open.pop_front();
+  for (std::size_t turn = 1; !open.empty() || !late.empty(); ++turn) {
+    const bool is_late = open.empty() || (!late.empty() && turn % kTurn == 0);
+    std::deque<Pair>& queue = is_late ? late : open;
+    const Pair here = queue.front();
+    queue.pop_front();
     budget.step();
     const auto& [at, rest] = here;
+    const auto offer = [&](StateId target, const TextState& after, TokenCount by) {
+      if (from.emplace(Pair(target, after), Came{here, by}).second) open.emplace_back(target, after);
+    };
+    if (is_late) {
+      for (const AddedStep& added : added_steps(at, budget)) {
+        const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
+        if (behind == AddedTokens::kDead) continue;
+        if (bytes.accepting(added.target)) return found(here, 1);
+        for (const std::uint16_t guess : tokenization_->starts_behind(added.number))
+          offer(added.target, {.guess = guess, .open = behind}, 1);
+      }
+      continue;
+    }
     if (const auto known = by_text_.find(here); known != by_text_.end()) {
       if (known->second != kDead) return found(here, known->second);
       continue;
     }
-    if (rules.may_end(rest) && bytes.accepting(at)) return found(here, 0);
+    if (rules.may_end(rest)) {
+      if (bytes.accepting(at)) return found(here, 0);
+      if (!rules.added().empty()) late.push_back(here);
+    }
     if (is_unbound(at, rest)) return found(here, shortest_of(at));
-    const auto offer = [&](StateId target, const TextState& after, TokenCount by) {
-      if (from.emplace(Pair(target, after), Came{here, by}).second) open.emplace_back(target, after);
-    };
     if (rest.place == CodePoints::kBetween) {
       for (const std::uint16_t guess : rules.ends(rest.guess)) {
         TextState after = rest;
@@ -400,17 +662,8 @@ TokenCount CanonicalAutomaton::search_text(StateId state, const TextState& text,
       next.emplace_back(target, after);
     }
     for (const Pair& pair : next) offer(pair.first, pair.second, 1);
-    if (!with_added || !rules.may_end(rest)) continue;
-    for (const AddedStep& added : added_steps(at, budget)) {
-      const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
-      if (behind == AddedTokens::kDead) continue;
-      if (bytes.accepting(added.target)) return found(here, 1);
-      for (const std::uint16_t guess : tokenization_->starts_behind(added.number))
-        offer(added.target, {.guess = guess, .open = behind}, 1);
-    }
   }
-  if (with_added)
-    for (const auto& [dead, back] : from) by_text_.emplace(dead, kDead);
+  for (const auto& [dead, back] : from) by_text_.emplace(dead, kDead);
   return kDead;
 }
 
@@ -591,9 +844,9 @@ std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
   const std::size_t fixed = by_text_.size() * 80 + inside_.size() * 88 + witnesses_.size() * 160 +
                             (parts_.size() + added_words_.size()) * (words + 96);
   while (masks_.size() > 1 && fixed + masks_.size() * (words + 256) > limit) {
-    masks_.erase(mask_order_.front());
+    masks_.erase(masks_.find(*mask_order_.front()));
     mask_order_.pop_front();
-    oldest_serial_ = masks_.at(mask_order_.front()).mask->serial;
+    oldest_serial_ = masks_.at(*mask_order_.front()).mask->serial;
   }
   return fixed + masks_.size() * (words + 256);
 }

@@ -53,8 +53,8 @@ class CanonicalAutomaton {
 
   const Tokenization& tokenization() const { return *tokenization_; }
 
-  const MaskPtr* known_mask(Place place, const CanonicalState& state) const;
-  const MaskPtr& mask(Place place, const CanonicalState& state, Budget& budget);
+  MaskPtr known_mask(Place place, const CanonicalState& state) const;
+  MaskPtr mask(Place place, const CanonicalState& state, Budget& budget);
 
   struct Target {
     StateId state;
@@ -63,7 +63,7 @@ class CanonicalAutomaton {
   // Where a token that is no stop token leads, if it is allowed.
   std::optional<Target> step(Place place, const CanonicalState& state, TokenId token, Budget& budget);
   // Whether some canonical sequence goes on from here to an accepted text.
-  bool lives(Place place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
+  bool lives(Place place, const CanonicalState& state, Budget& budget);
 
   // Budgets: as Completions has them, for the tokenizer's own tokens alone.
   MaskPtr mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget);
@@ -138,6 +138,14 @@ class CanonicalAutomaton {
   };
   const Part& part(const PartKey& key, Budget& budget);
   Part make_part(const PartKey& key, Budget& budget);
+  void make_by_kinds(Part& part, const PartKey& key, Budget& budget);
+  bool make_by_factors(Part& part, const PartKey& key, Budget& budget);
+  class Judge;
+  void judge_alone(Judge& judge, const PartKey& key, TokenId token, Budget& budget);
+  void judge_group(Part& part, Judge& judge, const PartKey& key, StateId state, Words& group, Budget& budget);
+  bool ends_code_point(const Node& node, std::vector<bool>& lands, int most, Budget& budget);
+  void add_loop(Part& part, Judge& judge, const PartKey& key, const ClassLoop& loop, Budget& budget);
+  Tokenization::WithinPtr within(const PartKey& key, const ClassLoop& loop, Budget& budget);
   TokenCount add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget);
   const Touched& touched(const PartKey& key, const Touch& touch, Budget& budget);
   TokenCount bound_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
@@ -154,7 +162,6 @@ class CanonicalAutomaton {
   TokenCount bound(const Node& node, Budget& budget);
   TokenCount bound_at_border(const Node& node, Budget& budget);
   TokenCount bound_by_text(StateId state, const TextState& text, Budget& budget);
-  TokenCount search_text(StateId state, const TextState& text, bool with_added, Budget& budget);
   struct AddedStep {
     std::size_t number;
     StateId target;
@@ -175,13 +182,24 @@ class CanonicalAutomaton {
   Words scratch_;
   std::map<std::pair<PartKey, Touch>, Touched> touched_;
   struct Made {
-    MaskPtr mask;
+    std::shared_ptr<Mask> mask;
     TokenCount most;  // that any of its tokens needs behind it
   };
   const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
   bool is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
-  std::map<std::tuple<StateId, bool, CanonicalState>, Made> masks_;
-  std::deque<std::tuple<StateId, bool, CanonicalState>> mask_order_;
+  struct MaskKey {
+    StateId state;
+    bool at_start;
+    CanonicalState canonical;
+    friend bool operator==(const MaskKey&, const MaskKey&) = default;
+  };
+  struct MaskHash {
+    std::size_t operator()(const MaskKey& key) const;
+  };
+  static constexpr std::size_t kMostMasks = 256;  // places are hardly met again
+  std::shared_ptr<Mask> spare_mask();
+  std::unordered_map<MaskKey, Made, MaskHash> masks_;
+  std::deque<const MaskKey*> mask_order_;  // of the map's own keys
   struct PairHash {
     std::size_t operator()(const std::pair<StateId, TextState>& pair) const {
       const TextState& text = pair.second;

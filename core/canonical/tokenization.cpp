@@ -1,6 +1,7 @@
 #include "canonical/tokenization.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 
 namespace tokamata {
@@ -14,6 +15,12 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
   for (std::size_t i = 0; i < added_.size(); ++i) added_number_.emplace(added_[i], i);
   for (const std::uint32_t token : byte_tokens_) is_byte_.at(token) = true;
   find_possible();
+  single_.fill(kNoToken);
+  for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
+    const std::string_view bytes = vocabulary_->bytes({token});
+    if (bytes.size() == 1 && possible_[token / 32] >> (token % 32) & pieces_->following()[token / 32] >> (token % 32) & 1)
+      single_[static_cast<std::uint8_t>(bytes[0])] = token;
+  }
 }
 
 CanonicalState Tokenization::begun(std::span<const std::uint16_t> guesses, AddedTokens::Open open) const {
@@ -156,8 +163,48 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
     if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0]))) land(token, state);
   }
   std::ranges::sort(landing->listed_);
+  const auto is_between = [](const Landing::Target& target) { return target.place == CodePoints::kBetween; };
+  if (!lists && std::ranges::count_if(landing->targets_, is_between) == 1) {
+    landing->only_ = static_cast<std::size_t>(std::ranges::find_if(landing->targets_, is_between) - landing->targets_.begin());
+    landing->together_.assign(vocabulary_->words(), 0);
+    for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token)
+      if (landing->by_token_[token] == landing->only_ + 1) landing->together_[token / 32] |= 1u << (token % 32);
+  }
   const std::lock_guard lock(mutex_);
   return landings_.try_emplace(key, std::move(landing)).first->second;
+}
+
+namespace {
+constexpr std::size_t kMostWithin = 1024;  // of up to 33 kB each, for 262,144 tokens
+constexpr std::size_t kMostBefore = 128;
+}  // namespace
+
+Tokenization::WithinPtr Tokenization::find_within(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = within_.find(key);
+  return known == within_.end() ? nullptr : known->second;
+}
+
+void Tokenization::keep_within(const std::string& key, WithinPtr within) const {
+  const std::lock_guard lock(mutex_);
+  if (within_.size() >= kMostWithin) within_.clear();
+  within_.emplace(key, std::move(within));
+}
+
+std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::before(TokenId token) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = before_.find(token.value); known != before_.end()) return known->second;
+  }
+  auto words = std::make_shared<std::vector<std::uint32_t>>(vocabulary_->words(), 0);
+  for (std::uint32_t word = 0; word < words->size(); ++word)
+    for (std::uint32_t bits = possible_[word] & pieces_->following()[word]; bits != 0; bits &= bits - 1) {
+      const TokenId last{32 * word + static_cast<std::uint32_t>(std::countr_zero(bits))};
+      if (pieces_->follow(0, last, token)) (*words)[word] |= bits & (~bits + 1);
+    }
+  const std::lock_guard lock(mutex_);
+  if (before_.size() >= kMostBefore) before_.clear();
+  return before_.emplace(token.value, std::move(words)).first->second;
 }
 
 const std::vector<std::uint32_t>& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) const {
@@ -175,6 +222,7 @@ std::size_t Tokenization::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t landings = 0;
   for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
+  landings += (within_.size() + before_.size()) * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
          fitting_.size() * possible_.size() * sizeof(std::uint32_t) +
          2 * possible_.size() * sizeof(std::uint32_t);

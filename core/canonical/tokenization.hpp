@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -70,6 +71,9 @@ class Landing {
     const auto known = std::ranges::lower_bound(listed_, token, {}, &std::pair<std::uint32_t, std::uint16_t>::first);
     return known != listed_.end() && known->first == token ? known->second : std::uint16_t{0};
   }
+  // The tokens that land on the only target between code points; empty where there are several.
+  const std::vector<std::uint32_t>& together() const { return together_; }
+  const Target& only_target() const { return targets_[only_]; }
   std::size_t memory_bytes() const { return by_token_.size() * 2 + listed_.size() * 8 + sizeof *this; }
 
  private:
@@ -77,6 +81,8 @@ class Landing {
   std::vector<Target> targets_;
   std::vector<std::uint16_t> by_token_;
   std::vector<std::pair<std::uint32_t, std::uint16_t>> listed_;
+  std::vector<std::uint32_t> together_;
+  std::size_t only_ = 0;
 };
 using LandingPtr = std::shared_ptr<const Landing>;
 
@@ -124,6 +130,10 @@ class Tokenization {
   // Whether the token is no first token of a text, since the decoder takes too much of it away.
   bool is_never_first(TokenId token) const { return std::ranges::binary_search(never_first_, token.value); }
   bool is_byte_token(TokenId token) const { return token.value < is_byte_.size() && is_byte_[token.value]; }
+  // A token of this single byte that may stand inside a pre-token.
+  std::optional<TokenId> byte_token(std::uint8_t byte) const {
+    return single_[byte] == kNoToken ? std::nullopt : std::optional(TokenId{single_[byte]});
+  }
   // Tokens that stand in no canonical sequence whatever is around them have a clear bit.
   const std::vector<std::uint32_t>& possible() const { return possible_; }
   // Tokens of which it depends on the text before whether they keep its normal form, or what they leave.
@@ -134,6 +144,22 @@ class Tokenization {
   const std::vector<std::uint32_t>& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
+
+  // What stays inside a class of code points, behind one hypothesis, for all constraints: tokens, and the
+  // guesses from which a text must be able to go on at a border for all of them to live.
+  struct Within {
+    std::vector<std::uint32_t> words;
+    std::vector<std::uint16_t> guesses;
+    std::vector<std::uint32_t> doubtful;  // tokens that end in a code point which no single bytes end
+    std::size_t longest = 0;  // code points begun in one of them
+    bool has_meeting = false;
+  };
+  using WithinPtr = std::shared_ptr<const Within>;
+  WithinPtr find_within(const std::string& key) const;
+  void keep_within(const std::string& key, WithinPtr within) const;
+  // The tokens behind which a token may stand inside a pre-token, as bits.
+  std::shared_ptr<const std::vector<std::uint32_t>> before(TokenId token) const;
+
   // Reads a token that was not added; starters, marks and added tokens are followed too.
   bool read(TextState& state, TokenId token) const;
 
@@ -148,6 +174,8 @@ class Tokenization {
   std::unique_ptr<const Pieces> pieces_;
   std::vector<std::uint32_t> added_;
   std::map<std::uint32_t, std::size_t> added_number_;
+  static constexpr std::uint32_t kNoToken = ~std::uint32_t{0};
+  std::array<std::uint32_t, 256> single_;
   std::vector<bool> is_byte_;
   std::vector<std::uint32_t> byte_tokens_;
   std::vector<std::uint32_t> never_first_;
@@ -155,6 +183,8 @@ class Tokenization {
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
   mutable std::map<std::uint32_t, std::vector<std::uint32_t>> fitting_;  // by starter and marks
+  mutable std::map<std::string, WithinPtr> within_;
+  mutable std::map<std::uint32_t, std::shared_ptr<const std::vector<std::uint32_t>>> before_;
 };
 
 }  // namespace tokamata

@@ -61,9 +61,9 @@ struct LeavingWalk {
 };
 
 // Walks the trie along a class, and hands every place where the tail may begin on to `walk`.
-template <class Describe>
+template <class Walk>
 void walk_leaving(const TokenTrie& trie, ByteAutomaton& automaton, const ClassLoop& loop, const LeavingWalk& leaving,
-                  Budget& budget, MaskWalk<Describe>& walk) {
+                  Budget& budget, Walk& walk) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;

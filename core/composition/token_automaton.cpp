@@ -175,16 +175,22 @@ void TokenAutomaton::add_inside(const ClassLoop& loop, Mask& mask, Budget& budge
   mask.open_tokens = count_bits(mask.words);
 }
 
-// Null where no alternative of the state is a loop over a wide class.
-MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
+std::optional<Factors> TokenAutomaton::factors(StateId state) {
   constexpr std::size_t kMostParts = 8;
   const ExpressionId expression = automaton_.expression(state);
   if (!lives_by_bytes_ || automaton_.node(state).constrained || !controls_.empty() ||
       automaton_.arena().alternatives(expression).size() > kMostParts)
-    return nullptr;
-  auto [loops, others] = factors_of(automaton_.arena(), expression);
-  if (loops.empty()) return nullptr;
+    return std::nullopt;
+  Factors factors = factors_of(automaton_.arena(), expression);
+  if (factors.loops.empty()) return std::nullopt;
+  return factors;
+}
 
+// Null where no alternative of the state is a loop over a wide class.
+MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
+  std::optional<Factors> factors_of_state = factors(state);
+  if (!factors_of_state) return nullptr;
+  auto& [loops, others] = *factors_of_state;
   const bool is_short = without_loops({state, false}, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;

@@ -79,6 +79,10 @@ class TokenAutomaton {
   Reading read(StateId state, std::string_view text, Budget& budget);
   // Bytes after which something lives.
   ByteSet live_bytes(StateId state, Budget& budget);
+  // The alternatives of a state, where its mask is the union of theirs and one of them is a loop over a wide
+  // class; and the tokens that stay inside such a class.
+  std::optional<Factors> factors(StateId state);
+  MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state behind an edge.
@@ -133,7 +137,6 @@ class TokenAutomaton {
   template <class Task>
   void with_walk(bool at_start, Budget& budget, Task&& task);
   MaskPtr factored_mask(StateId state, Budget& budget);
-  MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
   bool without_loops(Place place, Budget& budget);
   MaskPtr mask_by_kinds(Place place, Budget& budget);

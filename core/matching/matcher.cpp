@@ -54,8 +54,8 @@ MaskPtr Matcher::try_mask() {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   if (stopped()) return automaton().stop_mask();
-  const MaskPtr* known =
-      canonical() ? canonical()->known_mask(place(), canonical_state()) : automaton().known_mask(place());
+  if (canonical()) return canonical()->known_mask(place(), canonical_state());
+  const MaskPtr* known = automaton().known_mask(place());
   return known ? *known : nullptr;
 }
 

@@ -55,6 +55,7 @@ class Vocabulary {
   const std::vector<std::uint32_t>& stop() const { return stop_; }
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
+  std::uint32_t code_points_begun(TokenId token) const { return code_points_begun_[token.value]; }
   // One bit per token, set where the token begins `most` code points at most.
   MaskCache::TokensPtr short_tokens(std::uint64_t most) const {
     if (most < short_tokens_.size()) return short_tokens_[most];

@@ -71,8 +71,8 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     order = [*(empty or [-1]), *(row for row in range(len(rows)) if row not in empty)]
     place = {int(row): number for number, row in enumerate(order)}
     starter = np.zeros(CODE_POINTS, dtype=np.uint16)
-    for first, number in zip(firsts, numbers.reshape(-1), strict=True):
-        starter[first] = place[int(number)]
+    for first, kind in zip(firsts, numbers.reshape(-1), strict=True):
+        starter[first] = place[int(kind)]
     composes = np.zeros((len(order), len(seconds) + 1), dtype=bool)
     for number, row in enumerate(order):
         if row >= 0:
