@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
-.PHONY: demo test test-core test-threads test-python types lint bench clean
+.PHONY: demo exactness test test-core test-threads test-python types lint bench clean
 
 # A plain pattern; then lookarounds, and a budget that the text must end in.
 demo: $(VENV)/demo.stamp
@@ -36,6 +36,10 @@ test-threads: $(VENV)/test.stamp
 	  -DTOKAMATA_SANITIZE=thread
 	$(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
 	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure -R core.threads
+
+# All of what tests/canonical/test_exactness.py takes a tenth of, as a table.
+exactness: $(VENV)/test.stamp
+	$(BIN)/python tests/canonical/exactness.py
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "vocabulary")]
 
@@ -26,6 +27,8 @@ from canonical_texts import CORPUS, texts  # noqa: E402  # the path is set above
 from canonical_tokenizers import SOURCES, Judged  # noqa: E402
 
 import tokamata as tk  # noqa: E402
+
+Mask = npt.NDArray[np.int32]
 
 ANYTHING = tk.regex("(?s:.*)")
 _PROBES = 60
@@ -121,43 +124,54 @@ def soundness(judged: Judged, walks: int, seed: int = 0, length: int = 12) -> Fi
     return found
 
 
+def _has(mask: Mask, token: int) -> bool:
+    return bool(mask[token // 32] >> (token % 32) & 1)
+
+
+def _any(mask: Mask, draw: random.Random, width: int, wanted: bool) -> int | None:
+    """A token whose bit is set, or clear, each as likely; ``None`` where there is none."""
+    for _ in range(64):  # mostly many are
+        token = draw.randrange(width)
+        if _has(mask, token) == wanted:
+            return token
+    found = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[:width] == wanted)
+    return int(draw.choice(found)) if len(found) else None
+
+
 def _chosen(
     matcher: tk.Matcher, kind: int, draw: random.Random, model: dict[int, Counter[int]], common: Counter[int]
 ) -> Iterator[int]:
+    """Tokens to walk by: uniformly (0), by frequency (1), by what followed the last one in the corpus (2)."""
+    width = len(matcher.compiled.vocabulary)
     while True:
-        allowed = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
-        if not len(allowed):
-            return
-        weights = None
+        mask = matcher.mask
         if kind:
             last = matcher.tokens[-1] if matcher.tokens else -1
             counts = model.get(last, common) if kind == 2 else common
-            known = [token for token in allowed.tolist() if token in counts] if len(counts) > 200 else []
-            known = known or [token for token in counts if matcher.mask[token // 32] >> (token % 32) & 1]
+            known = [token for token in counts if _has(mask, token)]
             if known:
-                weights = [counts[token] for token in known]
-                yield draw.choices(known, weights)[0]
+                yield draw.choices(known, [counts[token] for token in known])[0]
                 continue
-        yield int(draw.choice(allowed))
+        token = _any(mask, draw, width, True)
+        if token is None:
+            return
+        yield token
 
 
 def _probe(judged: Judged, matcher: tk.Matcher, draw: random.Random, found: Findings) -> None:
     """A token outside the mask, and behind it whatever the corpus has: never canonical."""
     tokens = matcher.tokens
-    outside = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little") == 0)
-    outside = outside[outside < len(judged.vocabulary)]
     for _ in range(3):
-        token = int(draw.choice(outside))
-        if not judged.vocabulary[token]:
+        token = _any(matcher.mask, draw, len(judged.vocabulary), False)
+        if token is None or not judged.vocabulary[token]:
             continue
         begun = [*tokens, token]
+        text = judged.decode(begun)
+        if text is None:  # a part of a code point: there is nothing to write behind
+            continue
         for _ in range(_PROBES // 3):
             rest = draw.choice(CORPUS)
             rest = rest[draw.randrange(len(rest)) :][: draw.randrange(0, 8)]
-            text = judged.decode(begun)
-            if text is None:
-                # Part of a code point: every byte that may be missing is in some token of the corpus.
-                break
             again = judged.encode(text + rest)
             found.probes += 1
             if again[: len(begun)] == begun and judged.is_canonical(again):

@@ -1,0 +1,263 @@
+// Canonical tokenization, by its parts and as a whole, on small tokenizers against plain simulations.
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "canonical/byte_pair_pieces.hpp"
+#include "canonical/canonical_automaton.hpp"
+#include "expression/expression.hpp"
+#include "matching/matcher.hpp"
+#include "test.hpp"
+
+namespace {
+
+using namespace tokamata;
+using Tokens = std::vector<std::uint32_t>;
+
+// A byte-pair tokenizer over the letters a, b, c, made by chance.
+struct Tokenizer {
+  std::vector<std::string> texts;
+  std::vector<Merge> merges;
+
+  explicit Tokenizer(unsigned seed) {
+    std::mt19937 draw(seed);
+    const unsigned letters = 1 + draw() % 3;
+    for (unsigned i = 0; i < letters; ++i) id_of(std::string(1, static_cast<char>('a' + i)));
+    const unsigned wanted = 1 + draw() % 10;
+    for (unsigned i = 0; i < wanted; ++i) {
+      const auto left = static_cast<std::uint32_t>(draw() % texts.size()), right = static_cast<std::uint32_t>(draw() % texts.size());
+      if (texts[left].size() + texts[right].size() <= 10) merges.push_back({left, right, id_of(texts[left] + texts[right]), 0});
+    }
+    const unsigned style = draw() % 3;
+    if (style == 1) std::shuffle(merges.begin(), merges.end(), draw);
+    for (std::uint32_t i = 0; i < merges.size(); ++i) merges[i].rank = i;
+    if (style == 2) by_ranks(draw);
+  }
+
+  // Every way of cutting a token in two is a merge of that token's rank, as in tiktoken.
+  void by_ranks(std::mt19937& draw) {
+    std::vector<std::uint32_t> ranks(texts.size());
+    for (std::uint32_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
+    std::shuffle(ranks.begin(), ranks.end(), draw);
+    merges.clear();
+    for (std::uint32_t token = 0; token < texts.size(); ++token)
+      for (std::size_t cut = 1; cut < texts[token].size(); ++cut) {
+        const auto left = ids.find(texts[token].substr(0, cut)), right = ids.find(texts[token].substr(cut));
+        if (left != ids.end() && right != ids.end()) merges.push_back({left->second, right->second, token, ranks[token]});
+      }
+  }
+
+  std::uint32_t id_of(const std::string& text) {
+    const auto [known, is_new] = ids.emplace(text, static_cast<std::uint32_t>(texts.size()));
+    if (is_new) texts.push_back(text);
+    return known->second;
+  }
+  std::vector<Tokens> atoms() const {
+    std::vector<Tokens> result;
+    for (const std::string& text : texts) result.push_back(atoms_of(text));
+    return result;
+  }
+  Tokens atoms_of(const std::string& text) const {
+    Tokens parts;
+    for (const char letter : text) parts.push_back(ids.at(std::string(1, letter)));
+    return parts;
+  }
+  // The lowest rank first, and the leftmost of those.
+  Tokens encode(Tokens parts) const {
+    while (true) {
+      std::size_t best = parts.size();
+      const Merge* merge = nullptr;
+      for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+        for (const Merge& one : merges)
+          if (one.left == parts[i] && one.right == parts[i + 1]) {
+            if (!merge || one.rank < merge->rank) {
+              merge = &one;
+              best = i;
+            }
+            break;
+          }
+      if (!merge) return parts;
+      parts[best] = merge->result;
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    }
+  }
+
+  std::map<std::string, std::uint32_t> ids;
+};
+
+TEST(canonical_pairs_are_those_that_no_merge_tears_apart) {
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    const Tokenizer tokenizer(seed);
+    const std::vector<Tokens> atoms = tokenizer.atoms();
+    const Merges merges(tokenizer.merges, atoms);
+    for (std::uint32_t left = 0; left < atoms.size(); ++left) {
+      CHECK_EQUAL(merges.encode(atoms[left]), tokenizer.encode(atoms[left]));
+      CHECK_EQUAL(merges.is_made({left}), tokenizer.encode(atoms[left]) == Tokens{left});
+      for (std::uint32_t right = 0; right < atoms.size(); ++right) {
+        if (!merges.is_made({left}) || !merges.is_made({right})) continue;
+        Tokens both = atoms[left];
+        both.insert(both.end(), atoms[right].begin(), atoms[right].end());
+        CHECK_EQUAL(merges.may_follow({left}, {right}), tokenizer.encode(both) == (Tokens{left, right}));
+      }
+    }
+  }
+}
+
+// Every code point, in classes with borders everywhere, and every string of bytes that is none.
+TEST(canonical_classes_of_code_points) {
+  std::vector<ClassRange> ranges;
+  const std::uint32_t borders[] = {0, 'a', 'z', 0x80, 0x7FF, 0x1000, 0x1234, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x12345, 0x3FFFF, 0x10FFFF};
+  for (std::uint16_t i = 0; i < std::size(borders); ++i)
+    ranges.push_back({borders[i], i % 5 == 4 ? CodePoints::kDead : static_cast<std::uint16_t>(i % 3)});
+  const CodePoints points(ranges);
+  const auto read = [&](const std::string& bytes) {
+    std::uint16_t place = CodePoints::kBetween;
+    for (const char byte : bytes) {
+      if (place & CodePoints::kComplete) return CodePoints::kDead;
+      place = points.next(place, static_cast<std::uint8_t>(byte));
+      if (place == CodePoints::kDead) break;
+    }
+    return place;
+  };
+  for (std::uint32_t point = 0; point <= 0x10FFFF; point += point % 5 ? 1 : 3) {
+    std::string bytes;
+    const auto tail = [&](unsigned shift) { bytes.push_back(static_cast<char>(0x80 | ((point >> shift) & 0x3F))); };
+    if (point < 0x80) bytes = static_cast<char>(point);
+    else if (point < 0x800) { bytes = static_cast<char>(0xC0 | (point >> 6)); tail(0); }
+    else if (point < 0x10000) { bytes = static_cast<char>(0xE0 | (point >> 12)); tail(6); tail(0); }
+    else { bytes = static_cast<char>(0xF0 | (point >> 18)); tail(12); tail(6); tail(0); }
+    const auto range = std::ranges::upper_bound(ranges, point, {}, &ClassRange::first) - 1;
+    const bool is_text = (point < 0xD800 || point > 0xDFFF) && range->cls != CodePoints::kDead;
+    CHECK_EQUAL(read(bytes), is_text ? static_cast<std::uint16_t>(CodePoints::kComplete | range->cls) : CodePoints::kDead);
+  }
+  for (const char* overlong : {"\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+                               "\xED\xA0\x80", "\xF5\x80\x80\x80", "\x80", "\xC3\x41"})
+    CHECK_EQUAL(read(overlong), CodePoints::kDead);
+}
+
+// Which added tokens a text is cut at: the leftmost, and of those the longest.
+std::vector<std::pair<std::size_t, std::size_t>> cuts(const std::vector<std::string>& contents, const std::string& text) {
+  std::vector<std::pair<std::size_t, std::size_t>> found;  // where, and which
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t best = contents.size();
+    for (std::size_t i = 0; i < contents.size(); ++i)
+      if (text.compare(at, contents[i].size(), contents[i]) == 0 && (best == contents.size() || contents[i].size() > contents[best].size()))
+        best = i;
+    if (best == contents.size()) {
+      ++at;
+      continue;
+    }
+    found.emplace_back(at, best);
+    at += contents[best].size();
+  }
+  return found;
+}
+
+TEST(canonical_added_tokens_are_the_leftmost_and_longest) {
+  std::mt19937 draw(7);
+  for (unsigned round = 0; round < 600; ++round) {
+    const auto word = [&](unsigned most) {
+      std::string text;
+      for (unsigned i = 1 + static_cast<unsigned>(draw() % most); i > 0; --i) text.push_back("ab"[draw() % 2]);
+      return text;
+    };
+    std::set<std::string> chosen;
+    for (unsigned i = 0; i < 3; ++i) chosen.insert(word(4));
+    const std::vector<std::string> contents(chosen.begin(), chosen.end());
+    const AddedTokens added(contents);
+    // A text as ordinary bytes (no number) and added tokens, and whether it is cut there.
+    for (unsigned walk = 0; walk < 60; ++walk) {
+      AddedTokens::Open open = AddedTokens::kNothing;
+      std::string text;
+      std::vector<std::pair<std::size_t, std::size_t>> placed;
+      for (unsigned step = 0; step < 6 && open != AddedTokens::kDead; ++step) {
+        if (draw() % 3 == 0) {
+          const std::size_t number = draw() % contents.size();
+          placed.emplace_back(text.size(), number);
+          open = added.behind(open, number);
+          text += contents[number];
+        } else {
+          const char byte = "abc"[draw() % 3];
+          open = added.next(open, static_cast<std::uint8_t>(byte));
+          text.push_back(byte);
+        }
+      }
+      // What is dead is wrong whatever follows; what is not is right for some end, a letter of no content.
+      if (open == AddedTokens::kDead) {
+        bool is_ever = false;
+        for (const std::string rest : {"", "a", "b", "c", "aa", "ab", "ba", "bb", "aab", "bba"}) is_ever = is_ever || cuts(contents, text + rest) == placed;
+        CHECK(!is_ever);
+      } else {
+        CHECK_EQUAL(cuts(contents, text + "c") == placed, true);
+      }
+    }
+  }
+}
+
+// A tokenizer without pre-tokens: every code point is of one class.
+TextRulesTables plain_rules(std::vector<std::string> added) {
+  TextRulesTables tables;
+  tables.ranges = {{0, 0}};
+  tables.classes = {{0, 0, 0, 0, false}};
+  tables.symbols = 1;
+  tables.targets = {0};
+  tables.end_offsets = {0, 0};
+  tables.may_end = {1};
+  tables.text_starts = tables.added_starts = tables.control_starts = {0};
+  tables.composes = {0};
+  tables.added = std::move(added);
+  return tables;
+}
+
+// All texts over the letters up to a length, against the masks of `.{least,most}`.
+TEST(canonical_masks_of_small_tokenizers) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Tokenizer tokenizer(seed);
+    const unsigned letters = static_cast<unsigned>(std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
+    std::vector<std::string_view> views(tokenizer.texts.begin(), tokenizer.texts.end());
+    const auto vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{}, static_cast<std::uint32_t>(views.size()));
+    const bool ignores = seed % 2;
+    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()), std::vector<bool>(views.size(), true), ignores,
+                                                   vocabulary->words());
+    const auto tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces), Tokens{}, Tokens{}, Tokens{});
+    const std::uint32_t least = seed % 3, most = 4;
+    const auto letter = Expression::code_points({{'a', 'a' + letters - 1}});
+    const auto constraint = std::make_shared<Constraint>(*Expression::repetition(letter, least, most, 0), vocabulary, nullptr,
+                                                         TokenAutomaton::ControlTokens{}, Limits{}, nullptr, tokenization);
+    std::set<Tokens> sequences;
+    std::vector<std::string> texts{""};
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string text = texts[i];
+      if (text.size() >= least) {
+        const auto whole = tokenizer.ids.find(text);
+        sequences.insert(ignores && whole != tokenizer.ids.end() ? Tokens{whole->second} : tokenizer.encode(tokenizer.atoms_of(text)));
+      }
+      for (unsigned c = 0; c < letters && text.size() < most; ++c) texts.push_back(text + static_cast<char>('a' + c));
+    }
+    std::map<Tokens, std::set<std::uint32_t>> following;
+    for (const Tokens& sequence : sequences)
+      for (std::size_t size = 0; size <= sequence.size(); ++size) {
+        auto& next = following[Tokens(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(size))];
+        if (size < sequence.size()) next.insert(sequence[size]);
+      }
+    for (const auto& [place, next] : following) {
+      Matcher matcher(constraint, {});
+      for (const std::uint32_t token : place) CHECK(matcher.advance({token}));
+      const MaskPtr mask = matcher.mask();
+      for (std::uint32_t token = 0; token < views.size(); ++token)
+        CHECK_EQUAL(static_cast<bool>(mask->words[token / 32] >> (token % 32) & 1), next.contains(token));
+      CHECK_EQUAL(matcher.is_accepting(), sequences.contains(place));
+      CHECK(sequences.contains([&] {
+        Tokens whole = place;
+        for (const TokenId token : matcher.shortest_completion()) whole.push_back(token.value);
+        return whole;
+      }()));
+    }
+  }
+}
+
+}  // namespace
