@@ -823,8 +823,7 @@ bool CanonicalAutomaton::is_within(Place place, const CanonicalState& state, Tok
       for (const std::uint32_t token : kind) ways.emplace_back(TokenId{token}, target);
     return true;
   });
-  if (!place.at_start)
-    for (const AddedStep& added : added_steps(place, budget)) ways.emplace_back(TokenId{tokenization_->added()[added.number]}, added.target);
+  for (const AddedStep& added : added_steps(place, budget)) ways.emplace_back(TokenId{tokenization_->added()[added.number]}, added.target);
   for (const auto& [token, target] : ways) {
     visit(token, target);
     if (is_found) return true;
