@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizer_classes import Engine, Flags
+    from tokamata.tokenization.word_machine import Lexicon
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -101,7 +102,8 @@ class WordPieces:
         kinds: ``uint16[0x110000]``: code points of one kind stay together in a word; 0: they are in none.
         alone: which code points are words of their own.
         begins, continues: which code points a word may begin with, and go on with, so that tokens can be
-            found for it; every word of them has tokens.
+            found for it.
+        lexicon: which words of these have tokens; ``None`` where all have.
     """
 
     mark: str
@@ -111,6 +113,7 @@ class WordPieces:
     alone: Flags
     begins: Flags
     continues: Flags
+    lexicon: Lexicon | None = None
 
 
 @dataclass(frozen=True)

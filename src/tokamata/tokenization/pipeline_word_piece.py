@@ -10,7 +10,9 @@ so that it is a word of its own; ``!!`` becomes two words, and so does ``a!``; `
 
 A word that the vocabulary has no tokens for becomes the unknown token, which does not come back as that
 word.  Which words have tokens is simple as long as every code point that is in any token where a
-word begins, or behind that, is a token there by itself: then no place is left without one.
+word begins, or behind that, is a token there by itself: then no place is left without one.  So it is in
+BERT's vocabularies.  Where it is not so, the words that have tokens are followed through the whole
+vocabulary, which is done as long as that is small (``Lexicon``).
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
 from tokamata.tokenization.pipeline_hugging_face import added_tokens, flattened, refusal
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.word_machine import Lexicon
 
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _NORMALIZERS = ("BertNormalizer", "Lowercase", "StripAccents", *_FORMS)
@@ -51,7 +55,9 @@ def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) ->
     _check_decoder(document.get("decoder"), mark)
     normalize, pre_tokenize = _program(document, engine)
     texts = {
-        token: text for text, token in model["vocab"].items() if token < len(tokens) and tokens[token] is not None
+        token: text
+        for text, token in model["vocab"].items()
+        if token < len(tokens) and tokens[token] is not None
     }
     letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
     words = _words(model, texts, letters, len(tokens))
@@ -177,7 +183,10 @@ class _Letters:
     """
 
     def __init__(
-        self, letters: Iterable[str], normalize: Callable[[str], str], pre_tokenize: Callable[[str], list[str]]
+        self,
+        letters: Iterable[str],
+        normalize: Callable[[str], str],
+        pre_tokenize: Callable[[str], list[str]],
     ) -> None:
         self.kinds: dict[str, int] = {}
         self.alone: set[str] = set()
@@ -190,7 +199,9 @@ class _Letters:
                 self.alone.add(letter)
                 self.kinds[letter] = 1  # any; it has no neighbours
                 continue
-            kind = next((k for k, other in enumerate(first) if len(pre_tokenize(letter + other)) == 1), len(first))
+            kind = next(
+                (k for k, other in enumerate(first) if len(pre_tokenize(letter + other)) == 1), len(first)
+            )
             if kind == len(first):
                 first.append(letter)
             self.kinds[letter] = kind + 1
@@ -232,9 +243,10 @@ def _words(model: dict[str, Any], texts: dict[int, str], letters: _Letters, size
             firsts.add(text[0])
             later.update(text[1:])
     known = set(texts.values())
-    for letter in sorted(firsts | later):
-        if (letter in firsts and letter not in known) or (letter in later and mark + letter not in known):
-            raise refusal("model", f"{letter!r} is in tokens, but is none by itself wherever they may stand")
+    gets_stuck = any(letter not in known for letter in firsts) or any(
+        mark + letter not in known for letter in later
+    )
+    written = mark if letters.is_part(mark) else ""
     kinds = np.zeros(CODE_POINTS, dtype=np.uint16)
     flags = {}
     for letter, kind in letters.kinds.items():
@@ -242,4 +254,13 @@ def _words(model: dict[str, Any], texts: dict[int, str], letters: _Letters, size
     for name, chosen in (("alone", letters.alone), ("begins", firsts), ("continues", later)):
         flags[name] = np.zeros(CODE_POINTS, dtype=bool)
         flags[name][[ord(letter) for letter in chosen]] = True
-    return WordPieces(mark if letters.is_part(mark) else "", roles, most, kinds, **flags)
+    lexicon = _lexicon(texts, roles, mark, written) if gets_stuck else None
+    return WordPieces(written, roles, most, kinds, **flags, lexicon=lexicon)
+
+
+def _lexicon(texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str) -> Lexicon:
+    rest = {token: text[len(mark) :].encode() for token, text in texts.items() if roles[token] == 2}
+    first = {token: text.encode() for token, text in texts.items() if roles[token] == 1}
+    if written:
+        first.update((token, texts[token].encode()) for token in rest)
+    return Lexicon(first, rest)

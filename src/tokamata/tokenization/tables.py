@@ -23,7 +23,7 @@ from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
 from tokamata.tokenization.pretokenizer_matching import DEAD, matching
 from tokamata.tokenization.pretokenizer_regex import classes_of, compile_regex
-from tokamata.tokenization.word_machine import Symbol, word_hypotheses
+from tokamata.tokenization.word_machine import Symbol, Words, word_hypotheses
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizer_classes import Flags
@@ -259,12 +259,23 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
     alive = model.begins | model.continues
     alive[0x20] = True
     lacks = np.zeros(CODE_POINTS, dtype=bool)
-    seen = [model.kinds, model.alone, model.begins, model.continues, place]
+    points = np.where(alive & (model.lexicon is not None), np.arange(CODE_POINTS), 0)
+    seen = [model.kinds, model.alone, model.begins, model.continues, place, points]
     tables, kinds = _class_tables(pipeline, alive, seen, lacks)
-    symbols = [Symbol(int(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), int(row[4])) for row in kinds]
+    symbols = [
+        Symbol(
+            int(kind),
+            bool(alone),
+            bool(begins),
+            bool(continues),
+            int(at),
+            chr(point).encode() if point else b"",
+        )
+        for kind, alone, begins, continues, at, point in kinds
+    ]
     mark = [int(place[ord(character)]) for character in model.mark]
     mark_kind = int(model.kinds[ord(model.mark[0])]) if model.mark else 0
-    found = word_hypotheses(symbols, model.most, mark, mark_kind)
+    found = word_hypotheses(symbols, Words(model.most, mark, mark_kind, model.lexicon))
     text, added = ([start] for start in found.starts)
     return {
         **tables,

@@ -19,16 +19,25 @@ be, is the token of that name, which comes back as ``ing``, joined to the word b
 the first token of a text alone, where the decoder leaves it as it is; that token is read as ``ing``, and is
 told from the others by having no space.  Elsewhere a word that begins with the mark may not go on behind it.
 
-Cost: the longest word times the kinds, 104 states for BERT.
+Words without tokens.  As a rule every code point is a token by itself wherever tokens have it, so that
+longest match never gets stuck.  Where that is not so, states also hold the node of the failure trie
+(``failure_trie.py``) that the word has come to.  With the tokens ``ab``, ``a``, ``##c`` the word ``abc`` has
+tokens and ``acb`` has none.
+
+Cost: the longest word times the kinds, 104 states for BERT; times the nodes of the trie where it is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.failure_trie import failure_trie
 from tokamata.tokenization.pretokenizer_machine import Hypotheses
 from tokamata.tokenization.pretokenizer_matching import DEAD
+
+_MOST_TARGETS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Symbol:
         kind: see ``WordPieces``; 0 for the space.
         alone, begins, continues: see ``WordPieces``.
         place: where in the mark the code point first is, counted from 1; 0 where it is not in it.
+        text: the code point, where there is a lexicon; ``b""`` where there is none.
     """
 
     kind: int
@@ -46,61 +56,151 @@ class Symbol:
     begins: bool
     continues: bool
     place: int
+    text: bytes
 
 
-_START, _BORDER, _SPACE, _ALONE = ("start",), ("border",), ("space",), ("alone",)
+class Lexicon:
+    """Which words have tokens, by longest match, and come back as they were.
 
-_State = tuple[str] | tuple[str, int, int]
+    Args:
+        first: the tokens that words begin with, by id, as the model looks them up: those with a mark too,
+            with their mark, where a word can have it.
+        rest: the tokens that continue words, by id, without their marks.
+    """
+
+    def __init__(self, first: Mapping[int, bytes], rest: Mapping[int, bytes]) -> None:
+        self._trie = failure_trie(first, rest)
+        self._marked = frozenset(rest)
+        self._begun = {self._trie.start}
+        pending = [self._trie.start]
+        while pending:
+            children = self._trie.children[pending.pop()].values()
+            self._begun.update(children)
+            pending.extend(children)
+        self.start = self._trie.start
+
+    def read(self, node: int, text: bytes) -> int | None:
+        """The node behind a code point; ``None`` where no word with tokens goes on so."""
+        reached: int | None = node
+        for byte in text:
+            while reached is not None and byte not in self._trie.children[reached]:
+                reached = self._settled(reached)
+            if reached is None:
+                return None
+            reached = self._trie.children[reached][byte]
+        return reached
+
+    def may_end(self, node: int) -> bool:
+        """Whether the word has tokens as it is."""
+        reached: int | None = node
+        while reached is not None and reached != self._trie.rest:
+            reached = self._settled(reached)
+        return reached is not None
+
+    def _settled(self, node: int) -> int | None:
+        # A word whose first token has a mark comes back without it.
+        if node in self._begun and not self._marked.isdisjoint(self._trie.pops[node][:1]):
+            return None
+        return self._trie.link[node]
 
 
-def word_hypotheses(symbols: Sequence[Symbol], most: int, mark: Sequence[int], mark_kind: int) -> Hypotheses:
-    """The automaton of words.
+@dataclass(frozen=True)
+class _State:
+    """Where a text stands: at its start, at a border between words, behind a space, or in a word."""
+
+    name: str
+    kind: int = 0
+    size: int = 0
+    node: int | None = None  # of the lexicon
+
+
+_START, _BORDER, _SPACE, _ALONE = map(_State, ("start", "border", "space", "alone"))
+
+
+@dataclass(frozen=True)
+class Words:
+    """What words are.
+
+    Attributes:
+        most: the most code points of one.
+        mark: the mark of continuations, each code point by its ``place``; empty where no word can have it.
+        mark_kind: the kind of its code points.
+        lexicon: which words have tokens, where that is more than which code points they have.
+    """
+
+    most: int
+    mark: Sequence[int]
+    mark_kind: int
+    lexicon: Lexicon | None = None
+
+
+def word_hypotheses(symbols: Sequence[Symbol], words: Words) -> Hypotheses:
+    """The automaton of words, with two starts: of a text, and behind a token that was added.
 
     Args:
         symbols: the classes of code points, of which one of kind 0 is the space.
-        most: the most code points of a word.
-        mark: the mark of continuations, each code point by its ``place``; empty where no word can have it.
-        mark_kind: the kind of its code points.
+        words: what words are.
 
-    Returns:
-        The automaton, with two starts: of a text, and behind a token that was added.
+    Raises:
+        UnsupportedTokenizerError: it has too many states.
     """
     order: list[_State] = [_START, _BORDER]
     numbers = {state: number for number, state in enumerate(order)}
     targets, ends, may_end = [], [], []
     for state in order:  # grows as states are found
+        if len(order) * len(symbols) > _MOST_TARGETS:
+            raise UnsupportedTokenizerError(
+                "model", "it takes too many states to say which words have tokens"
+            )
         row = []
         for symbol in symbols:
-            after = _read(state, symbol, most, mark, mark_kind)
+            after = _read(words, state, symbol)
             if after is not None and after not in numbers:
                 numbers[after] = len(order)
                 order.append(after)
             row.append(DEAD if after is None else numbers[after])
-        is_word = state not in (_START, _BORDER, _SPACE)
+        is_whole = state != _SPACE and (
+            state.node is None or words.lexicon is None or words.lexicon.may_end(state.node)
+        )
         targets.append(tuple(row))
-        ends.append((1,) if is_word else ())
-        may_end.append(state != _SPACE)
+        ends.append((1,) if is_whole and state not in (_START, _BORDER) else ())
+        may_end.append(is_whole)
     return Hypotheses((0, 1), tuple(targets), tuple(ends), tuple(may_end))
 
 
-def _read(state: _State, symbol: Symbol, most: int, mark: Sequence[int], mark_kind: int) -> _State | None:
+def _read(words: Words, state: _State, symbol: Symbol) -> _State | None:
     if state == _ALONE:
         return None
     if state in (_START, _BORDER):
         if symbol.kind == 0:
             return _SPACE
         # The rest of a token whose mark was left standing.
-        size = len(mark) + 1
-        fits = state == _START and mark and symbol.continues and symbol.kind == mark_kind and size <= most
-        return ("word", mark_kind, size) if fits else None
+        size = len(words.mark) + 1
+        fits = size > 1 and symbol.continues and symbol.kind == words.mark_kind and size <= words.most
+        return _State("word", symbol.kind, size) if fits and state == _START else None
     if state == _SPACE:
-        if not symbol.begins or most == 0:
-            return None
-        if symbol.alone:
-            return _ALONE
-        return ("mark", symbol.kind, 1) if mark and symbol.place == mark[0] else ("word", symbol.kind, 1)
-    name, kind, size = state  # type: ignore[misc]  # the others have three parts
-    if symbol.kind != kind or not symbol.continues or size == most or (name == "mark" and size == len(mark)):
+        return _begun(words, symbol)
+    if symbol.kind != state.kind or not symbol.continues or state.size == words.most:
         return None
-    is_mark = name == "mark" and symbol.place == mark[size]
-    return ("mark" if is_mark else "word", kind, size + 1)
+    is_mark = state.name == "mark"
+    if is_mark and state.size == len(words.mark):
+        return None
+    node = None
+    if state.node is not None and words.lexicon is not None:
+        node = words.lexicon.read(state.node, symbol.text)
+        if node is None:
+            return None
+    goes_on = is_mark and symbol.place == words.mark[state.size]
+    return _State("mark" if goes_on else "word", state.kind, state.size + 1, node)
+
+
+def _begun(words: Words, symbol: Symbol) -> _State | None:
+    if not symbol.begins or words.most == 0:
+        return None
+    if symbol.alone:
+        return _ALONE
+    if words.lexicon is not None:
+        node = words.lexicon.read(words.lexicon.start, symbol.text)
+        return None if node is None else _State("word", symbol.kind, 1, node)
+    is_mark = bool(words.mark) and symbol.place == words.mark[0]
+    return _State("mark" if is_mark else "word", symbol.kind, 1)
