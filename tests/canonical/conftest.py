@@ -1,4 +1,4 @@
-"""The tests of canonical tokenization share the real tokenizers of the vocabularies' tests."""
+"""What the tests of vocabularies share lies beside those."""
 
 from __future__ import annotations
 

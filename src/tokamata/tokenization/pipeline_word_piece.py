@@ -36,6 +36,7 @@ _PRE_TOKENIZERS = ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctua
 # A mark of class 240, above which there is none.
 _HIGHEST_MARK = "\u0345"
 _MOST_STATES = 20_000
+_DEFAULTS = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
 
 
 def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) -> Pipeline:
@@ -50,7 +51,7 @@ def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) ->
         MissingExtraError: `tokenizers` is not installed.
     """
     engine = HuggingFaceEngine()
-    model = document["model"]
+    model = {**_DEFAULTS, **document["model"]}
     mark = model["continuing_subword_prefix"]
     _check_decoder(document.get("decoder"), mark)
     normalize, pre_tokenize = _program(document, engine)
@@ -62,7 +63,7 @@ def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) ->
     letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
     words = _words(model, texts, letters, len(tokens))
     added = added_tokens(document, tokens, Normalizer())
-    _check_added(document, added, normalize, mark if letters.is_part(mark) else "")
+    _check_added(document, added, normalize, mark, letters.is_part(mark))
     _check_unknown(model, added, normalize, pre_tokenize)
     form = _form(document.get("normalizer"), letters, engine)
     return Pipeline(engine, Normalizer(form), (), words, added)
@@ -78,7 +79,11 @@ def _check_decoder(decoder: Any, mark: str) -> None:
 
 
 def _check_added(
-    document: dict[str, Any], added: tuple[AddedToken, ...], normalize: Callable[[str], str], mark: str
+    document: dict[str, Any],
+    added: tuple[AddedToken, ...],
+    normalize: Callable[[str], str],
+    mark: str,
+    is_part: bool,
 ) -> None:
     """Added tokens are found in the text as it is decoded, each as one of the words."""
     contents = {token.text.decode() for token in added}
@@ -87,9 +92,9 @@ def _check_added(
         name = f"{content!r:.40}"
         if any(character.isspace() for character in content):
             raise refusal("added tokens", f"{name} has white space")
-        if content.startswith(document["model"]["continuing_subword_prefix"]):
+        if content.startswith(mark):
             raise refusal("added tokens", f"{name} begins with the mark of what continues a word")
-        if mark and not set(mark).isdisjoint(content):
+        if is_part and not set(mark).isdisjoint(content):
             raise refusal("added tokens", f"{name} may begin in the mark of what continues a word")
         if content in late and normalize(content) != content:
             raise refusal("added tokens", f"{name} is looked for in what it is normalized to")
