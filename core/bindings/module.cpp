@@ -17,6 +17,7 @@
 #include <map>
 
 #include "canonical/byte_pair_pieces.hpp"
+#include "canonical/longest_match_pieces.hpp"
 #include "expression/shortest_text.hpp"
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
@@ -140,6 +141,7 @@ TextRulesTables text_rules(const nb::dict& tables) {
     const auto text = nb::cast<nb::bytes>(content);
     rules.added.emplace_back(text.c_str(), text.size());
   }
+  rules.added_are_apart = nb::cast<bool>(tables["added_are_apart"]);
   return rules;
 }
 
@@ -157,8 +159,8 @@ std::vector<std::vector<std::uint32_t>> atoms_of(const nb::dict& tables, std::si
   return result;
 }
 
-std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary, const nb::dict& tables) {
-  const std::size_t tokens = vocabulary->token_count();
+std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
+  const std::size_t tokens = vocabulary.token_count();
   const auto left = to_vector<std::uint32_t>(tables, "merge_left"), right = to_vector<std::uint32_t>(tables, "merge_right"),
              result = to_vector<std::uint32_t>(tables, "merge_result"), rank = to_vector<std::uint32_t>(tables, "merge_rank");
   std::vector<Merge> merges;
@@ -168,14 +170,29 @@ std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> voca
   }
   const auto in_model = to_vector<std::uint8_t>(tables, "in_model");
   if (in_model.size() != tokens) throw nb::value_error("in_model has another length than the vocabulary");
-  TextRulesTables rules = text_rules(tables);
   auto atoms = atoms_of(tables, tokens);
-  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
-       never_first = to_vector<std::uint32_t>(tables, "never_first");
   const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
   const nb::gil_scoped_release release;
-  auto pieces = std::make_unique<BytePairPieces>(Merges(merges, std::move(atoms)), std::vector<bool>(in_model.begin(), in_model.end()),
-                                                 ignore_merges, vocabulary->words());
+  return std::make_unique<BytePairPieces>(Merges(merges, std::move(atoms)), std::vector<bool>(in_model.begin(), in_model.end()),
+                                          ignore_merges, vocabulary.words());
+}
+
+std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
+  std::vector<LongestMatchPieces::Role> roles;
+  for (const std::uint8_t role : to_vector<std::uint8_t>(tables, "roles")) {
+    if (role > static_cast<std::uint8_t>(LongestMatchPieces::Role::Continues)) throw nb::value_error("a role is not known");
+    roles.push_back(static_cast<LongestMatchPieces::Role>(role));
+  }
+  const auto mark = nb::cast<nb::bytes>(tables["mark"]);
+  return std::make_unique<LongestMatchPieces>(vocabulary, std::move(roles), std::string(mark.c_str(), mark.size()));
+}
+
+std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary, const nb::dict& tables) {
+  TextRulesTables rules = text_rules(tables);
+  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
+       never_first = to_vector<std::uint32_t>(tables, "never_first");
+  auto pieces = tables.contains("roles") ? longest_match_pieces(tables, *vocabulary) : byte_pair_pieces(tables, *vocabulary);
+  const nb::gil_scoped_release release;
   return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens),
                                         std::move(never_first));
 }

@@ -4,8 +4,8 @@
 
 namespace tokamata {
 
-AddedTokens::AddedTokens(std::vector<std::string> contents)
-    : contents_(std::move(contents)), trie_(1), sets_(1), numbers_{{{}, kNothing}} {
+AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart)
+    : contents_(std::move(contents)), are_apart_(are_apart), trie_(1), sets_(1), numbers_{{{}, kNothing}} {
   for (const std::string& content : contents_) {
     if (content.empty()) continue;
     std::uint32_t node = 0;
@@ -70,7 +70,7 @@ bool AddedTokens::may_extend(Open open, std::uint8_t byte) const {
 AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
   if (contents_[index].empty()) return kNothing;
   const std::lock_guard lock(mutex_);
-  std::vector<std::uint32_t> earlier = sets_[open];
+  std::vector<std::uint32_t> earlier = are_apart_ ? std::vector<std::uint32_t>() : sets_[open];
   std::uint32_t own = 0;
   for (const char character : contents_[index]) {
     const auto byte = static_cast<std::uint8_t>(character);

@@ -30,8 +30,9 @@ class AddedTokens {
   static constexpr Open kNothing = 0;
   static constexpr Open kDead = ~std::uint32_t{0};
 
-  // A content that is empty is never in a text: its token stands between texts alone.
-  explicit AddedTokens(std::vector<std::string> contents);
+  // A content that is empty is never in a text: its token stands between texts alone.  `are_apart`: the decoder
+  // puts a space before each, which no content has, so that no match is under way where one begins.
+  explicit AddedTokens(std::vector<std::string> contents, bool are_apart = false);
 
   bool empty() const { return contents_.empty(); }
   std::size_t count() const { return contents_.size(); }
@@ -54,6 +55,7 @@ class AddedTokens {
   Open number_of(std::vector<std::uint32_t> nodes) const;  // with the lock held
 
   std::vector<std::string> contents_;
+  bool are_apart_;
   std::vector<Node> trie_;
   std::array<bool, 256> first_{};  // bytes that a match begins with
   mutable std::mutex mutex_;

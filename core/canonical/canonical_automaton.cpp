@@ -105,12 +105,13 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   for (const bool inside : {true, false}) {
     for (const Hypothesis& h : state.hypotheses) {
       if ((h.edge == Hypothesis::Edge::Inside) != inside || (inside && !tokenization_->pieces().may_go_on(h.pieces))) continue;
-      most = std::max(most, add_part({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces}, touch, words, budget));
+      most = std::max(most, add_part({place.state, place.at_start, h.guess, h.place, h.edge, tokenization_->pieces().alike(h.pieces)}, touch,
+                                     words, budget));
     }
-    if (inside && !state.hypotheses.empty()) forbid(state, words);
+    if (inside && !state.hypotheses.empty()) most = std::max(most, forbid(place, state, words, budget));
   }
   if (tokenization_->may_end(state)) {
-    const AddedWords& added = added_words(place.state, state.open, budget);
+    const AddedWords& added = added_words(place, state.open, budget);
     for (std::size_t i = 0; i < added.words.size(); ++i) words[i] |= added.words[i];
     most = std::max(most, added.most);
   }
@@ -158,17 +159,31 @@ TokenCount CanonicalAutomaton::add_part(const PartKey& key, const Touch& touch, 
   return most;
 }
 
-void CanonicalAutomaton::forbid(const CanonicalState& state, Words& words) const {
+// What the last token forbids, and what lives behind others like it but not behind this one.
+TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, Words& words, Budget& budget) {
   const auto inside = std::ranges::find(state.hypotheses, Hypothesis::Edge::Inside, &Hypothesis::edge);
-  if (inside != state.hypotheses.end()) tokenization_->pieces().forbid(inside->pieces, state.last, words);
+  if (inside == state.hypotheses.end()) return 0;
+  const Hypothesis& h = *inside;
+  tokenization_->pieces().forbid(h.pieces, state.last, words);
+  TokenCount most = 0;
+  for (const std::uint32_t token : tokenization_->pieces().carried(h.pieces)) {
+    if (!has(words, {token})) continue;
+    const TokenCount count = bound_after({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces},
+                                         {state.starter, state.marks, state.open}, {token}, budget);
+    if (count == kDead)
+      words[token / 32] &= ~(1u << (token % 32));
+    else
+      most = std::max(most, count);
+  }
+  return most;
 }
 
 // The added tokens that live, where the text before them may end.
-const CanonicalAutomaton::AddedWords& CanonicalAutomaton::added_words(StateId state, AddedTokens::Open open, Budget& budget) {
-  const auto key = std::pair(state, open);
+const CanonicalAutomaton::AddedWords& CanonicalAutomaton::added_words(Place place, AddedTokens::Open open, Budget& budget) {
+  const auto key = std::tuple(place.state, place.at_start, open);
   if (const auto known = added_words_.find(key); known != added_words_.end()) return known->second;
   AddedWords added;
-  for (const AddedStep& step : added_steps(state, budget)) {
+  for (const AddedStep& step : added_steps(place, budget)) {
     const TokenCount count = bound_behind(step, open, budget);
     if (count == kDead) continue;
     added.words.resize(tokenization_->vocabulary().words(), 0);
@@ -188,15 +203,16 @@ TokenCount CanonicalAutomaton::bound_behind(const AddedStep& added, AddedTokens:
   return least;
 }
 
-const std::vector<CanonicalAutomaton::AddedStep>& CanonicalAutomaton::added_steps(StateId state, Budget& budget) {
-  if (const auto known = added_steps_.find(state); known != added_steps_.end()) return known->second;
+const std::vector<CanonicalAutomaton::AddedStep>& CanonicalAutomaton::added_steps(Place place, Budget& budget) {
+  const auto key = std::pair(place.state, place.at_start);
+  if (const auto known = added_steps_.find(key); known != added_steps_.end()) return known->second;
   std::vector<AddedStep> steps;
   for (std::size_t i = 0; i < tokenization_->added().size(); ++i) {
     budget.step();
-    const std::optional<StateId> target = pattern_.step({state, false}, {tokenization_->added()[i]}, budget);
+    const std::optional<StateId> target = pattern_step(place, {tokenization_->added()[i]}, budget);
     if (target) steps.push_back({i, *target});
   }
-  return added_steps_.emplace(state, std::move(steps)).first->second;
+  return added_steps_.emplace(key, std::move(steps)).first->second;
 }
 
 const CanonicalAutomaton::Part& CanonicalAutomaton::part(const PartKey& key, Budget& budget) {
@@ -388,7 +404,7 @@ void CanonicalAutomaton::judge_group(Part& part, Judge& judge, const PartKey& ke
   const Words& following = tokenization_->pieces().following();
   // A witness is one for all tokens that land alike and that it may follow.
   const Words& together = judge.landing().together();
-  if (!together.empty() && !tokenization_->rules().has_normal_form()) {
+  if (!together.empty() && !tokenization_->rules().has_normal_form() && tokenization_->pieces().told_by_last()) {
     const TextState text{.guess = judge.landing().only_target().guess};
     for (std::size_t tries = 0; tries < kMostWitnesses; ++tries) {
       std::size_t at = 0;
@@ -567,7 +583,7 @@ TokenCount CanonicalAutomaton::bound_at_border(const Node& node, Budget& budget)
     least = std::min(least, bound_by_text(node.state, text, budget));
   }
   if (least != kDead || !may_end) return least;
-  for (const AddedStep& added : added_steps(node.state, budget))
+  for (const AddedStep& added : added_steps({node.state, false}, budget))
     if (const TokenCount count = bound_behind(added, node.text.open, budget); count != kDead) return more(count, 1);
   return kDead;
 }
@@ -626,7 +642,7 @@ TokenCount CanonicalAutomaton::bound_by_text(StateId state, const TextState& tex
       if (from.emplace(Pair(target, after), Came{here, by}).second) open.emplace_back(target, after);
     };
     if (is_late) {
-      for (const AddedStep& added : added_steps(at, budget)) {
+      for (const AddedStep& added : added_steps({at, false}, budget)) {
         const AddedTokens::Open behind = rules.added().behind(rest.open, added.number);
         if (behind == AddedTokens::kDead) continue;
         if (bytes.accepting(added.target)) return found(here, 1);
@@ -807,8 +823,7 @@ bool CanonicalAutomaton::is_within(Place place, const CanonicalState& state, Tok
       for (const std::uint32_t token : kind) ways.emplace_back(TokenId{token}, target);
     return true;
   });
-  if (!place.at_start)
-    for (const AddedStep& added : added_steps(place.state, budget)) ways.emplace_back(TokenId{tokenization_->added()[added.number]}, added.target);
+  for (const AddedStep& added : added_steps(place, budget)) ways.emplace_back(TokenId{tokenization_->added()[added.number]}, added.target);
   for (const auto& [token, target] : ways) {
     visit(token, target);
     if (is_found) return true;

@@ -149,7 +149,7 @@ class CanonicalAutomaton {
   TokenCount add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget);
   const Touched& touched(const PartKey& key, const Touch& touch, Budget& budget);
   TokenCount bound_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
-  const AddedWords& added_words(StateId state, AddedTokens::Open open, Budget& budget);
+  const AddedWords& added_words(Place place, AddedTokens::Open open, Budget& budget);
 
   // ---- where tokens lead in the pattern
   std::optional<StateId> pattern_step(Place place, TokenId token, Budget& budget);
@@ -167,8 +167,8 @@ class CanonicalAutomaton {
     StateId target;
   };
   TokenCount bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
-  void forbid(const CanonicalState& state, Words& words) const;
-  const std::vector<AddedStep>& added_steps(StateId state, Budget& budget);
+  TokenCount forbid(Place place, const CanonicalState& state, Words& words, Budget& budget);
+  const std::vector<AddedStep>& added_steps(Place place, Budget& budget);
   TokenCount bound_inside(const Node& node, Budget& budget);
   TokenCount witness(const Node& node) const;
   TokenCount search_inside(const Node& node, bool all, Budget& budget);
@@ -178,7 +178,7 @@ class CanonicalAutomaton {
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
   std::map<PartKey, Part> parts_;
-  std::map<std::pair<StateId, AddedTokens::Open>, AddedWords> added_words_;
+  std::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedWords> added_words_;
   Words scratch_;
   std::map<std::pair<PartKey, Touch>, Touched> touched_;
   struct Made {
@@ -209,7 +209,7 @@ class CanonicalAutomaton {
     }
   };
   std::unordered_map<std::pair<StateId, TextState>, TokenCount, PairHash> by_text_;
-  std::map<StateId, std::vector<AddedStep>> added_steps_;
+  std::map<std::pair<StateId, bool>, std::vector<AddedStep>> added_steps_;
   std::map<Node, TokenCount> inside_;
   std::unordered_map<std::pair<StateId, TextState>, std::vector<std::pair<TokenId, TokenCount>>, PairHash> witnesses_;
   std::map<std::pair<StateId, CanonicalState>, TokenCount> at_least_;  // where a search has failed

@@ -27,6 +27,13 @@ class Pieces {
   virtual bool may_go_on(State state) const = 0;
   // Clears the bits of the tokens that may not follow; `words` holds only tokens that may follow something.
   virtual void forbid(State state, TokenId last, std::vector<std::uint32_t>& words) const = 0;
+  // Whether what may follow in state 0 is told by the last token alone.
+  virtual bool told_by_last() const { return true; }
+  // States behind which the same tokens live, but for those that `forbid` clears and those that are `carried`,
+  // have one that stands for them: the parts of masks are kept by it.
+  virtual State alike(State state) const { return state; }
+  // The tokens that may follow, and lead elsewhere than they do from `alike(state)`.
+  virtual std::vector<std::uint32_t> carried(State) const { return {}; }
   // The tokens that may begin a pre-token, and those that may follow in one, as bits.
   virtual const std::vector<std::uint32_t>& beginning() const = 0;
   virtual const std::vector<std::uint32_t>& following() const = 0;

@@ -45,7 +45,7 @@ void check_tables(const TextRulesTables& tables) {
 
 TextRules::TextRules(TextRulesTables tables)
     : tables_((check_tables(tables), std::move(tables))), all_(tables_.ranges), lacking_(lacking_only(tables_)),
-      added_(tables_.added), has_normal_form_(std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
+      added_(tables_.added, tables_.added_are_apart), has_normal_form_(std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
         return rules.second != 0 || rules.combining != 0;
       })) {
   find_free();

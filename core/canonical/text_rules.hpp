@@ -74,6 +74,7 @@ struct TextRulesTables {
   std::uint32_t seconds = 1;
   std::vector<std::uint8_t> composes;
   std::vector<std::string> added;
+  bool added_are_apart = false;
 };
 
 class TextRules {

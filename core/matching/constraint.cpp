@@ -14,7 +14,9 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
     budget.check();
-    return automaton_.spellable(automaton_.start(), budget);
+    // What cannot be spelled at the start of a text may be, behind a context.
+    const TokenAutomaton::Place start = automaton_.start();
+    return automaton_.spellable(start, budget) || (tokenization && automaton_.spellable(start.state, budget));
   });
   if (!spellable) {
     const auto is_empty = [&](Budget& budget) { return automaton_.is_empty(budget); };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -125,8 +126,9 @@ def texts(seed: int, tokens: list[bytes | None]) -> Iterator[str]:
     yield from CORPUS
     pieces = [piece for text in CORPUS for piece in text.split(" ")]
     spelled = [token.decode() for token in tokens if token and _is_utf8(token)]
+    words = [_apart(text) for text in CORPUS]
     while True:
-        kind = draw.randrange(9)
+        kind = draw.randrange(10)
         size = draw.randrange(1, 24)
         if kind == 0:
             yield draw.choice(_SPACES).join(draw.choices(pieces, k=size))
@@ -150,8 +152,17 @@ def texts(seed: int, tokens: list[bytes | None]) -> Iterator[str]:
             text = draw.choice(CORPUS)
             cut = draw.randrange(len(text))
             yield text[:cut] + draw.choice(_SPACES + pieces + _marks()[:200]) + text[cut:]
+        elif kind == 8:
+            begin = draw.randrange(len(text := draw.choice(words)))
+            yield " ".join([*text[begin : begin + size], *draw.choice(words)[:size]])
         else:
             yield "".join(draw.choice(spelled) + draw.choice(["", " ", "'s", "1", "\n"]) for _ in range(size))
+
+
+def _apart(text: str) -> list[str]:
+    """Words and other code points, as a tokenizer of words leaves them: in lower case and without accents."""
+    plain = unicodedata.normalize("NFD", text.lower())
+    return re.findall(r"\w+|[^\w\s]", "".join(c for c in plain if unicodedata.category(c) != "Mn"))
 
 
 def _is_utf8(token: bytes) -> bool:

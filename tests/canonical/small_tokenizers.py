@@ -6,6 +6,7 @@ import json
 import random
 from typing import Any
 
+from small_word_tokenizers import word_tokenizer
 from tokenizers import Tokenizer
 
 # Regexes of real tokenizers, and some that are hard on a reader from left to right.
@@ -37,8 +38,11 @@ PATTERNS = [
 def random_tokenizer(seed: int) -> tuple[Tokenizer, str]:
     """A tokenizer, and the characters that texts for it are made of."""
     draw = random.Random(seed)
+    kind = draw.choice(["bytes", "bytes", "bytes", "characters", "fallback", "words"])
+    if kind == "words":
+        words, alphabet = word_tokenizer(draw)
+        return Tokenizer.from_str(json.dumps(words)), alphabet
     alphabet = draw.choice(ALPHABETS)
-    kind = draw.choice(["bytes", "bytes", "bytes", "characters", "fallback"])
     document = (
         _character_level(draw, alphabet, kind == "fallback")
         if kind != "bytes"

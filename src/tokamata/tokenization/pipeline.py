@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizer_classes import Engine, Flags
+    from tokamata.tokenization.word_machine import Lexicon
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -88,6 +89,34 @@ class BytePairs:
 
 
 @dataclass(frozen=True)
+class WordPieces:
+    """Longest match, over words that stand apart in a text.
+
+    A word is what the pre-tokenizer leaves whole; decoded words have a space between them.
+
+    Attributes:
+        mark: what the tokens that continue a word are written with (``"##"``); ``""`` where no word can
+            begin so.
+        roles: for each token, whether it is in no word (0), begins words (1), or continues them (2).
+        most: the most code points of a word.
+        kinds: ``uint16[0x110000]``: code points of one kind stay together in a word; 0: they are in none.
+        alone: which code points are words of their own.
+        begins, continues: which code points a word may begin with, and go on with, so that tokens can be
+            found for it.
+        lexicon: which words of these have tokens; ``None`` where all have.
+    """
+
+    mark: str
+    roles: npt.NDArray[np.uint8]
+    most: int
+    kinds: npt.NDArray[np.uint16]
+    alone: Flags
+    begins: Flags
+    continues: Flags
+    lexicon: Lexicon | None = None
+
+
+@dataclass(frozen=True)
 class AddedToken:
     """A text that is cut out before anything else, and the token that it becomes."""
 
@@ -103,7 +132,7 @@ class Pipeline:
     Attributes:
         engine: what runs its regexes.
         normalizer: what is done to a text first.
-        splits: the splits of the pre-tokenizer, in order.
+        splits: the splits of the pre-tokenizer, in order; none where the model is of words.
         model: what makes tokens of a pre-token.
         added: the added tokens that any text can hold.
     """
@@ -111,5 +140,5 @@ class Pipeline:
     engine: Engine
     normalizer: Normalizer
     splits: tuple[Splitting, ...]
-    model: BytePairs
+    model: BytePairs | WordPieces
     added: tuple[AddedToken, ...]

@@ -32,23 +32,33 @@ def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | 
         VocabularyError: the model contradicts itself.
         MissingExtraError: `tokenizers` is not installed.
     """
+    if is_word_piece(document["model"]):
+        from tokamata.tokenization.pipeline_word_piece import word_piece_pipeline  # it needs this module
+
+        return word_piece_pipeline(document, tokens)
     engine = HuggingFaceEngine()
     normalizer = _normalizer(document.get("normalizer"), engine)
-    parts = list(_flattened(document.get("pre_tokenizer"), "pretokenizers"))
+    parts = list(flattened(document.get("pre_tokenizer"), "pretokenizers"))
     splits, normalizer = _splits(parts, normalizer, engine)
     is_byte_level = any(part["type"] == "ByteLevel" for part in parts)
     model = _byte_pairs(document["model"], tokens, is_byte_level, normalizer)
-    added = _added(document, tokens, normalizer)
+    added = added_tokens(document, tokens, normalizer)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
-def _flattened(part: Any, inner: str) -> Iterator[dict[str, Any]]:
+def is_word_piece(model: dict[str, Any]) -> bool:
+    """Whether a model is WordPiece; old files do not name theirs."""
+    kind: str = model.get("type", "WordPiece" if "max_input_chars_per_word" in model else "BPE")
+    return kind == "WordPiece"
+
+
+def flattened(part: Any, inner: str) -> Iterator[dict[str, Any]]:
     """The parts of a possibly nested sequence, in order."""
     if part is None:
         return
     if part["type"] == "Sequence":
         for one in part[inner]:
-            yield from _flattened(one, inner)
+            yield from flattened(one, inner)
     else:
         yield part
 
@@ -61,11 +71,11 @@ def _normalizer(part: Any, engine: HuggingFaceEngine) -> Normalizer:
     form: Callable[[str], str] | None = None
     single: list[Any] = []
     spaces = prefix = ""
-    for one in _flattened(part, "normalizers"):
+    for one in flattened(part, "normalizers"):
         kind = one["type"]
         if kind in ("NFC", "NFKC"):
             if single:
-                raise _refusal("normalizer", f"{kind} behind {type(single[-1]).__name__}")
+                raise refusal("normalizer", f"{kind} behind {type(single[-1]).__name__}")
             form = getattr(normalizers, kind)().normalize_str
         elif kind == "Lowercase":
             single.append(normalizers.Lowercase())
@@ -74,9 +84,9 @@ def _normalizer(part: Any, engine: HuggingFaceEngine) -> Normalizer:
         elif kind == "Prepend" and not spaces:
             prefix = one["prepend"]
         else:
-            raise _refusal("normalizer", f"{kind} {one!r:.200}")
+            raise refusal("normalizer", f"{kind} {one!r:.200}")
     if prefix and prefix != (spaces or " "):
-        raise _refusal("normalizer", f"it prepends {prefix!r:.40}, which is no space")
+        raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is no space")
     keeps = normalizers.Sequence(single).normalize_str if single else None
     return Normalizer(form, keeps, spaces, "always" if prefix else "none")
 
@@ -95,7 +105,7 @@ def _splits(
         elif kind == "ByteLevel":
             if part.get("add_prefix_space", True):
                 if splits:
-                    raise _refusal("pre-tokenizer", "ByteLevel puts a space before every piece")
+                    raise refusal("pre-tokenizer", "ByteLevel puts a space before every piece")
                 normalizer = _prefixed(normalizer, "missing", is_decoded=False)
             if part.get("use_regex", True):
                 splits.append(Splitting(_GPT2))
@@ -112,21 +122,21 @@ def _splits(
                 mark = part["replacement"]
                 splits.append(Splitting(f"{mark}[^{mark}]*|[^{mark}]+"))
         else:
-            raise _refusal("pre-tokenizer", f"{kind} {part!r:.200}")
+            raise refusal("pre-tokenizer", f"{kind} {part!r:.200}")
     return splits, normalizer
 
 
 def _metaspace(part: dict[str, Any], normalizer: Normalizer) -> Normalizer:
     scheme = part.get("prepend_scheme", "always" if part.get("add_prefix_space", True) else "never")
     if normalizer.spaces or normalizer.prefix != "none":
-        raise _refusal("pre-tokenizer", "Metaspace behind a normalizer that replaces spaces")
+        raise refusal("pre-tokenizer", "Metaspace behind a normalizer that replaces spaces")
     replaced = Normalizer(normalizer.form, normalizer.keeps, part["replacement"])
     return replaced if scheme == "never" else _prefixed(replaced, "missing", True, scheme == "first")
 
 
 def _prefixed(normalizer: Normalizer, prefix: Any, is_decoded: bool, once: bool = False) -> Normalizer:
     if normalizer.prefix != "none":
-        raise _refusal("pre-tokenizer", "two parts that put a space before the text")
+        raise refusal("pre-tokenizer", "two parts that put a space before the text")
     return Normalizer(normalizer.form, normalizer.keeps, normalizer.spaces, prefix, is_decoded, once)
 
 
@@ -139,7 +149,7 @@ def _split(part: dict[str, Any]) -> Splitting:
     if behavior == "Removed" and inverted:
         return Splitting(regex, keeps_gaps=False)
     if inverted:
-        raise _refusal("pre-tokenizer", f"Split that is inverted and {behavior}")
+        raise refusal("pre-tokenizer", f"Split that is inverted and {behavior}")
     return _behaved(regex, behavior, {}, is_one=len(pattern.get("String", "")) == 1)
 
 
@@ -153,7 +163,7 @@ def _behaved(one: str, behavior: str, members: dict[str, Any], is_one: bool = Tr
         rest = f"[^{one}]"
         merged = f"{rest}*{one}|{rest}+" if behavior == "MergedWithPrevious" else f"{one}{rest}*|{rest}+"
         return Splitting(merged)
-    raise _refusal("pre-tokenizer", f"a split by {one!r:.100} that is {behavior}")
+    raise refusal("pre-tokenizer", f"a split by {one!r:.100} that is {behavior}")
 
 
 def _escaped(text: str) -> str:
@@ -168,10 +178,10 @@ def _byte_pairs(
 ) -> BytePairs:
     kind = model.get("type", "BPE")
     if kind != "BPE":
-        raise _refusal("model", str(kind))
+        raise refusal("model", str(kind))
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(name):
-            raise _refusal("model", f"{name} = {model[name]!r:.40}")
+            raise refusal("model", f"{name} = {model[name]!r:.40}")
     vocab: dict[str, int] = model["vocab"]
     left, right, result, rank = _merges(model["merges"], vocab)
     in_model = np.zeros(len(tokens), dtype=np.uint8)
@@ -254,9 +264,10 @@ def _with_bytes(missing: set[int]) -> Any:
 # ---- added tokens -------------------------------------------------------------------------------
 
 
-def _added(
+def added_tokens(
     document: dict[str, Any], tokens: list[bytes | None], normalizer: Normalizer
 ) -> tuple[AddedToken, ...]:
+    """The added tokens of a file that a text can hold."""
     found = []
     for entry in document.get("added_tokens") or ():
         content, token = entry["content"], entry["id"]
@@ -264,14 +275,15 @@ def _added(
             continue
         for name in ("single_word", "lstrip", "rstrip"):
             if entry.get(name):
-                raise _refusal("added tokens", f"{content!r:.40} is {name}")
+                raise refusal("added tokens", f"{content!r:.40} is {name}")
         if normalizer.spaces and normalizer.spaces in content:
             continue  # a text has spaces there, and never this
         if entry.get("normalized") and normalizer.prefix == "always":
-            raise _refusal("added tokens", f"{content!r:.40} is matched behind a prefix")
+            raise refusal("added tokens", f"{content!r:.40} is matched behind a prefix")
         found.append(AddedToken(token, content.encode(), tokens[token] is not None))
     return tuple(found)
 
 
-def _refusal(part: str, reason: str) -> UnsupportedTokenizerError:
+def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
+    """The error for a part that cannot be followed."""
     return UnsupportedTokenizerError(part, reason)

@@ -11,17 +11,19 @@ as a space.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tokamata.tokenization.normal_forms import normal_form
-from tokamata.tokenization.pipeline import Normalizer, Pipeline
+from tokamata.tokenization.pipeline import BytePairs, Normalizer, Pipeline, WordPieces
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
 from tokamata.tokenization.pretokenizer_matching import DEAD, matching
 from tokamata.tokenization.pretokenizer_regex import classes_of, compile_regex
+from tokamata.tokenization.word_machine import Symbol, Words, word_hypotheses
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizer_classes import Flags
@@ -39,7 +41,11 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
     Raises:
         UnsupportedTokenizerError: the pipeline has a part that cannot be followed.
     """
-    return {**_text_tables(pipeline), **_model_tables(pipeline), "never_first": _never_first(vocabulary)}
+    model = pipeline.model
+    if isinstance(model, WordPieces):  # whose texts say what is first
+        never_first = np.zeros(0, dtype=np.uint32)
+        return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
+    return {**_text_tables(pipeline, model), **_model_tables(model), "never_first": _never_first(vocabulary)}
 
 
 def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
@@ -53,19 +59,10 @@ def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
 # ---- texts --------------------------------------------------------------------------------------
 
 
-def _text_tables(pipeline: Pipeline) -> Tables:
-    normalizer, model = pipeline.normalizer, pipeline.model
+def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
+    normalizer = pipeline.normalizer
     alive = ~model.unknown
     alive[0xD800:0xE000] = False
-    zeros = np.zeros(CODE_POINTS, dtype=np.uint16)
-    combining: npt.NDArray[Any] = zeros
-    second: npt.NDArray[Any] = zeros
-    starter: npt.NDArray[Any] = zeros
-    composes = np.zeros((1, 1), dtype=bool)
-    if normalizer.form is not None:
-        form = normal_form(normalizer.form)
-        alive &= form.stable
-        combining, second, starter, composes = form.combining, form.second, form.starter, form.composes
     if normalizer.keeps is not None:
         alive &= _kept(normalizer)
     if normalizer.spaces:
@@ -82,8 +79,29 @@ def _text_tables(pipeline: Pipeline) -> Tables:
     is_space = np.zeros(CODE_POINTS, dtype=bool)
     is_space[0x20] = True
     seen = [members[name] for name in names] + [is_space]
-    columns = [alive, *seen, combining, second, starter, model.lacks]
-    firsts, classes = ranges_of(columns)
+    tables, kinds = _class_tables(pipeline, alive, seen, model.lacks)
+    guesses = _guesses(
+        pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1]
+    )
+    return {**tables, "added_are_apart": False, **guesses}
+
+
+def _class_tables(
+    pipeline: Pipeline, alive: Flags, seen: list[npt.NDArray[Any]], lacks: Flags
+) -> tuple[Tables, npt.NDArray[Any]]:
+    """The classes of code points, and what the hypotheses see of each: ``[symbols, seen]``."""
+    zeros = np.zeros(CODE_POINTS, dtype=np.uint16)
+    combining: npt.NDArray[Any] = zeros
+    second: npt.NDArray[Any] = zeros
+    starter: npt.NDArray[Any] = zeros
+    composes = np.zeros((1, 1), dtype=bool)
+    if pipeline.normalizer.form is not None:
+        form = normal_form(pipeline.normalizer.form)
+        alive = alive & form.stable
+        combining = form.combining
+        if form.composes.any():
+            second, starter, composes = form.second, form.starter, form.composes
+    firsts, classes = ranges_of([alive, *seen, combining, second, starter, lacks])
 
     representative = np.zeros(int(classes.max()) + 1, dtype=np.int64)
     representative[classes] = firsts
@@ -92,24 +110,21 @@ def _text_tables(pipeline: Pipeline) -> Tables:
     kept = representative[is_alive]
     signatures = np.stack([column[kept] for column in seen], axis=1)
     kinds, symbols = np.unique(signatures, axis=0, return_inverse=True)
-    guesses = _guesses(
-        pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1]
-    )
-    return {
+    tables = {
         "range_firsts": firsts.astype(np.uint32),
         "range_classes": np.where(is_alive[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
         "class_symbols": symbols.reshape(-1).astype(np.uint16),
         "class_starters": starter[kept].astype(np.uint16),
         "class_seconds": second[kept].astype(np.uint16),
         "class_combining": combining[kept].astype(np.uint8),
-        "class_lacking": model.lacks[kept].astype(np.uint8),
+        "class_lacking": lacks[kept].astype(np.uint8),
         "seconds": composes.shape[1],
         "composes": composes.astype(np.uint8).reshape(-1),
         "symbols": len(kinds),
         "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
         "added_texts": [added.text for added in pipeline.added],
-        **guesses,
     }
+    return tables, kinds
 
 
 def _kept(normalizer: Normalizer) -> Flags:
@@ -167,6 +182,12 @@ def _guesses(
             tables["control_starts"] = (
                 tables["added_starts"] if normalizer.prefix == "missing" else tables["text_starts"]
             )
+    return {**_hypotheses_tables(targets, ends, may_end), **_starts(tables)}
+
+
+def _hypotheses_tables(
+    targets: Sequence[Sequence[int]], ends: Sequence[Sequence[int]], may_end: Sequence[bool]
+) -> Tables:
     offsets = np.cumsum([0, *map(len, ends)])
     table = np.array(targets, dtype=np.int64).reshape(-1)
     return {
@@ -174,8 +195,11 @@ def _guesses(
         "end_offsets": offsets.astype(np.uint32),
         "ends": np.array([end for row in ends for end in row], dtype=np.uint16),
         "may_end": np.array(may_end, dtype=np.uint8),
-        **{name: np.array(states, dtype=np.uint16) for name, states in tables.items()},
     }
+
+
+def _starts(tables: dict[str, list[int]]) -> Tables:
+    return {name: np.array(states, dtype=np.uint16) for name, states in tables.items()}
 
 
 def _prefixed(
@@ -225,11 +249,54 @@ def _prefixed(
     return starts
 
 
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
+    place = np.zeros(CODE_POINTS, dtype=np.uint16)
+    for character in model.mark:
+        place[ord(character)] = 1 + model.mark.index(character)
+    alive = model.begins | model.continues
+    alive[0x20] = True
+    lacks = np.zeros(CODE_POINTS, dtype=bool)
+    points = np.where(alive & (model.lexicon is not None), np.arange(CODE_POINTS), 0)
+    seen = [model.kinds, model.alone, model.begins, model.continues, place, points]
+    tables, kinds = _class_tables(pipeline, alive, seen, lacks)
+    symbols = [
+        Symbol(
+            int(kind),
+            bool(alone),
+            bool(begins),
+            bool(continues),
+            int(at),
+            chr(point).encode() if point else b"",
+        )
+        for kind, alone, begins, continues, at, point in kinds
+    ]
+    mark = [int(place[ord(character)]) for character in model.mark]
+    mark_kind = int(model.kinds[ord(model.mark[0])]) if model.mark else 0
+    found = word_hypotheses(symbols, Words(model.most, mark, mark_kind, model.lexicon))
+    text, added = ([start] for start in found.starts)
+    return {
+        **tables,
+        **_hypotheses_tables(found.targets, found.ends, found.may_end),
+        **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
+        "added_are_apart": True,
+    }
+
+
+def _word_tables(model: WordPieces) -> Tables:
+    return {
+        "roles": model.roles,
+        "mark": model.mark.encode(),
+        "byte_tokens": np.zeros(0, dtype=np.uint32),
+    }
+
+
 # ---- models -------------------------------------------------------------------------------------
 
 
-def _model_tables(pipeline: Pipeline) -> Tables:
-    model = pipeline.model
+def _model_tables(model: BytePairs) -> Tables:
     offsets = np.cumsum([0, *map(len, model.atoms)])
     return {
         "merge_left": model.left,

@@ -1,0 +1,271 @@
+"""The pipeline of a WordPiece tokenizer, BERT's, from its ``tokenizer.json``.
+
+The normalizer and the pre-tokenizer are local here: what becomes of a code point does not depend on its
+neighbours, but for the order of marks, and whether two neighbours stay in one word depends on these two
+alone.  So both are asked, of the code points that the vocabulary spells and of pairs of them, rather than
+rewritten; parts that are not known to be local are refused by their names.
+
+For example BERT's: ``A`` becomes ``a``, so that no text with it is canonical; ``中`` gets spaces around it,
+so that it is a word of its own; ``!!`` becomes two words, and so does ``a!``; ``ab`` stays one.
+
+A word that the vocabulary has no tokens for becomes the unknown token, which does not come back as that
+word.  Which words have tokens is simple as long as every code point that is in any token where a
+word begins, or behind that, is a token there by itself: then no place is left without one.  So it is in
+BERT's vocabularies.  Where it is not so, the words that have tokens are followed through the whole
+vocabulary, which is done as long as that is small (``Lexicon``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
+from tokamata.tokenization.pipeline_hugging_face import added_tokens, flattened, refusal
+from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.word_machine import Lexicon
+
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+_NORMALIZERS = ("BertNormalizer", "Lowercase", "StripAccents", *_FORMS)
+_PRE_TOKENIZERS = ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits")
+# A mark of class 240, above which there is none.
+_HIGHEST_MARK = "\u0345"
+_MOST_STATES = 20_000
+_DEFAULTS = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+
+
+def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) -> Pipeline:
+    """The pipeline of a parsed ``tokenizer.json`` whose model is WordPiece.
+
+    Args:
+        document: the parsed file, which a vocabulary was read from.
+        tokens: the bytes of every token of that vocabulary.
+
+    Raises:
+        UnsupportedTokenizerError: a part is not one that can be followed.
+        MissingExtraError: `tokenizers` is not installed.
+    """
+    engine = HuggingFaceEngine()
+    model = {**_DEFAULTS, **document["model"]}
+    mark = model["continuing_subword_prefix"]
+    _check_decoder(document.get("decoder"), mark)
+    normalize, pre_tokenize = _program(document, engine)
+    texts = {
+        token: text
+        for text, token in model["vocab"].items()
+        if token < len(tokens) and tokens[token] is not None
+    }
+    letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
+    words = _words(model, texts, letters, len(tokens))
+    added = added_tokens(document, tokens, Normalizer())
+    _check_added(document, added, normalize, mark, letters.is_part(mark))
+    _check_unknown(model, added, normalize, pre_tokenize)
+    form = _form(document.get("normalizer"), letters, engine)
+    return Pipeline(engine, Normalizer(form), (), words, added)
+
+
+# ---- what must hold -----------------------------------------------------------------------------
+
+
+def _check_decoder(decoder: Any, mark: str) -> None:
+    kind = decoder.get("type") if isinstance(decoder, dict) else None
+    if kind != "WordPiece" or decoder.get("prefix", "##") != mark or not mark:
+        raise refusal("decoder", f"{decoder!r:.100} does not undo a model whose mark is {mark!r:.40}")
+
+
+def _check_added(
+    document: dict[str, Any],
+    added: tuple[AddedToken, ...],
+    normalize: Callable[[str], str],
+    mark: str,
+    is_part: bool,
+) -> None:
+    """Added tokens are found in the text as it is decoded, each as one of the words."""
+    contents = {token.text.decode() for token in added}
+    late = {e["content"] for e in document.get("added_tokens") or () if e.get("normalized")} & contents
+    for content in sorted(contents):
+        name = f"{content!r:.40}"
+        if any(character.isspace() for character in content):
+            raise refusal("added tokens", f"{name} has white space")
+        if content.startswith(mark):
+            raise refusal("added tokens", f"{name} begins with the mark of what continues a word")
+        if is_part and not set(mark).isdisjoint(content):
+            raise refusal("added tokens", f"{name} may begin in the mark of what continues a word")
+        if content in late and normalize(content) != content:
+            raise refusal("added tokens", f"{name} is looked for in what it is normalized to")
+        if content in late and any(other in content for other in contents - late):
+            raise refusal("added tokens", f"a part of {name} is cut out before it")
+
+
+def _check_unknown(
+    model: dict[str, Any],
+    added: tuple[AddedToken, ...],
+    normalize: Callable[[str], str],
+    pre_tokenize: Callable[[str], list[str]],
+) -> None:
+    """No word but its own text may become the unknown token and come back as it was."""
+    unknown = model["unk_token"]
+    if any(token.text.decode() == unknown for token in added):
+        return
+    words = pre_tokenize(normalize(unknown))
+    if len(words) == 1 and (words[0] != unknown or len(unknown) > model["max_input_chars_per_word"]):
+        raise refusal("model", f"{unknown!r:.40} has no tokens, and comes back; make it an added token")
+
+
+# ---- the parts, asked ---------------------------------------------------------------------------
+
+
+def _program(
+    document: dict[str, Any], engine: HuggingFaceEngine
+) -> tuple[Callable[[str], str], Callable[[str], list[str]]]:
+    """The normalizer and the pre-tokenizer of a file, as functions."""
+    for part, inner, known in (
+        ("normalizer", "normalizers", _NORMALIZERS),
+        ("pre_tokenizer", "pretokenizers", _PRE_TOKENIZERS),
+    ):
+        for one in flattened(document.get(part), inner):
+            merges = str(one.get("behavior", "")).startswith("Merged")
+            if one["type"] not in known or merges:
+                raise refusal(part.replace("_", "-"), f"{one['type']} {one!r:.200} before WordPiece")
+    shell: dict[str, Any] = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": document.get("normalizer"),
+        "pre_tokenizer": document.get("pre_tokenizer"),
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "?",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 1,
+            "vocab": {"?": 0},
+        },
+    }
+    try:
+        tokenizer = engine.package.Tokenizer.from_str(json.dumps(shell))
+    except Exception as error:  # the package raises a bare Exception
+        raise UnsupportedTokenizerError("pipeline", f"its engine refuses it: {error}") from None
+    normalizer, cutter = tokenizer.normalizer, tokenizer.pre_tokenizer
+    if cutter is None or cutter.pre_tokenize_str(" "):
+        raise refusal("pre-tokenizer", "it does not part words at spaces")
+    normalize = normalizer.normalize_str if normalizer is not None else str
+    return normalize, lambda text: [piece for piece, _ in cutter.pre_tokenize_str(text)]
+
+
+def _form(part: Any, letters: _Letters, engine: HuggingFaceEngine) -> Callable[[str], str] | None:
+    """The normal form that texts are brought into, where it is more than a matter of single code points."""
+    names = [name for one in flattened(part, "normalizers") for name in _form_of(one)]
+    if len(names) > 1:
+        raise refusal("normalizer", f"{names[0]} and then {names[1]}")
+    if not names:
+        return None
+    normalize: Callable[[str], str] = getattr(engine.package.normalizers, names[0])().normalize_str
+    texts = [f"x{_HIGHEST_MARK}{letter}" for letter in letters.kinds]
+    if names[0] in ("NFD", "NFKD") and all(normalize(text) == text for text in texts):
+        return None  # nothing is composed, and there are no marks to put in order
+    return normalize
+
+
+def _form_of(part: dict[str, Any]) -> list[str]:
+    if part["type"] in _FORMS:
+        return [part["type"]]
+    if part["type"] != "BertNormalizer":
+        return []
+    strips = part.get("strip_accents")
+    return ["NFD"] if (part.get("lowercase") if strips is None else strips) else []
+
+
+class _Letters:
+    """What the normalizer and the pre-tokenizer make of single code points, and of two together.
+
+    Attributes:
+        kinds: the kind of each that a word can have.
+        alone: those that are words of their own.
+    """
+
+    def __init__(
+        self,
+        letters: Iterable[str],
+        normalize: Callable[[str], str],
+        pre_tokenize: Callable[[str], list[str]],
+    ) -> None:
+        self.kinds: dict[str, int] = {}
+        self.alone: set[str] = set()
+        first: list[str] = []  # of each kind
+        for letter in sorted(letters):
+            spread = normalize(letter)
+            if spread.strip(" ") != letter or pre_tokenize(letter) != [letter]:
+                continue
+            if spread != letter or len(pre_tokenize(letter * 2)) > 1:
+                self.alone.add(letter)
+                self.kinds[letter] = 1  # any; it has no neighbours
+                continue
+            kind = next(
+                (k for k, other in enumerate(first) if len(pre_tokenize(letter + other)) == 1), len(first)
+            )
+            if kind == len(first):
+                first.append(letter)
+            self.kinds[letter] = kind + 1
+
+    def is_word(self, text: str) -> bool:
+        """Whether a text is one word, as far as it is not asked for its tokens."""
+        return text in self.alone or self.is_part(text)
+
+    def is_part(self, text: str) -> bool:
+        """Whether a text can be part of a longer word."""
+        kinds = {self.kinds.get(letter, 0) for letter in text}
+        return len(kinds) == 1 and 0 not in kinds and self.alone.isdisjoint(text)
+
+
+def _spelled(texts: Iterable[str], mark: str) -> set[str]:
+    return {letter for text in texts for letter in text.removeprefix(mark)} | set(mark)
+
+
+# ---- the model ----------------------------------------------------------------------------------
+
+
+def _words(model: dict[str, Any], texts: dict[int, str], letters: _Letters, size: int) -> WordPieces:
+    mark, most = model["continuing_subword_prefix"], model["max_input_chars_per_word"]
+    if most * max(letters.kinds.values(), default=0) > _MOST_STATES:
+        raise refusal("model", f"max_input_chars_per_word = {most}")
+    roles = np.zeros(size, dtype=np.uint8)
+    # Code points where a word begins in some token, and behind that.
+    firsts: set[str] = set()
+    later: set[str] = set()
+    for token, text in texts.items():
+        if text == mark and letters.is_word(mark):
+            raise refusal("model", f"{mark!r:.40} is a token, and a word")
+        if text.startswith(mark):
+            if letters.is_part(text.removeprefix(mark)):
+                roles[token] = 2
+                later.update(text.removeprefix(mark))
+        elif letters.is_word(text):
+            roles[token] = 1
+            firsts.add(text[0])
+            later.update(text[1:])
+    known = set(texts.values())
+    gets_stuck = any(letter not in known for letter in firsts) or any(
+        mark + letter not in known for letter in later
+    )
+    written = mark if letters.is_part(mark) else ""
+    kinds = np.zeros(CODE_POINTS, dtype=np.uint16)
+    flags = {}
+    for letter, kind in letters.kinds.items():
+        kinds[ord(letter)] = kind
+    for name, chosen in (("alone", letters.alone), ("begins", firsts), ("continues", later)):
+        flags[name] = np.zeros(CODE_POINTS, dtype=bool)
+        flags[name][[ord(letter) for letter in chosen]] = True
+    lexicon = _lexicon(texts, roles, mark, written) if gets_stuck else None
+    return WordPieces(written, roles, most, kinds, **flags, lexicon=lexicon)
+
+
+def _lexicon(texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str) -> Lexicon:
+    rest = {token: text[len(mark) :].encode() for token, text in texts.items() if roles[token] == 2}
+    first = {token: text.encode() for token, text in texts.items() if roles[token] == 1}
+    if written:
+        first.update((token, texts[token].encode()) for token in rest)
+    return Lexicon(first, rest)
