@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from small_tokenizers import REGEXES
+from random_tokenizers import REGEXES
 from tokenizers import Regex, pre_tokenizers
 
 import tokamata as tk

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import pytest
-from small_tokenizers import PATTERNS, random_tokenizer
+from random_tokenizers import PATTERNS, random_tokenizer
 
 import tokamata as tk
 

@@ -292,3 +292,42 @@ def test_missing_packages_are_named(missing: str) -> None:
     assert result.returncode == 2
     assert "pip install 'tokamata[cli]'" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.fixture(scope="session")
+def byte_folder(model: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tokenizer with merges, in a folder."""
+    from fakes import byte_level
+
+    folder = tmp_path_factory.mktemp("tokenizer")
+    byte_level(["a b", "ab c", "Ġ ab"]).save_pretrained(folder)
+    return folder
+
+
+def test_mask_with_canonical_tokens(byte_folder: Path) -> None:
+    command = ("mask", "-r", "[abc]{2}", "-t", "a", "-v", byte_folder)
+    anything, own = call(*command), call(*command, "--tokenization", "canonical")
+    assert anything.exit_code == own.exit_code == 0
+    assert "allowed next: 3 of" in plain(anything.stdout)
+    assert "allowed next: 2 of" in plain(own.stdout)  # b would be joined with a
+    refused = call("mask", "-r", "x", "-t", "x", "-v", byte_folder, "--tokenization", "never")
+    assert refused.exit_code == 2
+
+
+def test_foreign_tokens_are_told(byte_folder: Path) -> None:
+    from fakes import byte_level, token_id
+
+    from tokamata.cli.tokens import foreign_tokens
+
+    tokenizer = byte_level(["a b", "ab c", "Ġ ab"])
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=[0])
+    a, b, ab, c = (token_id(tokenizer, piece) for piece in ("a", "b", "ab", "c"))
+    assert foreign_tokens(tokenizer, vocabulary, [ab], [ab]) == set()
+    assert foreign_tokens(tokenizer, vocabulary, [], [c, a, b]) == {1, 2}
+    assert foreign_tokens(tokenizer, vocabulary, [ab], [c, ab]) == {0}
+
+
+def test_compare_marks_foreign_tokens(folder: Path) -> None:
+    compared = in_colour("generate", "-r", WORDS, "-p", "x", "-m", folder, "--seed", "1", "--compare")
+    assert compared.exit_code == 0, compared.output
+    assert "not canonical" in plain(compared.stdout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,21 @@ app = typer.Typer(
 )
 
 Regex = Annotated[str, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")]
+
+
+class TokenizationChoice(str, Enum):
+    """Which ways of writing a text in tokens are admitted."""
+
+    any = "any"
+    canonical = "canonical"
+
+
+TokenizationOption = Annotated[
+    TokenizationChoice,
+    typer.Option(
+        "--tokenization", help="Admit any tokens that spell the text, or the tokenizer's own alone."
+    ),
+]
 
 
 def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -75,6 +91,7 @@ def generate(
     compare: Annotated[
         bool, typer.Option("--compare", help="Show what the model writes without the pattern beside it.")
     ] = False,
+    tokenization: TokenizationOption = TokenizationChoice.any,
     jump: Annotated[
         bool, typer.Option("--jump", help="Write what is certain without asking the model.")
     ] = False,
@@ -95,8 +112,9 @@ def generate(
 
     settings: Settings = {
         "max_new_tokens": max_new_tokens,
+        "tokenization": tokenization.value,
         "jump": jump,
-        "heal": heal,
+        "heal": heal or None,
         "temperature": temperature,
         "top_k": top_k,
         "top_p": top_p,
@@ -117,6 +135,7 @@ def mask(
             "--vocabulary", "-v", help="A tokenizer's file or folder.  [default: that of Gemma 3 270M]"
         ),
     ] = None,
+    tokenization: TokenizationOption = TokenizationChoice.any,
 ) -> None:
     """Show how a pattern takes a text token by token, and what is allowed next.
 
@@ -124,5 +143,5 @@ def mask(
     """
     from tokamata.cli.mask import run
 
-    if not run(Screen(), regex, text, vocabulary):
+    if not run(Screen(), regex, text, vocabulary, tokenization.value):
         raise typer.Exit(1)

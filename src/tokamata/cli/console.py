@@ -48,6 +48,10 @@ class Screen:
         plain = self.out.no_color or self.out.color_system in (None, "standard", "windows")
         return (_UNDERLINES if plain else _COLOURS)[index % 2]
 
+    def foreign_style(self, index: int) -> Style:
+        """Return that of a token which the tokenizer would not have written there."""
+        return self.token_style(index) + Style(color="red", bold=True, strike=True)
+
     @contextmanager
     def progress(self) -> Iterator[Report]:
         """Show what is being done, for how long, and how much of it is done where that is known."""

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from tokamata.cli.console import Screen, shown_text
 from tokamata.cli.loading import chat_tokens, load_all
+from tokamata.cli.tokens import foreign_tokens
 from tokamata.constraint import Constraint, literal, regex
 from tokamata.decoding import Generation, Settings, Stream, stream
 from tokamata.vocabulary import Vocabulary
@@ -138,13 +139,26 @@ def _compare(screen: Screen, job: _Job, constraint: Constraint, constrained: Str
 
     with Live(console=screen.out, auto_refresh=False) as live:
         for side, steps in zip(sides, (job.start(None), constrained), strict=True):
-            for part in _coloured(screen, steps):
-                side.text.append_text(part)
+            shown: list[str] = []
+            for index, step in enumerate(steps):
+                shown.append(shown_text(step.text))
+                side.text.append(shown[-1], style=screen.token_style(index))
                 side.left = _left(steps)
                 live.update(draw(), refresh=screen.out.is_terminal)
+            side.text, foreign = _marked(screen, job, _result(steps), shown)
             side.verdict = screen.mark(matches(_result(steps), constraint, job.vocabulary))
-            side.summary, side.left = _summary(steps), Text()
+            side.summary, side.left = _summary(steps, foreign), Text()
             live.update(draw(), refresh=screen.out.is_terminal)
+
+
+def _marked(screen: Screen, job: _Job, result: Generation, shown: list[str]) -> tuple[Text, int | None]:
+    """The text with the tokens marked that are not the tokenizer's own; and how many those are, if known."""
+    foreign = foreign_tokens(job.tokenizer, job.vocabulary, result.prompt_tokens, result.tokens)
+    text = Text(overflow="fold")
+    for index, part in enumerate(shown):
+        is_foreign = foreign is not None and index in foreign
+        text.append(part, style=screen.foreign_style(index) if is_foreign else screen.token_style(index))
+    return text, None if foreign is None else len(foreign)
 
 
 def _coloured(screen: Screen, steps: Stream) -> Iterator[Text]:
@@ -157,14 +171,20 @@ def _result(steps: Stream) -> Generation:
     return steps.generation
 
 
-def _summary(steps: Stream) -> Text:
-    """One line: how much, how probable, how fast, and what the constraint cost."""
+def _summary(steps: Stream, foreign: int | None = None) -> Text:
+    """One line: how much, how probable, how fast, and what the constraint cost.
+
+    Args:
+        foreign: how many tokens are not the tokenizer's own; ``None`` where that was not asked.
+    """
     result = _result(steps)
     timing = result.timing
     drawn = max(1, len(result.tokens) + (result.stop_token is not None))
     total = timing.prompt_seconds + timing.model_seconds + timing.sampling_seconds + timing.constraint_seconds
     after_first = timing.model_seconds + timing.sampling_seconds + timing.constraint_seconds
     parts = [f"{len(result.tokens)} tokens", f"{steps.tokens_left} left"]
+    if foreign:
+        parts.append(f"{foreign} not canonical")
     if result.jumped:
         parts.append(f"{result.jumped} jumped")
     parts += [_ending(steps), f"log-probability {result.log_probability:.2f}"]

@@ -15,6 +15,7 @@ from rich.text import Text
 from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
+from tokamata.compiled import Tokenization
 from tokamata.constraint import regex
 from tokamata.matcher import Matcher
 from tokamata.vocabulary import Vocabulary
@@ -44,17 +45,20 @@ class _Row:
     forced: bytes
 
 
-def run(screen: Screen, pattern: str, text: str, path: Path | None) -> bool:
+def run(
+    screen: Screen, pattern: str, text: str, path: Path | None, tokenization: Tokenization = "any"
+) -> bool:
     """Follow ``text`` and show the way; returns whether the pattern takes all of it.
 
     Args:
         path: the vocabulary's file or folder; ``None`` for that of the default model.
+        tokenization: see :meth:`tokamata.Constraint.compile`.
     """
     constraint = regex(pattern)  # a mistake in it is told before anything is loaded
     with screen.progress() as progress:
         vocabulary, source = load_vocabulary(path, progress)
         progress("compiling the pattern", 0.0)
-        matcher = constraint.compile(vocabulary).matcher()
+        matcher = constraint.compile(vocabulary, tokenization=tokenization).matcher()
         progress("cutting the text into tokens", 0.0)
         tokens, how = encode(source, vocabulary, text)
         samples = Samples(vocabulary)

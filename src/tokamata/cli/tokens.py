@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +72,36 @@ def _longest_first(vocabulary: Vocabulary, data: bytes) -> list[int]:
         tokens.append(ids[data[start:end]])
         start = end
     return tokens
+
+
+def foreign_tokens(
+    tokenizer: Any, vocabulary: Vocabulary, prompt: list[int], tokens: list[int]
+) -> set[int] | None:
+    """The places in ``tokens`` of those that the tokenizer does not write there, behind the prompt.
+
+    It is asked for the tokens of prompt and text together; a token is foreign where it has none of the same
+    bytes at the same place.  ``None`` where it does not give the text back, so that nothing can be told.
+    """
+    written = [*prompt, *tokens]
+    text = tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    own = tokenizer(text, add_special_tokens=False)["input_ids"]
+    if sum(_size(vocabulary, token) for token in own) != sum(_size(vocabulary, token) for token in written):
+        return None
+    places = set(_places(vocabulary, own))
+    found = list(_places(vocabulary, written))
+    return {place - len(prompt) for place in range(len(prompt), len(found)) if found[place] not in places}
+
+
+def _places(vocabulary: Vocabulary, tokens: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where each token begins, and which it is."""
+    at = 0
+    for token in tokens:
+        yield at, token
+        at += _size(vocabulary, token)
+
+
+def _size(vocabulary: Vocabulary, token: int) -> int:
+    return len(_bytes(vocabulary, token)) or 1
 
 
 class Samples:

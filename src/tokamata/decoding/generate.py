@@ -92,7 +92,7 @@ class Stream(Iterator[Step]):
             # Nothing can be put before what is compiled; where nobody asked for healing, it goes without.
             if heal or (heal is None and is_canonical and not isinstance(constraint, CompiledConstraint)):
                 constraint = self._heal(constraint)
-            elif is_canonical and constraint is None:
+            if is_canonical and constraint is None:
                 constraint = regex("(?s:.*)")
             self._keeps_matcher = is_canonical
             compiled = _compiled(constraint, self._vocabulary, tokenization)
