@@ -145,6 +145,10 @@ void Merges::make_ranges(std::span<const Merge> merges) {
   std::vector<std::uint32_t> fill(first.begin(), first.end() - 1);
   for (const Merge& merge : merges)
     if (is_rule(merge)) by_left[fill[merge.left]++] = merge;
+  // By rank, so that the rest is passed over once the piece is taken up into its parent before.
+  for (std::uint32_t token = 0; token < count; ++token)
+    std::sort(by_left.begin() + first[token], by_left.begin() + first[token + 1],
+              [](const Merge& a, const Merge& b) { return a.rank < b.rank; });
 
   offsets_.assign(count + 1, 0);
   counts_.assign(count, 0);
@@ -160,6 +164,7 @@ void Merges::make_ranges(std::span<const Merge> merges) {
         const std::uint32_t time = std::max({merge.rank + 1, left.latest, right.latest});
         if (parent != kNone) {
           const Tree& above = trees_[parent];
+          if (merge.rank + 1 > above.latest) break;
           const bool follows = above.latest == time && left.latest == time && right.latest < time;
           if (above.latest <= time && !(follows && merge.rank < above.rank)) continue;
         }

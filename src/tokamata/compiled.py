@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tokamata import _core
 from tokamata.control_tokens import control_token_ids, valid_utf8
-from tokamata.errors import ContextError
+from tokamata.errors import AlgebraError, ContextError
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
@@ -59,6 +59,11 @@ class CompiledConstraint:
         self.tokenization = tokenization
         canonical = None
         if tokenization == "canonical":
+            if expression.sees_edges:
+                raise AlgebraError(
+                    f"{pattern[:200]!r} asks where tokens begin and end (TEXT_TOKEN, PARAGRAPH_TOKEN), which "
+                    'the tokenizer decides with canonical tokenization; compile it with tokenization="any"'
+                )
             from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
 
             canonical = tokenization_of(vocabulary)

@@ -240,6 +240,7 @@ class Constraint:
             UnspellableError: no text that matches can be spelled by the vocabulary.
             UnknownTokenError: the vocabulary lacks a control token that the constraint names.
             NoncanonicalError: the tokenizer changes every text that matches.
+            AlgebraError: the constraint asks where tokens begin and end, and is to be canonical.
             UnsupportedTokenizerError: the tokenizer cannot be followed; the error says which part of it.
             LimitExceeded, Cancelled: compiling was stopped.
         """

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from tokamata import _core
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization import kept_tables, pipeline_ranks
 from tokamata.tokenization.pipeline import Pipeline
-from tokamata.tokenization.tables import make_tables
+from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
+from tokamata.tokenization.pretokenizer_classes import Engine, HuggingFaceEngine, TiktokenEngine
+from tokamata.tokenization.tables import Tables, make_tables
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
+    from tokamata.vocabulary.token_table import PipelineSource
 
 _lock = threading.Lock()
 _made: WeakKeyDictionary[Vocabulary, _core.Tokenization] = WeakKeyDictionary()
 
 
 def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
-    """The tokenizer of a vocabulary as the engine follows it; made once, in 1 to 2 s.
+    """The tokenizer of a vocabulary as the engine follows it; made once, and its tables kept on disk.
 
     Raises:
         UnsupportedTokenizerError: the vocabulary has no pipeline, or one that cannot be followed.
@@ -28,13 +33,11 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """
     with _lock:
         if vocabulary not in _made:
-            _made[vocabulary] = _core.Tokenization(
-                vocabulary.core, make_tables(_pipeline(vocabulary), vocabulary)
-            )
+            _made[vocabulary] = _core.Tokenization(vocabulary.core, _tables(vocabulary))
         return _made[vocabulary]
 
 
-def _pipeline(vocabulary: Vocabulary) -> Pipeline:
+def _tables(vocabulary: Vocabulary) -> Tables:
     source = vocabulary.pipeline
     if source is None:
         raise UnsupportedTokenizerError(
@@ -42,17 +45,33 @@ def _pipeline(vocabulary: Vocabulary) -> Pipeline:
             "the vocabulary was loaded from a source that says what the tokens are, and not how a "
             "text is cut into them; load the tokenizer itself",
         )
-    tokens = list(vocabulary.tokens)
-    # Late, each with the package it needs.
+    content = source.content()
+    # Stop tokens, and the width, may have taken tokens away.
+    texts = bytes(token is not None for token in vocabulary.tokens)
+    engine = _ENGINES[source.family]()
+    key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
+    tables = kept_tables.load(key)
+    if tables is None:
+        tables = make_tables(_pipeline(source, content, list(vocabulary.tokens)), vocabulary)
+        kept_tables.keep(key, tables)
+    return tables
+
+
+_ENGINES: dict[str, Callable[[], Engine]] = {
+    "tokenizer.json": HuggingFaceEngine,
+    "tiktoken": TiktokenEngine,
+    "tekken": TiktokenEngine,
+    "sentencepiece": pipeline_ranks.NoEngine,
+}
+
+
+def _pipeline(source: PipelineSource, content: bytes, tokens: list[bytes | None]) -> Pipeline:
+    parsed = source.parse(content)
     if source.family == "tokenizer.json":
-        from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
-
-        return pipeline_from_tokenizer_json(source.read(), tokens)
-    from tokamata.tokenization import pipeline_ranks
-
+        return pipeline_from_tokenizer_json(parsed, tokens)
     read = {
         "tiktoken": pipeline_ranks.pipeline_from_encoding,
         "tekken": pipeline_ranks.pipeline_from_tekken,
         "sentencepiece": pipeline_ranks.pipeline_from_sentence_piece,
     }[source.family]
-    return read(source.read(), tokens)
+    return read(parsed, tokens)

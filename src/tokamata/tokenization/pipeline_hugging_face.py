@@ -228,10 +228,10 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
     """The merges as arrays; of a pair that is named twice the last counts, as in the package."""
     pairs = [merge.split(" ", 1) if isinstance(merge, str) else merge for merge in merges]
     try:
-        left = [vocab[pair[0]] for pair in pairs]
-        right = [vocab[pair[1]] for pair in pairs]
-        result = [vocab[pair[0] + pair[1]] for pair in pairs]
-    except (KeyError, IndexError, TypeError):
+        left = [vocab[first] for first, _ in pairs]
+        right = [vocab[second] for _, second in pairs]
+        result = [vocab[first + second] for first, second in pairs]
+    except (KeyError, ValueError, TypeError):
         place = next(i for i, pair in enumerate(pairs) if not _is_known(pair, vocab))
         raise VocabularyError(
             f"merge {place} of the model, {merges[place]!r:.80}, is not of tokens of its vocabulary; the "
@@ -245,7 +245,10 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
 
 def _is_known(pair: Any, vocab: dict[str, int]) -> bool:
     return (
-        len(pair) == 2 and all(isinstance(p, str) and p in vocab for p in pair) and pair[0] + pair[1] in vocab
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(isinstance(p, str) and p in vocab for p in pair)
+        and pair[0] + pair[1] in vocab
     )
 
 

@@ -100,16 +100,17 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     prefix: Any = "always" if model.adds_space else "none"
     normalizer = Normalizer(spaces="▁", prefix=prefix)
     added = tuple(AddedToken(token, b"", False) for token in model.control)
-    return Pipeline(_NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
+    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
 
 
-class _NoEngine:
+class NoEngine:
     """SentencePiece cuts nothing by a regex."""
 
     name = "sentencepiece"
     dollar_is_end = True
 
     def members(self, cls: str) -> Any:
+        """Refuse: there is no class to ask about."""
         raise UnsupportedTokenizerError("pre-tokenizer", f"a class {cls!r:.40} without an engine")
 
 

@@ -144,9 +144,11 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
         document = _parsed(data, where)
         del data
         if is_tekken(document):
-            return replace(table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread))
+            return replace(
+                table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread, reread.parse)
+            )
         table = table_from_tokenizer_json(document, where)
-        return replace(table, pipeline=PipelineSource("tokenizer.json", reread))
+        return replace(table, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
 
 
 def _parsed(data: bytes, where: str) -> Any:
@@ -159,7 +161,7 @@ def _parsed(data: bytes, where: str) -> Any:
 
 
 class _Reread:
-    """Parses a file once more, if it is the same still: what it says would take ten times its size."""
+    """The bytes of a file once more, if it is the same still: what it says would take ten times its size."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
@@ -169,12 +171,14 @@ class _Reread:
         stat = self._path.stat()
         return stat.st_mtime_ns, stat.st_size
 
-    def __call__(self) -> Any:
-        where = str(self._path)
+    def __call__(self) -> bytes:
         try:
             if self._stamped() != self._stamp:
-                raise VocabularyError(f"{where}: it has changed since it was loaded; load it again")
-            with collection_paused():
-                return _parsed(self._path.read_bytes(), where)
+                raise VocabularyError(f"{self._path}: it has changed since it was loaded; load it again")
+            return self._path.read_bytes()
         except OSError as error:
-            raise VocabularyError(f"{where}: cannot be read any more: {error}") from None
+            raise VocabularyError(f"{self._path}: cannot be read any more: {error}") from None
+
+    def parse(self, content: bytes) -> Any:
+        with collection_paused():
+            return _parsed(content, str(self._path))

@@ -12,6 +12,7 @@ import binascii
 from typing import Any
 
 from tokamata.errors import VocabularyError
+from tokamata.vocabulary.tiktoken_ranks import encoding_content
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, check_ids
 
 _STOP = "</s>"
@@ -104,4 +105,5 @@ def table_from_tekkenizer(tekkenizer: Any, where: str) -> TokenTable:
     tokens += [tekkenizer.id_to_byte_piece(token) for token in range(special, size)]
     names = {token: str(tekkenizer.id_to_piece(token)) for token in range(special)}
     stop = tuple(token for token, name in names.items() if name == _STOP)
-    return TokenTable(tokens, names, stop, pipeline=PipelineSource("tekken", lambda: tekkenizer))
+    source = PipelineSource("tekken", lambda: encoding_content(tekkenizer._model), lambda _: tekkenizer)
+    return TokenTable(tokens, names, stop, pipeline=source)

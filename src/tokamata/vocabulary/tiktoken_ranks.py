@@ -79,6 +79,13 @@ def _decoded_strictly(encoded: bytes, rank: int) -> tuple[bytes, int] | None:
     return (value, rank) if binascii.b2a_base64(value, newline=False) == encoded else None
 
 
+def encoding_content(encoding: Any) -> bytes:
+    """All that an encoding's way of cutting a text depends on."""
+    ranks = sorted(encoding._mergeable_ranks.items(), key=lambda item: item[1])
+    parts = [encoding._pat_str, repr(sorted(encoding._special_tokens.items())), repr(ranks)]
+    return "\0".join(parts).encode()
+
+
 def table_from_encoding(encoding: Any, where: str) -> TokenTable:
     """The tokens of a ``tiktoken.Encoding``.
 
@@ -96,5 +103,5 @@ def table_from_encoding(encoding: Any, where: str) -> TokenTable:
             except KeyError:
                 continue  # a hole
     stop = next(((token,) for token, name in names.items() if name == "<|endoftext|>"), ())
-    source = PipelineSource("tiktoken", lambda: encoding)
+    source = PipelineSource("tiktoken", lambda: encoding_content(encoding), lambda _: encoding)
     return TokenTable(tokens, dict(sorted(names.items())), stop, pipeline=source)

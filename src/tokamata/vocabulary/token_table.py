@@ -29,11 +29,13 @@ class PipelineSource:
 
     Attributes:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
-        read: gives the parsed file, or the tokenizer itself.
+        content: gives everything that the pipeline depends on, as bytes: a file's, as a rule.
+        parse: gives the parsed file, or the tokenizer itself, from that.
     """
 
     family: str
-    read: Callable[[], Any]
+    content: Callable[[], bytes]
+    parse: Callable[[bytes], Any]
 
 
 @dataclass(frozen=True)

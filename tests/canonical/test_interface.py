@@ -1,0 +1,149 @@
+"""What else can be asked of a canonical constraint: control tokens, batches, forks, limits, refusals."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+from canonical_tokenizers import SOURCES, Judged
+from random_tokenizers import random_tokenizer
+
+import tokamata as tk
+
+
+@pytest.fixture(scope="module")
+def gpt2() -> Judged:
+    return next(source for source in SOURCES if source.name == "gpt2").judged()
+
+
+def test_control_tokens_stand_between_texts(gpt2: Judged) -> None:
+    vocabulary = gpt2.vocabulary
+    end = vocabulary.control_token("<|endoftext|>")
+    constraint = tk.regex("  ") + tk.control_token("<|endoftext|>") + tk.regex(" x")
+    matcher = constraint.compile(vocabulary, tokenization="canonical").matcher()
+    tokens = [*gpt2.encode("  "), end, *gpt2.encode(" x")]
+    assert gpt2.encode("  <|endoftext|> x") == tokens
+    assert matcher.forced_tokens() == tokens
+    assert all(map(matcher.advance, tokens))
+    assert matcher.is_accepting
+
+
+def test_a_control_token_is_no_text(gpt2: Judged) -> None:
+    with pytest.raises(tk.NoncanonicalError, match="added token"):
+        tk.regex(r"<\|endoftext\|>").compile(gpt2.vocabulary, tokenization="canonical")
+    safe = tk.regex(r"<\|end[a-z]*\|>").compile(gpt2.vocabulary, tokenization="canonical").matcher()
+    tokens = gpt2.encode("<|endof|>")
+    assert all(map(safe.advance, tokens))
+
+
+def test_forks_and_rollbacks(gpt2: Judged) -> None:
+    draw = random.Random(5)
+    matcher = tk.regex("(?s:.*)").compile(gpt2.vocabulary, tokenization="canonical").matcher()
+    masks = [matcher.mask.copy()]
+    for _ in range(30):
+        allowed = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
+        assert matcher.advance(int(draw.choice(allowed)))
+        masks.append(matcher.mask.copy())
+    fork = matcher.fork()
+    for mask in reversed(masks[:-1]):
+        matcher.rollback(1)
+        assert (matcher.mask == mask).all()
+    assert (fork.mask == masks[-1]).all()
+
+
+def test_batches_and_threads(gpt2: Judged) -> None:
+    patterns = ["(?s:.*)", '"[^"]*"', "[a-z ]{1,20}", r"\d{4}-\d{2}"]
+    compiled = [tk.regex(p).compile(gpt2.vocabulary, tokenization="canonical") for p in patterns]
+    matchers = [one.matcher() for one in compiled for _ in range(4)]
+    rows = compiled[0].allocate_mask(len(matchers))
+    tk.fill_masks(matchers, rows, threads=2)
+    for row, matcher in zip(rows, matchers, strict=True):
+        assert (row == matcher.mask).all()
+
+    wrong = []
+
+    def walk(seed: int) -> None:
+        draw = random.Random(seed)
+        for number in range(8):
+            matcher = compiled[number % len(compiled)].matcher()
+            for _ in range(6):
+                allowed = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
+                if not len(allowed):
+                    break
+                matcher.advance(int(draw.choice(allowed)))
+            if matcher.is_accepting and not gpt2.is_canonical(matcher.tokens):
+                wrong.append(matcher.tokens)
+
+    threads = [threading.Thread(target=walk, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_limits_hold(gpt2: Judged) -> None:
+    began = time.monotonic()
+    constraint = tk.regex("([a-z]{1,40} ){1,40}[0-9]{3}") & ~tk.regex("(?s:.*)ab{30}(?s:.*)")
+    limits = tk.Limits(seconds=0.2)
+
+    def work_on() -> None:
+        for _ in range(2000):
+            matcher = constraint.compile(gpt2.vocabulary, tokenization="canonical", limits=limits).matcher()
+            for _ in range(50):
+                allowed = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
+                matcher.advance(int(allowed[len(allowed) // 2]))
+
+    with pytest.raises(tk.LimitExceeded):
+        work_on()
+    assert time.monotonic() - began < 60
+
+
+def test_token_borders_are_the_tokenizers(gpt2: Judged) -> None:
+    with pytest.raises(tk.AlgebraError, match="TEXT_TOKEN"):
+        tk.text_token().compile(gpt2.vocabulary, tokenization="canonical")
+
+
+def test_what_is_refused() -> None:
+    vocabulary = tk.Vocabulary.load([b"a", b"b", None], stop=[2])
+    with pytest.raises(tk.UnsupportedTokenizerError, match="pipeline") as caught:
+        tk.regex("a").compile(vocabulary, tokenization="canonical")
+    assert caught.value.part == "pipeline"
+    assert tk.regex("a").compile(vocabulary).matcher([0, 1]).mask.any()  # contexts make no difference there
+    with pytest.raises(ValueError, match="canonical"):
+        tk.regex("a").compile(vocabulary, tokenization="mine")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "reason"),
+    [
+        ({"type": "Unigram"}, "model", "Unigram"),
+        ({"dropout": 0.1}, "model", "dropout"),
+        ({"end_of_word_suffix": "</w>"}, "model", "end_of_word_suffix"),
+    ],
+)
+def test_models_that_cannot_be_followed(change: dict[str, object], part: str, reason: str) -> None:
+    import json
+
+    from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
+
+    document = json.loads(random_tokenizer(0)[0].to_str())
+    document["model"].update(change)
+    with pytest.raises(tk.UnsupportedTokenizerError, match=reason) as caught:
+        pipeline_from_tokenizer_json(document, [b"x"] * 300)
+    assert caught.value.part == part
+
+
+@pytest.mark.parametrize("merge", [["no", "such"], ["a", "b", "c"], "ab", 5, ["Ġ", "zzz"]])
+def test_merges_that_contradict_the_vocabulary(merge: object) -> None:
+    import json
+
+    from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
+
+    document = json.loads(random_tokenizer(0)[0].to_str())
+    document["model"]["merges"].append(merge)
+    with pytest.raises(tk.VocabularyError, match="merge"):
+        pipeline_from_tokenizer_json(document, [b"x"] * 300)

@@ -1,0 +1,111 @@
+"""Tables of tokenizers on disk: used again, made anew where damaged, and keyed by what they depend on."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from random_tokenizers import random_tokenizer
+
+import tokamata as tk
+from tokamata.tokenization import canonical, kept_tables
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own."""
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / name))
+    return tmp_path / "tokamata" / "tokenizations"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Which tables were made, and not read from disk."""
+    found: list[Any] = []
+    make = canonical.make_tables
+
+    def counted(*arguments: Any) -> Any:
+        found.append(make(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(canonical, "make_tables", counted)
+    return found
+
+
+def first_mask(tokenizer: Any, **options: Any) -> Any:
+    vocabulary = tk.Vocabulary.load(tokenizer, **{"stop": (), **options})
+    return tk.regex("(?s:.*)").compile(vocabulary, tokenization="canonical").matcher().mask
+
+
+def test_kept_once_and_used_again(folder: Path, made: list[Any]) -> None:
+    tokenizer, _ = random_tokenizer(3)
+    masks = [first_mask(tokenizer) for _ in range(3)]
+    assert len(made) == 1
+    assert all((mask == masks[0]).all() for mask in masks)
+    (file,) = folder.iterdir()
+    kept = kept_tables.load(file.stem)
+    assert kept is not None
+    assert kept.keys() == made[0].keys()
+    for name, value in made[0].items():
+        assert np.array_equal(np.asarray(kept[name]), np.asarray(value)), name
+        assert type(kept[name]) is type(value), name
+
+
+def test_other_tokenizers_and_other_vocabularies_have_tables_of_their_own(made: list[Any]) -> None:
+    first_mask(random_tokenizer(3)[0])
+    first_mask(random_tokenizer(4)[0])
+    first_mask(random_tokenizer(3)[0], stop=[0])
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 broken", None])
+def test_damaged_files_are_made_anew(folder: Path, made: list[Any], damage: bytes | None) -> None:
+    tokenizer, _ = random_tokenizer(3)
+    first_mask(tokenizer)
+    (file,) = folder.iterdir()
+    file.write_bytes(file.read_bytes()[:-100] if damage is None else damage)
+    first_mask(tokenizer)
+    first_mask(tokenizer)
+    assert len(made) == 2
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, made: list[Any]) -> None:
+    (tmp_path / "tokamata").write_text("a file, where a folder should be")
+    tokenizer, _ = random_tokenizer(3)
+    first_mask(tokenizer)
+    first_mask(tokenizer)
+    assert len(made) == 2
+
+
+def _keep(folder: str, number: int) -> None:
+    import platformdirs
+
+    platformdirs.user_cache_dir = lambda name: f"{folder}/{name}"  # type: ignore[assignment,misc]
+    tables = {"numbers": np.full(50_000, number), "added_texts": [b"a", b"", b"bc"]}
+    for _ in range(20):
+        kept_tables.keep("name", tables)
+
+
+def test_several_processes_write_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_keep, args=(str(tmp_path), number)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        tables = kept_tables.load("name")
+        if tables is not None:
+            assert len(set(tables["numbers"].tolist())) == 1
+            assert tables["added_texts"] == [b"a", b"", b"bc"]
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    assert kept_tables.load("name") is not None
+
+
+def test_the_number_of_files_is_bounded(folder: Path) -> None:
+    for number in range(70):
+        kept_tables.keep(f"name{number}", {"added_texts": []})
+    assert len(list(folder.iterdir())) == 64
