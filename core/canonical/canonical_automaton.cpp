@@ -361,9 +361,9 @@ void CanonicalAutomaton::add_loop(Part& part, Judge& judge, const PartKey& key, 
   const ExpressionId body = is_repetition ? head.body() : loop.repetition;
   const Count least = is_repetition ? head.minimum : 1, most = loop.rounds;
   const Vocabulary& vocabulary = tokenization_->vocabulary();
-  const bool is_endless = most >= vocabulary.trie().longest() && most == kUnbounded && least <= 1;
+  const bool is_endless = most == kUnbounded && least <= 1;
   const std::size_t lengths = is_endless ? 1 : std::min<std::size_t>(inside->longest, most);
-  Words group = inside->words, live;
+  Words group = inside->words;
   for (std::size_t rounds = 1; rounds <= lengths; ++rounds) {
     if (!is_endless) {
       const MaskCache::TokensPtr fitting = vocabulary.short_tokens(rounds), shorter = vocabulary.short_tokens(rounds - 1);
@@ -541,7 +541,8 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, 
 // ---- liveness -----------------------------------------------------------------------------------
 
 bool CanonicalAutomaton::lives(Place place, const CanonicalState& state, Budget& budget) {
-  if (place.at_start || accepting(place, state)) return bound(place, state, budget) != kDead;
+  if (accepting(place, state)) return true;
+  if (place.at_start) return bound(place, state, budget) != kDead;
   // Behind a border first: it is known sooner.
   for (const Hypothesis& h : state.hypotheses)
     if (h.edge == Hypothesis::Edge::Border &&
@@ -803,7 +804,7 @@ bool CanonicalAutomaton::is_within(Place place, const CanonicalState& state, Tok
   if (accepting(place, state)) return true;
   const auto at_least = [&](StateId at) { return pattern_.room(at).at_least; };
   if (tokens == 0 || (!place.at_start && at_least(place.state) > tokens)) return false;
-  const auto key = std::pair(place.state, state);
+  const auto key = std::tuple(place.state, place.at_start, state);
   if (const auto known = at_least_.find(key); known != at_least_.end() && known->second > tokens) return false;
   const TokenCount enough = bound(place, state, budget);
   if (enough == kDead || (!route && enough <= tokens)) return enough != kDead;

@@ -212,7 +212,7 @@ class CanonicalAutomaton {
   std::map<std::pair<StateId, bool>, std::vector<AddedStep>> added_steps_;
   std::map<Node, TokenCount> inside_;
   std::unordered_map<std::pair<StateId, TextState>, std::vector<std::pair<TokenId, TokenCount>>, PairHash> witnesses_;
-  std::map<std::pair<StateId, CanonicalState>, TokenCount> at_least_;  // where a search has failed
+  std::map<std::tuple<StateId, bool, CanonicalState>, TokenCount> at_least_;  // where a search has failed
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
 

@@ -58,7 +58,7 @@ CODE = [
     '<table class="x">\n  <tr><td>1</td><td>&nbsp;</td></tr>\n</table><br/><h1>T</h1>',
     "SELECT a.id, COUNT(*) FROM t AS a WHERE a.x >= 10.5e-3 AND b LIKE '%x_%' GROUP BY 1;",
     "\\begin{align} \\frac{1}{2} &= \\sum_{i=0}^{\\infty} x_i^2 \\\\ \\end{align}",
-    "$ ls -la ~/src | grep '\\.py$' > /tmp/out 2>&1 && echo \"done\"",
+    "$ ls -la ~/src | grep '\\.py$' > out.txt 2>&1 && echo \"done\"",
     "+++ b/file.txt\n@@ -1,3 +1,4 @@\n-old\n+new\n",
 ]
 OTHERS = [

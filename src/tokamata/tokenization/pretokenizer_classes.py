@@ -14,7 +14,7 @@ life of the process, and in the tables that are made from them (``tables.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -196,6 +196,3 @@ def ranges_of(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64
     rows = np.stack([column[firsts].astype(np.int64) for column in columns], axis=1)
     _, classes = np.unique(rows, axis=0, return_inverse=True)
     return firsts, classes.reshape(-1)
-
-
-ReadClass = Callable[[str], "Flags"]

@@ -14,18 +14,16 @@ A *hypothesis* says what was guessed so far.  For a split by one regex it is
   mark again, since the match would then have ended later.  In a gap, a thread that starts at each place
   is pending too: no match begins there.
 
-Example.  ``\s+(?!\S)|\s+`` and the rest, on ``"  a"`` with an end guessed after each space::
+Example.  ``\s+(?!\S)|\s+`` on ``"  a"``, its states numbered as in ``pretokenizer_matching.py``, with an end
+guessed after each space::
 
-    ""      open 0
-    " "     guess: must 1, open 0             the first space is a piece
-    "  "    must met, pending 1; open 1       (a mark stood before the second space)
-            guess: must 1, pending 1, open 0
-    "  a"   must met: a mark before the a.  But pending 1 marks as well: refused.
-            Without the second guess: open 1 reads a, which is dead: refused.
+    " "     open 1; guess: must 1, open 0       the first space is a piece
+    "  "    must met, pending 2; open 1         a mark stood before the second space
+            guess: must 1, pending 2, a gap     the second space is a piece
+    "  a"   must met; pending 2 is dead         a mark stood before the a for the second piece alone
 
-Here the guess after both spaces, and none between them, would fail by pending ``\s+(?!\S)`` having matched
-one space; and so no way of guessing is left but the right one, in which the first space is a piece and
-the second goes with what follows it.  Exactly one way of guessing is right for any text.
+Without a guess between the spaces the piece is in state 2 behind both, and may not end there: no mark stands
+before the ``a``.  Exactly one way of guessing is right for any text.
 
 A chain of splits cuts the pieces of one by the next.  A hypothesis is then a list, and an end guessed for
 one split is the end of the text for those behind it.
@@ -80,10 +78,10 @@ _Chain = tuple[_Guess, ...]
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The automaton of all hypotheses; state 0 stands where nothing was read.
+    """The automaton of all hypotheses.
 
     Attributes:
-        starts: the states at the start of a text.
+        starts: the states at the start of a text, where nothing was read.
         targets: for each state and class the next state, or ``DEAD``.
         ends: for each state, those that guess the end of a pre-token at this place.
         may_end: for each state, whether the text may end here.

@@ -8,13 +8,13 @@ symbol it reads.  The match ends at the last place so marked; threads of lower o
 Example.  ``\s+(?!\S)|\s+`` over the classes s (white space), x (the rest) and the end of text $::
 
     (0) ─s──▶ (1)          (1): threads  \s+(?!\S)  and  \s+
-    (1) ─s/!▶ (1)          a match ended before this s (of the first thread), which may go on
+    (1) ─s/!▶ (2)          a match of the first thread ended before this s; (2): that thread alone, going on
     (1) ─x/!▶ dead         the first thread fails its lookahead, the second has matched
-    (1) ─$/!               the same at the end of the text
+    (2) ─s/!▶ (2)          the first thread would match longer
+    (2) ─x──▶ dead         it fails its lookahead, and the second was cut off at the first mark
 
-so in ``"  a"`` the marks stand before the second space and before the ``a``.  Before the ``a`` the first
-thread has failed and only the second is left, whose match is worse: which is why a mark cuts off what
-is below it, and the second thread was cut off at the first mark.  The match is one space.
+so in ``"  a"`` the only mark stands before the second space: the match is one space, and a match of the
+worse thread, which would have taken both, is not found.
 
 A state is the ordered list of places in the program from which threads go on *after* the symbol just
 read.  Lookaheads for one code point are decided when the next symbol is known, so no state needs to
