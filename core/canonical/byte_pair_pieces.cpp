@@ -5,18 +5,17 @@ namespace tokamata {
 BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, std::size_t words)
     : merges_(std::move(merges)), beginning_(words, 0), following_(words, 0), complete_(2, false),
       begins_path_(in_model.size(), false) {
-  const auto add = [](std::vector<std::uint32_t>& bits, std::uint32_t token) { bits[token / 32] |= 1u << (token % 32); };
   for (std::uint32_t token = 0; token < in_model.size(); ++token) {
     if (!in_model[token]) continue;
     if (merges_.is_made({token})) {
-      add(beginning_, token);
-      add(following_, token);
+      set_bit(beginning_, token);
+      set_bit(following_, token);
       continue;
     }
     if (!ignore_merges) continue;
     const std::vector<std::uint32_t> parts = merges_.made_of({token});
     if (parts.empty()) continue;
-    add(beginning_, token);
+    set_bit(beginning_, token);
     begins_path_[parts[0]] = true;
     State node = kRoot;
     for (const std::uint32_t part : parts) {
@@ -26,11 +25,33 @@ BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model,
     }
     complete_[node] = true;
   }
+  settled_begun_ = following_;
+  for (std::uint32_t token = 0; token < in_model.size(); ++token)
+    if (begins_path_[token]) clear_bit(settled_begun_, token);
+  find_apart();
+}
+
+// Those that forbid nothing behind them, and that nothing forbids: what lies in no range.
+void BytePairPieces::find_apart() {
+  std::vector<std::int32_t> begun(merges_.tour().size() + 1, 0);  // less ended, by place in the tour
+  for_each_bit(following_, [&](std::uint32_t last) {
+    for (const TourRange& range : merges_.forbidden({last})) {
+      ++begun[range.begin];
+      --begun[range.end];
+    }
+  });
+  apart_.assign(following_.size(), 0);
+  std::int32_t under_way = 0;
+  for (std::size_t i = 0; i < merges_.tour().size(); ++i) {
+    under_way += begun[i];
+    const std::uint32_t token = merges_.tour()[i];
+    if (under_way == 0 && has_bit(following_, token) && merges_.forbidden({token}).empty()) set_bit(apart_, token);
+  }
 }
 
 std::optional<Pieces::State> BytePairPieces::begin(TokenId token) const {
   if (made(token)) return child(kRoot, token.value);
-  if (beginning_[token.value / 32] >> (token.value % 32) & 1) return kWhole;
+  if (has_bit(beginning_, token.value)) return kWhole;
   return std::nullopt;
 }
 
@@ -44,27 +65,39 @@ std::optional<Pieces::State> BytePairPieces::follow(State state, TokenId last, T
   return after && merges_.may_follow(last, token) ? after : std::nullopt;
 }
 
-void BytePairPieces::forbid(State, TokenId last, std::vector<std::uint32_t>& words) const {
+std::size_t BytePairPieces::forbid(State, TokenId last, const Words& kept, Words& words) const {
+  std::size_t cleared = 0;
   if (merges_.forbidden_count(last) >= kManyForbidden) {
-    const Words allowed = allowed_behind(last);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] &= (*allowed)[i];
-    return;
+    const WordsPtr allowed = allowed_behind(last);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::uint32_t gone = words[i] & ~((*allowed)[i] | kept[i]);
+      if (gone == 0) continue;
+      cleared += static_cast<std::size_t>(std::popcount(gone));
+      words[i] &= ~gone;
+    }
+    return cleared;
   }
   const std::vector<std::uint32_t>& tour = merges_.tour();
   for (const TourRange& range : merges_.forbidden(last))
-    for (std::uint32_t i = range.begin; i < range.end; ++i) words[tour[i] / 32] &= ~(1u << (tour[i] % 32));
+    for (std::uint32_t i = range.begin; i < range.end; ++i) {
+      const std::uint32_t word = tour[i] / 32, bit = 1u << (tour[i] % 32) & ~kept[word];
+      cleared += (words[word] & bit) != 0;
+      words[word] &= ~bit;
+    }
+  return cleared;
 }
 
-BytePairPieces::Words BytePairPieces::allowed_behind(TokenId last) const {
+// The tokens that a pre-token can go on with behind one that forbids very many.
+BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = allowed_.find(last.value); known != allowed_.end()) return known->second;
   }
-  std::vector<std::uint32_t> bits = following_;
+  Words bits = following_;
   const std::vector<std::uint32_t>& tour = merges_.tour();
   for (const TourRange& range : merges_.forbidden(last))
-    for (std::uint32_t i = range.begin; i < range.end; ++i) bits[tour[i] / 32] &= ~(1u << (tour[i] % 32));
-  auto allowed = std::make_shared<const std::vector<std::uint32_t>>(std::move(bits));
+    for (std::uint32_t i = range.begin; i < range.end; ++i) clear_bit(bits, tour[i]);
+  auto allowed = std::make_shared<const Words>(std::move(bits));
   const std::lock_guard lock(mutex_);
   if (allowed_.emplace(last.value, allowed).second) allowed_order_.push_back(last.value);
   if (allowed_order_.size() > kMostAllowed) {
@@ -74,8 +107,16 @@ BytePairPieces::Words BytePairPieces::allowed_behind(TokenId last) const {
   return allowed;
 }
 
+Words BytePairPieces::before(TokenId token) const {
+  Words words(following_.size(), 0);
+  for_each_bit(following_, [&](std::uint32_t last) {
+    if (merges_.may_follow({last}, token)) set_bit(words, last);
+  });
+  return words;
+}
+
 std::size_t BytePairPieces::memory_bytes() const {
-  return merges_.memory_bytes() + (2 + kMostAllowed) * beginning_.size() * sizeof(std::uint32_t) + children_.size() * 64;
+  return merges_.memory_bytes() + (4 + kMostAllowed) * beginning_.size() * sizeof(std::uint32_t) + children_.size() * 64;
 }
 
 }  // namespace tokamata

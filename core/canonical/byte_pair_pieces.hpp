@@ -29,9 +29,12 @@ class BytePairPieces final : public Pieces {
   std::optional<State> extend(State state, TokenId token) const override;
   bool may_finish(State state) const override { return state == kWhole || !complete_[state]; }
   bool may_go_on(State state) const override { return state != kWhole; }
-  void forbid(State state, TokenId last, std::vector<std::uint32_t>& words) const override;
-  const std::vector<std::uint32_t>& beginning() const override { return beginning_; }
-  const std::vector<std::uint32_t>& following() const override { return following_; }
+  std::size_t forbid(State state, TokenId last, const Words& kept, Words& words) const override;
+  const Words& settled(bool begins) const override { return begins ? settled_begun_ : following_; }
+  const Words& apart() const override { return apart_; }
+  Words before(TokenId token) const override;
+  const Words& beginning() const override { return beginning_; }
+  const Words& following() const override { return following_; }
   std::size_t memory_bytes() const override;
   const Merges& merges() const { return merges_; }
 
@@ -47,17 +50,18 @@ class BytePairPieces final : public Pieces {
     const auto known = children_.find({node, token});
     return known == children_.end() ? kElsewhere : known->second;
   }
-  bool made(TokenId token) const { return following_[token.value / 32] >> (token.value % 32) & 1; }
+  bool made(TokenId token) const { return has_bit(following_, token.value); }
+  void find_apart();
 
   Merges merges_;
-  std::vector<std::uint32_t> beginning_, following_;
+  Words beginning_, following_, settled_begun_, apart_;
   std::map<std::pair<State, std::uint32_t>, State> children_;
   std::vector<bool> complete_;
   std::vector<bool> begins_path_;  // by token: whether the trie has it at its root
-  using Words = std::shared_ptr<const std::vector<std::uint32_t>>;
-  Words allowed_behind(TokenId last) const;
+  using WordsPtr = std::shared_ptr<const Words>;
+  WordsPtr allowed_behind(TokenId last) const;
   mutable std::mutex mutex_;
-  mutable std::map<std::uint32_t, Words> allowed_;  // for tokens that forbid very many
+  mutable std::map<std::uint32_t, WordsPtr> allowed_;  // for tokens that forbid very many
   mutable std::deque<std::uint32_t> allowed_order_;
 };
 

@@ -1,27 +1,18 @@
 // A pattern and a tokenizer together: which tokens may come next, so that the sequence is the tokenizer's own
 // for a text that the pattern accepts.
 //
-// Problem.  A token that the pattern allows, and the tokenizer too, may still lead nowhere: for the pattern
-// `ab` and the merge ab, `a` is a token that some text goes on with, and no canonical text of the pattern.
-// So every bit needs a witness: a text that the pattern accepts from there, of which the sequence is a part.
+// Problem.  Of the tokens that the pattern allows, those must be found behind which a canonical sequence of tokens
+// goes on to a text that it accepts: the tokenizer allows them (tokenization.hpp), and they live (liveness.hpp).
+// How.  What lives in a pair of states, of the pattern and of a hypothesis about the text, does not depend on the
+// last token (mask_parts.hpp); what the last token forbids depends on it alone.  So a mask is a *frame*, the union
+// of the parts of all hypotheses, less what the last token forbids of those where the pre-token goes on.
 //
-// How.  Beyond the end of a pre-token a witness is a text alone: whatever it is, the tokenizer cuts it in
-// some way.  Only the guesses that are still open bind it.  So behind a border the question is whether the
-// languages of two automata over bytes meet, the pattern's and that of the hypothesis; it does not depend on
-// the token, and is answered once for each pair of states.  Inside a pre-token the next token matters: some
-// token must be allowed by the pattern, stand behind the last one, and live in turn.  Tokens once found to
-// live in a pair of states are tried first.
+//     Llama 3.1, anything at all, after ` th`: the frame behind three letters is the one that ` ab` has too; of
+//     it, `e`, `ere` and 1,200 others are cleared, since ` the` and ` there` are tokens.
 //
-//     Llama 3.1, pattern [a-z]+: after `th` the text may end (no letter need follow): alive by the border,
-//     and so are all tokens that lead to this state.  [a-z]{3}: after `th` exactly one letter must follow,
-//     inside the pre-token: some letter x is sought that BPE leaves apart, th|x.
-//
-// Masks.  What lives in a pair of states does not depend on the last token; a mask is the union over the
-// hypotheses, less what may not stand behind the last token where the pre-token goes on.
-//
-// Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders; its relevant
-// product states are what is searched here.  Cost: a walk of the kinds of tokens per pair of states, once;
-// then copying a mask and clearing what the last token forbids.
+// Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders.  Cost: parts are
+// made once for each pair of states, frames once for each set of hypotheses; then a mask is a copy, and a bit to
+// clear for each token that is forbidden.
 #pragma once
 
 #include <atomic>
@@ -29,17 +20,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "canonical/mask_parts.hpp"
 #include "canonical/tokenization.hpp"
 #include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
-#include "composition/kinds_walk.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -49,12 +38,15 @@ class CanonicalAutomaton {
   using Place = TokenAutomaton::Place;
 
   CanonicalAutomaton(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
-      : pattern_(pattern), tokenization_(std::move(tokenization)) {}
+      : pattern_(pattern), tokenization_(std::move(tokenization)), liveness_(pattern_, *tokenization_),
+        parts_(pattern_, *tokenization_, liveness_) {}
+  CanonicalAutomaton(const CanonicalAutomaton&) = delete;
+  CanonicalAutomaton& operator=(const CanonicalAutomaton&) = delete;
 
   const Tokenization& tokenization() const { return *tokenization_; }
 
   MaskPtr known_mask(Place place, const CanonicalState& state) const;
-  MaskPtr mask(Place place, const CanonicalState& state, Budget& budget);
+  MaskPtr mask(Place place, const CanonicalState& state, Budget& budget) { return made_mask(place, state, budget).mask; }
 
   struct Target {
     StateId state;
@@ -63,7 +55,7 @@ class CanonicalAutomaton {
   // Where a token that is no stop token leads, if it is allowed.
   std::optional<Target> step(Place place, const CanonicalState& state, TokenId token, Budget& budget);
   // Whether some canonical sequence goes on from here to an accepted text.
-  bool lives(Place place, const CanonicalState& state, Budget& budget);
+  bool lives(Place place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
 
   // Budgets: as Completions has them, for the tokenizer's own tokens alone.
   MaskPtr mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget);
@@ -89,129 +81,58 @@ class CanonicalAutomaton {
   std::size_t reclaim(std::size_t limit);
 
  private:
-  // What stands behind a token, the pre-token still open.
-  struct Node {
-    StateId state;
-    TokenId last;
-    Pieces::State pieces;
-    TextState text;
-    friend auto operator<=>(const Node&, const Node&) = default;
-    friend bool operator==(const Node&, const Node&) = default;
-  };
-  // How many tokens suffice to come to an accepted text: kDead where none does, kEndless where some number
-  // does that is not known.  A text needs no more tokens than it has bytes.
-  static constexpr TokenCount kDead = ~TokenCount{0};
-  static constexpr TokenCount kEndless = kDead - 1;
-  static TokenCount more(TokenCount count, TokenCount by) { return count >= kEndless - by ? count : count + by; }
-
-  // ---- masks
-  using Words = std::vector<std::uint32_t>;
-  struct PartKey {
+  // As keys of maps, and to look there without a copy.
+  struct PlaceView {
     StateId state;
     bool at_start;
-    std::uint16_t guess, place;
-    Hypothesis::Edge edge;
-    Pieces::State pieces;
-    friend auto operator<=>(const PartKey&, const PartKey&) = default;
+    const CanonicalState& canonical;
   };
-  // What the text before adds to a part, and takes from it.
-  struct Touch {
-    std::uint16_t starter;
-    std::uint8_t marks;
-    AddedTokens::Open open;
-    friend auto operator<=>(const Touch&, const Touch&) = default;
-  };
-  struct Part {
-    Words words;
-    // Of those, what lives wherever the normal form lets it stand; and what must be asked each time.
-    std::vector<std::uint32_t> asked;
-    bool has_meeting = false;
-    TokenCount most = 0;  // that any of them needs behind it
-  };
-  struct Touched {
-    std::vector<std::uint32_t> live, dead;
-    TokenCount most = 0;
-  };
-  struct AddedWords {
-    Words words;
-    TokenCount most = 0;
-  };
-  const Part& part(const PartKey& key, Budget& budget);
-  Part make_part(const PartKey& key, Budget& budget);
-  void make_by_kinds(Part& part, const PartKey& key, Budget& budget);
-  bool make_by_factors(Part& part, const PartKey& key, Budget& budget);
-  class Judge;
-  void judge_alone(Judge& judge, const PartKey& key, TokenId token, Budget& budget);
-  void judge_group(Part& part, Judge& judge, const PartKey& key, StateId state, Words& group, Budget& budget);
-  bool ends_code_point(const Node& node, std::vector<bool>& lands, int most, Budget& budget);
-  void add_loop(Part& part, Judge& judge, const PartKey& key, const ClassLoop& loop, Budget& budget);
-  Tokenization::WithinPtr within(const PartKey& key, const ClassLoop& loop, Budget& budget);
-  TokenCount add_part(const PartKey& key, const Touch& touch, Words& words, Budget& budget);
-  const Touched& touched(const PartKey& key, const Touch& touch, Budget& budget);
-  TokenCount bound_after(const PartKey& key, const Touch& touch, TokenId token, Budget& budget);
-  const AddedWords& added_words(Place place, AddedTokens::Open open, Budget& budget);
-
-  // ---- where tokens lead in the pattern
-  std::optional<StateId> pattern_step(Place place, TokenId token, Budget& budget);
-  template <class Visit>
-  void walk(Place place, const std::vector<bool>* first_classes, Budget& budget, Visit&& visit);
-  std::vector<bool> classes_that_go_on(std::uint16_t guess, std::uint16_t text_place) const;
-
-  // ---- liveness
-  TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
-  TokenCount bound(const Node& node, Budget& budget);
-  TokenCount bound_at_border(const Node& node, Budget& budget);
-  TokenCount bound_by_text(StateId state, const TextState& text, Budget& budget);
-  struct AddedStep {
-    std::size_t number;
-    StateId target;
-  };
-  TokenCount bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
-  TokenCount forbid(Place place, const CanonicalState& state, Words& words, Budget& budget);
-  const std::vector<AddedStep>& added_steps(Place place, Budget& budget);
-  TokenCount bound_inside(const Node& node, Budget& budget);
-  TokenCount witness(const Node& node) const;
-  TokenCount search_inside(const Node& node, bool all, Budget& budget);
-  TokenCount shortest_of(StateId state) const;
-  bool is_unbound(StateId state, const TextState& text);
-
-  TokenAutomaton& pattern_;
-  std::shared_ptr<const Tokenization> tokenization_;
-  std::map<PartKey, Part> parts_;
-  std::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedWords> added_words_;
-  Words scratch_;
-  std::map<std::pair<PartKey, Touch>, Touched> touched_;
-  struct Made {
-    std::shared_ptr<Mask> mask;
-    TokenCount most;  // that any of its tokens needs behind it
-  };
-  const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
-  bool is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
-  struct MaskKey {
+  struct PlaceKey {
     StateId state;
     bool at_start;
     CanonicalState canonical;
-    friend bool operator==(const MaskKey&, const MaskKey&) = default;
+    operator PlaceView() const { return {state, at_start, canonical}; }
   };
-  struct MaskHash {
-    std::size_t operator()(const MaskKey& key) const;
+  struct PlaceHash {
+    using is_transparent = void;
+    std::size_t operator()(const PlaceView& key) const;
   };
-  static constexpr std::size_t kMostMasks = 256;  // places are hardly met again
-  std::shared_ptr<Mask> spare_mask();
-  std::unordered_map<MaskKey, Made, MaskHash> masks_;
-  std::deque<const MaskKey*> mask_order_;  // of the map's own keys
-  struct PairHash {
-    std::size_t operator()(const std::pair<StateId, TextState>& pair) const {
-      const TextState& text = pair.second;
-      std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
-      hash ^= ((std::uint64_t{text.open} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
-      return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
+  struct PlaceEqual {
+    using is_transparent = void;
+    bool operator()(const PlaceView& a, const PlaceView& b) const {
+      return a.state == b.state && a.at_start == b.at_start && a.canonical == b.canonical;
     }
   };
-  std::unordered_map<std::pair<StateId, TextState>, TokenCount, PairHash> by_text_;
-  std::map<std::pair<StateId, bool>, std::vector<AddedStep>> added_steps_;
-  std::map<Node, TokenCount> inside_;
-  std::unordered_map<std::pair<StateId, TextState>, std::vector<std::pair<TokenId, TokenCount>>, PairHash> witnesses_;
+  // What stands behind all last tokens alike: the key's is 0.
+  struct Frame {
+    Words words;
+    Words kept;  // of those, what the last token does not forbid; empty where it forbids nothing
+    std::size_t open_tokens, stop_tokens;
+    TokenCount most;  // that any of the tokens needs behind it
+  };
+  struct Made {
+    std::shared_ptr<Mask> mask;
+    TokenCount most;
+  };
+  const Frame& frame(Place place, const CanonicalState& state, Budget& budget);
+  Frame make_frame(const PlaceKey& key, Budget& budget);
+  const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
+  TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
+  std::shared_ptr<Mask> spare_mask();
+
+  TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
+  bool is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
+
+  TokenAutomaton& pattern_;
+  std::shared_ptr<const Tokenization> tokenization_;
+  Liveness liveness_;
+  MaskParts parts_;
+  static constexpr std::size_t kMostFrames = 128;
+  std::unordered_map<PlaceKey, Frame, PlaceHash, PlaceEqual> frames_;
+  std::deque<const PlaceKey*> frame_order_;  // of the map's own keys
+  static constexpr std::size_t kMostMasks = 64;  // places are hardly met again
+  std::unordered_map<PlaceKey, Made, PlaceHash, PlaceEqual> masks_;
+  std::deque<const PlaceKey*> mask_order_;
   std::map<std::tuple<StateId, bool, CanonicalState>, TokenCount> at_least_;  // where a search has failed
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };

@@ -11,11 +11,9 @@ namespace {
 
 template <class Visit>
 void for_each_token(const Mask& mask, const Vocabulary& vocabulary, Visit&& visit) {
-  for (std::uint32_t word = 0; word < mask.words.size(); ++word)
-    for (std::uint32_t bits = mask.words[word]; bits != 0; bits &= bits - 1) {
-      const TokenId token{32 * word + static_cast<std::uint32_t>(std::countr_zero(bits))};
-      if (!vocabulary.is_stop(token)) visit(token);
-    }
+  for_each_bit(mask.words, [&](std::uint32_t token) {
+    if (!vocabulary.is_stop({token})) visit(TokenId{token});
+  });
 }
 
 }  // namespace

@@ -59,14 +59,17 @@ std::optional<NodeId> child_of(const TokenTrie& trie, NodeId node, std::uint8_t 
 LongestMatchPieces::LongestMatchPieces(const Vocabulary& vocabulary, std::vector<Role> roles, const std::string& mark)
     : rest_texts_(texts_of_rest(vocabulary, roles)), first_(trie_of(texts_of_first(vocabulary, roles, mark))),
       rest_(trie_of(rest_texts_)), beginning_(vocabulary.words(), 0), following_(vocabulary.words(), 0),
+      settled_begun_(vocabulary.words(), 0), settled_following_(vocabulary.words(), 0),
       begun_(roles.size(), kNever), continued_(roles.size(), kNever) {
   number_of({});
   find_states(first_, 0, begun_);
   find_states(rest_, static_cast<Node>(first_.node_count()), continued_);
   for (std::uint32_t token = 0; token < roles.size(); ++token) {
-    if (begun_[token] != kNever) beginning_[token / 32] |= 1u << (token % 32);
+    if (begun_[token] != kNever) set_bit(beginning_, token);
+    if (begun_[token] == kNothing) set_bit(settled_begun_, token);
     if (continued_[token] == kNever) continue;
-    following_[token / 32] |= 1u << (token % 32);
+    set_bit(following_, token);
+    if (continued_[token] == kNothing) set_bit(settled_following_, token);
     goes_on_ = true;
   }
 }
@@ -147,10 +150,17 @@ const LongestMatchPieces::Below& LongestMatchPieces::below(Node pending) const {
   return below_.try_emplace(pending, std::move(found)).first->second;
 }
 
-void LongestMatchPieces::forbid(State state, TokenId, std::vector<std::uint32_t>& words) const {
+std::size_t LongestMatchPieces::forbid(State state, TokenId, const Words& kept, Words& words) const {
+  std::size_t cleared = 0;
   for (const Node pending : set_of(state))
     for (const Below::Run& run : below(pending).forbidden)
-      for (std::uint32_t i = run.begin; i < run.end; ++i) words[rest_.order()[i] / 32] &= ~(1u << (rest_.order()[i] % 32));
+      for (std::uint32_t i = run.begin; i < run.end; ++i) {
+        const std::uint32_t token = rest_.order()[i];
+        if (has_bit(kept, token)) continue;
+        cleared += has_bit(words, token);
+        clear_bit(words, token);
+      }
+  return cleared;
 }
 
 std::vector<std::uint32_t> LongestMatchPieces::carried(State state) const {
@@ -167,7 +177,7 @@ std::size_t LongestMatchPieces::memory_bytes() const {
   std::size_t texts = 0;
   for (const std::string& text : rest_texts_) texts += sizeof text + text.size();
   return first_.memory_bytes() + rest_.memory_bytes() + texts + (begun_.size() + continued_.size()) * sizeof(State) +
-         2 * beginning_.size() * sizeof(std::uint32_t) + sets_.size() * 128 + below_.size() * 128;
+         4 * beginning_.size() * sizeof(std::uint32_t) + sets_.size() * 128 + below_.size() * 128;
 }
 
 }  // namespace tokamata

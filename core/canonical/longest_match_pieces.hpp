@@ -53,12 +53,13 @@ class LongestMatchPieces final : public Pieces {
   std::optional<State> extend(State state, TokenId token) const override;
   bool may_finish(State) const override { return true; }
   bool may_go_on(State) const override { return goes_on_; }
-  void forbid(State state, TokenId last, std::vector<std::uint32_t>& words) const override;
-  bool told_by_last() const override { return false; }
+  std::size_t forbid(State state, TokenId last, const Words& kept, Words& words) const override;
+  const Words& settled(bool begins) const override { return begins ? settled_begun_ : settled_following_; }
+  Words before(TokenId) const override { return following_; }
   State alike(State) const override { return kNothing; }
   std::vector<std::uint32_t> carried(State state) const override;
-  const std::vector<std::uint32_t>& beginning() const override { return beginning_; }
-  const std::vector<std::uint32_t>& following() const override { return following_; }
+  const Words& beginning() const override { return beginning_; }
+  const Words& following() const override { return following_; }
   std::size_t memory_bytes() const override;
 
  private:
@@ -87,7 +88,7 @@ class LongestMatchPieces final : public Pieces {
 
   std::vector<std::string> rest_texts_;  // by token, without the mark
   TokenTrie first_, rest_;
-  std::vector<std::uint32_t> beginning_, following_;
+  Words beginning_, following_, settled_begun_, settled_following_;
   bool goes_on_ = false;
   std::vector<State> begun_, continued_;  // by token: what it leaves pending by itself
   mutable std::mutex mutex_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/bits.hpp"
 #include "common/ids.hpp"
 
 namespace tokamata {
@@ -25,19 +26,28 @@ class Pieces {
   virtual bool may_finish(State state) const = 0;
   // Whether any token may follow.
   virtual bool may_go_on(State state) const = 0;
-  // Clears the bits of the tokens that may not follow; `words` holds only tokens that may follow something.
-  virtual void forbid(State state, TokenId last, std::vector<std::uint32_t>& words) const = 0;
-  // Whether what may follow in state 0 is told by the last token alone.
-  virtual bool told_by_last() const { return true; }
-  // States behind which the same tokens live, but for those that `forbid` clears and those that are `carried`,
+  // Clears the bits of the tokens that may not follow, but for those in `kept`, and returns how many were set;
+  // the other bits are of tokens that may follow something.
+  virtual std::size_t forbid(State state, TokenId last, const Words& kept, Words& words) const = 0;
+  // The tokens that leave state 0, where they begin a pre-token, or else where they follow in state 0: what may
+  // follow them is told by themselves.
+  virtual const Words& settled(bool begins) const = 0;
+  // Of those that follow, the ones that no merge joins with anything; empty where there are none.
+  virtual const Words& apart() const { return none_; }
+  // The tokens behind which a token may stand in state 0.
+  virtual Words before(TokenId token) const = 0;
+  // States that may finish alike and behind which the same tokens live, but for those that `forbid` clears and those that are `carried`,
   // have one that stands for them: the parts of masks are kept by it.
   virtual State alike(State state) const { return state; }
   // The tokens that may follow, and lead elsewhere than they do from `alike(state)`.
   virtual std::vector<std::uint32_t> carried(State) const { return {}; }
   // The tokens that may begin a pre-token, and those that may follow in one, as bits.
-  virtual const std::vector<std::uint32_t>& beginning() const = 0;
-  virtual const std::vector<std::uint32_t>& following() const = 0;
+  virtual const Words& beginning() const = 0;
+  virtual const Words& following() const = 0;
   virtual std::size_t memory_bytes() const = 0;
+
+ private:
+  Words none_;
 };
 
 }  // namespace tokamata

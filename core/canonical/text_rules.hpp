@@ -98,6 +98,8 @@ class TextRules {
   const AddedTokens& added() const { return added_; }
   // Whether any normal form is asked for.
   bool has_normal_form() const { return has_normal_form_; }
+  // What stands for all starters, where they matter.
+  std::uint16_t any_starter() const { return has_normal_form_ ? TextState::kAnyStarter : std::uint16_t{0}; }
 
   // Reads a byte; false where no text goes on so.
   bool read(TextState& state, std::uint8_t byte) const {

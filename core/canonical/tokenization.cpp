@@ -18,7 +18,7 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
   single_.fill(kNoToken);
   for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
     const std::string_view bytes = vocabulary_->bytes({token});
-    if (bytes.size() == 1 && possible_[token / 32] >> (token % 32) & pieces_->following()[token / 32] >> (token % 32) & 1)
+    if (bytes.size() == 1 && has_bit(possible_, token) && has_bit(pieces_->following(), token))
       single_[static_cast<std::uint8_t>(bytes[0])] = token;
   }
 }
@@ -84,7 +84,7 @@ Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const 
   if (step(state, token)) return Refusal::None;
   if (added_number(token)) return may_end(state) ? Refusal::AddedToken : Refusal::PreToken;
   const std::string_view bytes = vocabulary_->bytes(token);
-  const auto has = [&](const std::vector<std::uint32_t>& bits) { return bits[token.value / 32] >> (token.value % 32) & 1; };
+  const auto has = [&](const Words& bits) { return has_bit(bits, token.value); };
   if (bytes.empty() || (!has(pieces_->beginning()) && !has(pieces_->following())) || (state.is_start && is_never_first(token)))
     return Refusal::NeverMade;
   if (rules_.added().next(AddedTokens::kNothing, bytes) == AddedTokens::kDead) return Refusal::AddedToken;
@@ -107,18 +107,17 @@ void Tokenization::find_possible() {
   possible_.assign(vocabulary_->words(), 0);
   meeting_.assign(vocabulary_->words(), 0);
   opening_.assign(vocabulary_->words(), 0);
-  const auto has = [](const std::vector<std::uint32_t>& bits, std::uint32_t token) { return bits[token / 32] >> (token % 32) & 1; };
   for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
     const std::string_view bytes = vocabulary_->bytes({token});
     if (bytes.empty() || added_number({token})) continue;
-    if (!has(pieces_->beginning(), token) && !has(pieces_->following(), token)) continue;
+    if (!has_bit(pieces_->beginning(), token) && !has_bit(pieces_->following(), token)) continue;
     const AddedTokens::Open open = rules_.added().next(AddedTokens::kNothing, bytes);
     if (open == AddedTokens::kDead) continue;
-    if (open != AddedTokens::kNothing) opening_[token / 32] |= 1u << (token % 32);
+    if (open != AddedTokens::kNothing) set_bit(opening_, token);
     if (!is_byte_token({token}) && !rules_.is_stable(bytes)) continue;
-    possible_[token / 32] |= 1u << (token % 32);
+    set_bit(possible_, token);
     if (!rules_.has_normal_form() || rules_.begins_anew(bytes)) continue;
-    meeting_[token / 32] |= 1u << (token % 32);
+    set_bit(meeting_, token);
     meeting_tokens_.push_back(token);
   }
 }
@@ -142,7 +141,7 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
     else
       landing->by_token_[token] = number->second;
   };
-  const auto is_possible = [&](std::uint32_t token) { return possible_[token / 32] >> (token % 32) & 1; };
+  const auto is_possible = [&](std::uint32_t token) { return has_bit(possible_, token); };
   if (!(place & TextState::kFallback)) {
     const TokenTrie& trie = vocabulary_->trie();
     std::vector<std::pair<NodeId, TextState>> open{{TokenTrie::root(), {.guess = guess, .place = place}}};
@@ -163,21 +162,20 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
     if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0]))) land(token, state);
   }
   std::ranges::sort(landing->listed_);
-  const auto is_between = [](const Landing::Target& target) { return target.place == CodePoints::kBetween; };
-  if (!lists && std::ranges::count_if(landing->targets_, is_between) == 1) {
-    landing->only_ = static_cast<std::size_t>(std::ranges::find_if(landing->targets_, is_between) - landing->targets_.begin());
-    landing->together_.assign(vocabulary_->words(), 0);
-    for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token)
-      if (landing->by_token_[token] == landing->only_ + 1) landing->together_[token / 32] |= 1u << (token % 32);
-  }
   const std::lock_guard lock(mutex_);
   return landings_.try_emplace(key, std::move(landing)).first->second;
 }
 
 namespace {
-constexpr std::size_t kMostWithin = 1024;  // of up to 33 kB each, for 262,144 tokens
-constexpr std::size_t kMostBefore = 128;
+constexpr std::size_t kMostWithinBytes = 16 << 20;
+constexpr std::size_t kMostBefore = 64;
 }  // namespace
+
+std::size_t Tokenization::Within::memory_bytes() const {
+  std::size_t bytes = sizeof *this + doubtful.size() * sizeof(std::uint32_t);
+  for (const Group& group : groups) bytes += sizeof group + (group.words.size() + group.listed.size()) * sizeof(std::uint32_t);
+  return bytes;
+}
 
 Tokenization::WithinPtr Tokenization::find_within(const std::string& key) const {
   const std::lock_guard lock(mutex_);
@@ -187,33 +185,32 @@ Tokenization::WithinPtr Tokenization::find_within(const std::string& key) const 
 
 void Tokenization::keep_within(const std::string& key, WithinPtr within) const {
   const std::lock_guard lock(mutex_);
-  if (within_.size() >= kMostWithin) within_.clear();
-  within_.emplace(key, std::move(within));
+  if (within_bytes_ > kMostWithinBytes) {
+    within_.clear();
+    within_bytes_ = 0;
+  }
+  const std::size_t bytes = within->memory_bytes();
+  if (within_.emplace(key, std::move(within)).second) within_bytes_ += bytes;
 }
 
-std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::before(TokenId token) const {
+std::shared_ptr<const Words> Tokenization::before(TokenId token) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = before_.find(token.value); known != before_.end()) return known->second;
   }
-  auto words = std::make_shared<std::vector<std::uint32_t>>(vocabulary_->words(), 0);
-  for (std::uint32_t word = 0; word < words->size(); ++word)
-    for (std::uint32_t bits = possible_[word] & pieces_->following()[word]; bits != 0; bits &= bits - 1) {
-      const TokenId last{32 * word + static_cast<std::uint32_t>(std::countr_zero(bits))};
-      if (pieces_->follow(0, last, token)) (*words)[word] |= bits & (~bits + 1);
-    }
+  auto words = std::make_shared<const Words>(pieces_->before(token));
   const std::lock_guard lock(mutex_);
   if (before_.size() >= kMostBefore) before_.clear();
   return before_.emplace(token.value, std::move(words)).first->second;
 }
 
-const std::vector<std::uint32_t>& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) const {
+const Words& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) const {
   const std::lock_guard lock(mutex_);
   const auto [known, is_new] = fitting_.try_emplace((std::uint32_t{starter} << 8) | marks);
   if (is_new) {
     known->second.assign(vocabulary_->words(), ~std::uint32_t{0});
     for (const std::uint32_t token : meeting_tokens_)
-      if (!rules_.keeps_form(starter, marks, vocabulary_->bytes({token}))) known->second[token / 32] &= ~(1u << (token % 32));
+      if (!rules_.keeps_form(starter, marks, vocabulary_->bytes({token}))) clear_bit(known->second, token);
   }
   return known->second;  // nodes of a map stay where they are
 }
@@ -222,7 +219,7 @@ std::size_t Tokenization::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t landings = 0;
   for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
-  landings += (within_.size() + before_.size()) * possible_.size() * sizeof(std::uint32_t);
+  landings += within_bytes_ + before_.size() * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
          fitting_.size() * possible_.size() * sizeof(std::uint32_t) +
          2 * possible_.size() * sizeof(std::uint32_t);

@@ -71,9 +71,6 @@ class Landing {
     const auto known = std::ranges::lower_bound(listed_, token, {}, &std::pair<std::uint32_t, std::uint16_t>::first);
     return known != listed_.end() && known->first == token ? known->second : std::uint16_t{0};
   }
-  // The tokens that land on the only target between code points; empty where there are several.
-  const std::vector<std::uint32_t>& together() const { return together_; }
-  const Target& only_target() const { return targets_[only_]; }
   std::size_t memory_bytes() const { return by_token_.size() * 2 + listed_.size() * 8 + sizeof *this; }
 
  private:
@@ -81,8 +78,6 @@ class Landing {
   std::vector<Target> targets_;
   std::vector<std::uint16_t> by_token_;
   std::vector<std::pair<std::uint32_t, std::uint16_t>> listed_;
-  std::vector<std::uint32_t> together_;
-  std::size_t only_ = 0;
 };
 using LandingPtr = std::shared_ptr<const Landing>;
 
@@ -135,30 +130,35 @@ class Tokenization {
     return single_[byte] == kNoToken ? std::nullopt : std::optional(TokenId{single_[byte]});
   }
   // Tokens that stand in no canonical sequence whatever is around them have a clear bit.
-  const std::vector<std::uint32_t>& possible() const { return possible_; }
+  const Words& possible() const { return possible_; }
   // Tokens of which it depends on the text before whether they keep its normal form, or what they leave.
-  const std::vector<std::uint32_t>& meeting() const { return meeting_; }
+  const Words& meeting() const { return meeting_; }
   // Tokens that leave the text of an added token under way.
-  const std::vector<std::uint32_t>& opening() const { return opening_; }
+  const Words& opening() const { return opening_; }
   // All others, and those of them that keep the normal form behind this starter and these marks.
-  const std::vector<std::uint32_t>& fitting(std::uint16_t starter, std::uint8_t marks) const;
+  const Words& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
 
-  // What stays inside a class of code points, behind one hypothesis, for all constraints: tokens, and the
-  // guesses from which a text must be able to go on at a border for all of them to live.
+  // What stays inside a class of code points, behind one hypothesis, for all constraints: the tokens by where
+  // they land, from where a text must be able to go on at a border for all of them to live.
   struct Within {
-    std::vector<std::uint32_t> words;
-    std::vector<std::uint16_t> guesses;
-    std::vector<std::uint32_t> doubtful;  // tokens that end in a code point which no single bytes end
-    std::size_t longest = 0;  // code points begun in one of them
-    bool has_meeting = false;
+    struct Group {
+      TextState text;
+      Words words;  // of tokens that end between code points; empty where they are listed
+      std::vector<std::uint32_t> listed;
+      bool has_meeting = false;
+    };
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> doubtful;  // tokens of which it is not known where they land
+    std::size_t longest = 0;              // code points begun in one of them
+    std::size_t memory_bytes() const;
   };
   using WithinPtr = std::shared_ptr<const Within>;
   WithinPtr find_within(const std::string& key) const;
   void keep_within(const std::string& key, WithinPtr within) const;
-  // The tokens behind which a token may stand inside a pre-token, as bits.
-  std::shared_ptr<const std::vector<std::uint32_t>> before(TokenId token) const;
+  // Pieces::before, kept.
+  std::shared_ptr<const Words> before(TokenId token) const;
 
   // Reads a token that was not added; starters, marks and added tokens are followed too.
   bool read(TextState& state, TokenId token) const;
@@ -179,12 +179,14 @@ class Tokenization {
   std::vector<bool> is_byte_;
   std::vector<std::uint32_t> byte_tokens_;
   std::vector<std::uint32_t> never_first_;
-  std::vector<std::uint32_t> possible_, meeting_, opening_, meeting_tokens_;
+  Words possible_, meeting_, opening_;
+  std::vector<std::uint32_t> meeting_tokens_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
-  mutable std::map<std::uint32_t, std::vector<std::uint32_t>> fitting_;  // by starter and marks
+  mutable std::map<std::uint32_t, Words> fitting_;  // by starter and marks
   mutable std::map<std::string, WithinPtr> within_;
-  mutable std::map<std::uint32_t, std::shared_ptr<const std::vector<std::uint32_t>>> before_;
+  mutable std::size_t within_bytes_ = 0;
+  mutable std::map<std::uint32_t, std::shared_ptr<const Words>> before_;
 };
 
 }  // namespace tokamata

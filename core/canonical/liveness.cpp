@@ -1,0 +1,185 @@
+#include "canonical/liveness.hpp"
+
+#include <algorithm>
+#include <queue>
+
+#include "common/bits.hpp"
+
+namespace tokamata {
+
+std::size_t Liveness::NodeHash::operator()(const Node& node) const {
+  std::uint64_t hash = TextLiveness::PairHash()({node.state, node.text});
+  hash ^= ((std::uint64_t{node.last.value} << 32) | node.pieces) * 0x9E3779B97F4A7C15u;
+  return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
+}
+
+TokenCount Liveness::bound(const Node& node, Budget& budget) {
+  const TokenCount by_text = bound_by_text(node, budget);
+  return by_text != kDead ? by_text : bound_inside(node, budget);
+}
+
+// By a text alone: at a border, or behind a token that stands apart.
+TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
+  if (tokenization_.pieces().may_finish(node.pieces))
+    if (const TokenCount count = bound_at_border(node.state, node.text, budget); count != kDead) return count;
+  const Words& apart = tokenization_.pieces().apart();
+  const bool is_apart = !apart.empty() && node.pieces == 0 && has_bit(apart, node.last.value);
+  return is_apart && node.text.place == CodePoints::kBetween ? text_.bound(node.state, node.text, budget) : kDead;
+}
+
+TokenCount Liveness::bound_at_border(StateId state, const TextState& text, Budget& budget) {
+  if (text.place != CodePoints::kBetween) return kDead;
+  const TextRules& rules = tokenization_.rules();
+  const bool may_end = rules.may_end(text);
+  if (may_end && pattern_.automaton().accepting(state)) return 0;
+  TokenCount least = kDead;
+  for (const std::uint16_t guess : rules.ends(text.guess)) {
+    TextState behind = text;
+    behind.guess = guess;
+    least = std::min(least, text_.bound(state, behind, budget));
+  }
+  if (least != kDead || !may_end) return least;
+  for (const TextLiveness::AddedStep& added : text_.added_steps({state, false}, budget))
+    if (const TokenCount count = text_.bound_behind(added, text.open, budget); count != kDead) return more(count, 1);
+  return kDead;
+}
+
+TokenCount Liveness::by_witness(const Node& node) const {
+  if (node.pieces != 0) return kDead;
+  const auto known = witnesses_.find({node.state, node.text});
+  if (known == witnesses_.end()) return kDead;
+  for (const auto& [token, count] : known->second)
+    if (tokenization_.pieces().follow(node.pieces, node.last, token)) return more(count, 1);
+  return kDead;
+}
+
+// Best first: places down the trie, behind each node that was reached.
+class Liveness::Search {
+ public:
+  Search(Liveness& liveness, const Node& start, Budget& budget)
+      : all_(liveness), bytes_(liveness.pattern_.automaton()), trie_(liveness.tokenization_.vocabulary().trie()),
+        pieces_(liveness.tokenization_.pieces()), budget_(budget) {
+    reach(start, 0);
+  }
+
+  TokenCount run() {
+    while (!open_.empty()) {
+      const Entry entry = open_.top();
+      open_.pop();
+      budget_.step();
+      if (entry.place == TokenTrie::root()) {
+        if (const TokenCount count = known(entry.from); count != kDead) return found(entry.from, count);
+        if (is_settled_) continue;
+      }
+      for (std::uint32_t child = trie_.children_begin(entry.place); child < trie_.children_end(entry.place); ++child) {
+        const StateId state = bytes_.next(entry.state, trie_.byte(child), budget_);
+        if (state == ByteAutomaton::kDead) continue;
+        if (const TokenCount count = try_tokens(entry.from, {child}, state); count != kDead)
+          return found(static_cast<std::uint32_t>(nodes_.size() - 1), count);
+        if (trie_.children_begin({child}) != trie_.children_end({child})) push(entry.from, {child}, state);
+      }
+    }
+    for (const auto& [node, from] : nodes_) all_.known_.emplace(node, kDead);
+    return kDead;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t estimate;  // bytes that the pattern still needs
+    std::uint64_t order;     // the last one comes first
+    std::uint32_t from;      // number of the node
+    NodeId place;            // in the trie
+    StateId state;
+    bool operator<(const Entry& other) const {
+      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
+    }
+  };
+
+  void push(std::uint32_t from, NodeId place, StateId state) {
+    open_.push({bytes_.node(state).shortest, order_++, from, place, state});
+  }
+
+  void reach(const Node& node, std::uint32_t from) {
+    if (!met_.emplace(node, true).second) return;
+    nodes_.emplace_back(node, from);
+    push(static_cast<std::uint32_t>(nodes_.size() - 1), TokenTrie::root(), node.state);
+  }
+
+  // What is known of a node that is to be opened; sets `is_settled_` where it need not be.
+  TokenCount known(std::uint32_t number) {
+    is_settled_ = false;
+    if (number == 0) return kDead;  // the start: that is what is asked
+    const Node& node = nodes_[number].first;
+    if (const auto known = all_.known_.find(node); known != all_.known_.end()) {
+      is_settled_ = true;
+      return known->second;
+    }
+    const TokenCount count = all_.by_witness(node);
+    if (count != kDead) all_.known_[node] = count;
+    return count;
+  }
+
+  // The tokens that end at a place; the one that is found to live is the last node then.
+  TokenCount try_tokens(std::uint32_t from, NodeId place, StateId state) {
+    for (std::uint32_t i = trie_.node(place).tokens_begin; i < trie_.own_end(place); ++i) {
+      const TokenId token{trie_.order()[i]};
+      const Node before = nodes_[from].first;  // a copy: the list grows
+      if (!has_bit(all_.tokenization_.possible(), token.value)) continue;
+      const std::optional<Pieces::State> after = pieces_.follow(before.pieces, before.last, token);
+      if (!after) continue;
+      TextState text = before.text;
+      if (!all_.tokenization_.read(text, token)) continue;
+      const StateId target = all_.pattern_.edge(state, budget_);
+      if (!all_.pattern_.spellable(target, budget_)) continue;
+      budget_.step();
+      const Node reached{target, token, *after, text};
+      if (const TokenCount count = all_.bound_by_text(reached, budget_); count != kDead) {
+        nodes_.emplace_back(reached, from);
+        return count;
+      }
+      if (pieces_.may_go_on(*after)) reach(reached, from);
+    }
+    return kDead;
+  }
+
+  // What is known at the end is known on the way to it.
+  TokenCount found(std::uint32_t number, TokenCount count) {
+    while (number != 0) {
+      const auto& [at, from] = nodes_[number];
+      const Node& before = nodes_[from].first;
+      Witnesses& known = all_.witnesses_[{before.state, before.text}];
+      const bool is_new = std::ranges::find(known, at.last, &std::pair<TokenId, TokenCount>::first) == known.end();
+      if (is_new && known.size() < kMostWitnesses && before.pieces == 0 && at.pieces == 0) known.emplace_back(at.last, count);
+      count = more(count, 1);
+      all_.known_[before] = count;
+      number = from;
+    }
+    return count;
+  }
+
+  Liveness& all_;
+  ByteAutomaton& bytes_;
+  const TokenTrie& trie_;
+  const Pieces& pieces_;
+  Budget& budget_;
+  std::vector<std::pair<Node, std::uint32_t>> nodes_;  // and the number of the one before
+  std::unordered_map<Node, bool, NodeHash> met_;
+  std::priority_queue<Entry> open_;
+  std::uint64_t order_ = 0;
+  bool is_settled_ = false;
+};
+
+TokenCount Liveness::bound_inside(const Node& node, Budget& budget) {
+  if (!tokenization_.pieces().may_go_on(node.pieces)) return kDead;
+  if (const auto known = known_.find(node); known != known_.end()) return known->second;
+  if (const TokenCount count = by_witness(node); count != kDead) return count;
+  return Search(*this, node, budget).run();
+}
+
+void Liveness::clear() {
+  text_.clear();
+  known_.clear();
+  witnesses_.clear();
+}
+
+}  // namespace tokamata

@@ -1,0 +1,416 @@
+#include "canonical/mask_parts.hpp"
+
+#include <algorithm>
+
+namespace tokamata {
+
+// ---- what is kept -------------------------------------------------------------------------------
+
+TokenCount MaskParts::add(const Key& key, const Touch& touch, Words& words, Budget& budget) {
+  const Part& own = part(key, budget);
+  const bool is_touched = !own.asked.empty() || touch.open != AddedTokens::kNothing;
+  const bool as_it_is = !own.has_meeting && !is_touched;
+  if (!as_it_is) scratch_.assign(words.size(), 0);
+  Words& target = as_it_is ? words : scratch_;
+  for (const std::shared_ptr<const Words>& shared : own.shared) unite_bits(target, *shared);
+  if (!own.words.empty()) unite_bits(target, own.words);
+  for (const std::uint32_t token : own.listed) set_bit(target, token);
+  if (as_it_is) return own.most;
+  TokenCount most = own.most;
+  if (own.has_meeting) {
+    const Words& fitting = tokenization_.fitting(touch.starter, touch.marks);
+    for (std::size_t i = 0; i < scratch_.size(); ++i) scratch_[i] &= fitting[i];
+  }
+  if (is_touched) {
+    const Touched& changes = touched(key, touch, budget);
+    for (const std::uint32_t token : changes.dead) clear_bit(scratch_, token);
+    for (const std::uint32_t token : changes.live) set_bit(scratch_, token);
+    most = std::max(most, changes.most);
+  }
+  unite_bits(words, scratch_);
+  return most;
+}
+
+TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open open, Words& words, Budget& budget) {
+  const auto [known, is_new] = added_.try_emplace(std::tuple(place.state, place.at_start, open));
+  AddedPart& part = known->second;
+  if (is_new) {
+    for (const TextLiveness::AddedStep& step : liveness_.text().added_steps(place, budget)) {
+      const TokenCount count = liveness_.text().bound_behind(step, open, budget);
+      if (count == kDead) continue;
+      part.tokens.push_back(tokenization_.added()[step.number]);
+      part.most = std::max(part.most, count);
+    }
+    bytes_ += part.tokens.size() * sizeof(std::uint32_t) + 96;
+  }
+  for (const std::uint32_t token : part.tokens) set_bit(words, token);
+  return part.most;
+}
+
+const MaskParts::Part& MaskParts::part(const Key& key, Budget& budget) {
+  if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
+  Part made = make(key, budget);
+  bytes_ += (made.words.size() + made.listed.size() + made.asked.size()) * sizeof(std::uint32_t) + 160;
+  return parts_.insert_or_assign(key, std::move(made)).first->second;
+}
+
+const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch, Budget& budget) {
+  const auto full = std::pair(key, touch);
+  if (const auto known = touched_.find(full); known != touched_.end()) return known->second;
+  Touched changes;
+  const auto judge = [&](std::uint32_t token) {
+    const TokenCount count = bound_after(key, touch, {token}, budget);
+    (count == kDead ? changes.dead : changes.live).push_back(token);
+    if (count != kDead) changes.most = std::max(changes.most, count);
+  };
+  const std::vector<std::uint32_t> asked = part(key, budget).asked;
+  for (const std::uint32_t token : asked) judge(token);
+  if (touch.open != AddedTokens::kNothing) {
+    const TokenTrie& trie = tokenization_.vocabulary().trie();
+    for (std::uint32_t child = trie.children_begin(TokenTrie::root()); child < trie.children_end(TokenTrie::root()); ++child)
+      if (tokenization_.rules().added().may_extend(touch.open, trie.byte(child)))
+        for (std::uint32_t i = trie.node({child}).tokens_begin; i < trie.node({child}).tokens_end; ++i) judge(trie.order()[i]);
+  }
+  bytes_ += (changes.live.size() + changes.dead.size()) * sizeof(std::uint32_t) + 160;
+  return touched_.emplace(full, std::move(changes)).first->second;
+}
+
+TokenCount MaskParts::bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget) {
+  const Pieces& pieces = tokenization_.pieces();
+  if (!has_bit(tokenization_.possible(), token.value) || (key.at_start && tokenization_.is_never_first(token))) return kDead;
+  budget.step();
+  const std::optional<Pieces::State> after =
+      key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
+  TextState text{key.guess, key.place, touch.starter, touch.marks, touch.open};
+  if (!after || !tokenization_.read(text, token)) return kDead;
+  const std::optional<StateId> target = liveness_.text().pattern_step({key.state, key.at_start}, token, budget);
+  return target ? liveness_.bound({*target, token, *after, text}, budget) : kDead;
+}
+
+const Moves& MaskParts::moves(TokenAutomaton::Place place, Budget& budget) {
+  const std::pair asked(place.state, place.at_start);
+  if (moves_of_ != asked) {
+    moves_of_.reset();
+    moves_.emplace(pattern_, place, walks_are_long_, budget);
+    moves_of_ = asked;
+  }
+  return *moves_;
+}
+
+const std::optional<Factors>& MaskParts::factors(StateId state) {
+  if (factors_of_ != state) {
+    factors_of_.reset();
+    factors_ = pattern_.factors(state);
+    factors_of_ = state;
+  }
+  return factors_;
+}
+
+const Moves& MaskParts::leaving(StateId state, const Factors& factors, Budget& budget) {
+  if (leaving_of_ != state) {
+    leaving_of_.reset();
+    leaving_.emplace(pattern_, factors, budget);
+    leaving_of_ = state;
+  }
+  return *leaving_;
+}
+
+void MaskParts::clear() {
+  parts_.clear();
+  touched_.clear();
+  added_.clear();
+  bytes_ = 0;
+  moves_of_.reset();
+  factors_of_.reset();
+  leaving_of_.reset();
+}
+
+// ---- how parts are made -------------------------------------------------------------------------
+
+// Adds to a part each token that lives, one by one.  What lands alike in the text and in the pattern lives alike,
+// if it does so by the border.
+class MaskParts::Judge {
+ public:
+  Judge(const Tokenization& tokenization, Liveness& liveness, Part& part, const Key& key, Budget& budget)
+      : tokenization_(tokenization), liveness_(liveness), part_(part), key_(key), budget_(budget),
+        landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
+        allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()) {}
+
+  const Landing& landing() const { return *landing_; }
+  bool may_stand(TokenId token) const {
+    return has_bit(allowed_, token.value) && landing_->target_of(token.value) != 0 &&
+           !(key_.at_start && tokenization_.is_never_first(token));
+  }
+
+  void judge(TokenId token, StateId target) {
+    if (!may_stand(token)) return;
+    const std::optional<Pieces::State> after =
+        is_border_ ? tokenization_.pieces().begin(token) : tokenization_.pieces().extend(key_.pieces, token);
+    if (!after) return;
+    const bool is_meeting = has_bit(tokenization_.meeting(), token.value);
+    const bool is_plain =
+        !has_bit(tokenization_.opening(), token.value) && (!is_meeting || key_.place == CodePoints::kBetween);
+    if (is_plain && tokenization_.pieces().may_finish(*after)) {
+      const TokenCount count = at_border(target, landing_->target_of(token.value));
+      if (count != kDead) return take(token, count, is_meeting);
+    }
+    if (is_meeting) {
+      part_.asked.push_back(token.value);
+      return;
+    }
+    TextState text{.guess = key_.guess, .place = key_.place};
+    if (!tokenization_.read(text, token)) return;
+    const TokenCount count = liveness_.bound({target, token, *after, text}, budget_);
+    if (count != kDead) take(token, count, false);
+  }
+
+ private:
+  static constexpr TokenCount kNotAsked = kEndless - 1;
+
+  // How many tokens suffice behind those that land there in a state of the pattern.
+  TokenCount at_border(StateId target, std::uint16_t number) {
+    if (target_ != target) {
+      target_ = target;
+      counts_ = &by_state_[target.value];
+      counts_->resize(landing_->targets().size(), kNotAsked);
+    }
+    TokenCount& count = (*counts_)[number - 1];
+    if (count == kNotAsked) {
+      const Landing::Target& place = landing_->targets()[number - 1];
+      count = liveness_.bound_at_border(target, {place.guess, place.place, tokenization_.rules().any_starter()}, budget_);
+    }
+    return count;
+  }
+
+  void take(TokenId token, TokenCount count, bool is_meeting) {
+    part_.listed.push_back(token.value);
+    part_.most = std::max(part_.most, count);
+    part_.has_meeting |= is_meeting;
+  }
+
+  const Tokenization& tokenization_;
+  Liveness& liveness_;
+  Part& part_;
+  Key key_;
+  Budget& budget_;
+  LandingPtr landing_;
+  bool is_border_;
+  const Words& allowed_;
+  std::unordered_map<std::uint32_t, std::vector<TokenCount>> by_state_;
+  StateId target_{~std::uint32_t{0}};  // the last one, and what is known of it
+  std::vector<TokenCount>* counts_ = nullptr;
+};
+
+MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
+  Part part;
+  Judge judge(tokenization_, liveness_, part, key, budget);
+  const auto judge_all = [&](StateId target, std::span<const std::uint32_t> tokens) {
+    for (const std::uint32_t token : tokens) judge.judge({token}, target);
+  };
+  const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == 0;
+  if (is_simple && factors(key.state)) {
+    for (const ClassLoop& loop : factors(key.state)->loops) add_loop(part, judge, key, loop, budget);
+    leaving(key.state, *factors(key.state), budget).for_each(judge_all);
+  } else {
+    moves({key.state, key.at_start}, budget).for_each(judge_all);
+  }
+  return part;
+}
+
+void MaskParts::judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget) {
+  if (!judge.may_stand(token)) return;
+  if (const std::optional<StateId> target = pattern_.step({key.state, false}, token, budget)) judge.judge(token, *target);
+}
+
+// The tokens inside the class that land alike live together if the loop, after them, can go on at a border.
+// Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
+void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
+  const Tokenization::WithinPtr inside = within(key, loop, budget);
+  Arena& arena = pattern_.automaton().arena();
+  const ExpressionNode head = arena.node(loop.repetition);  // a copy: the arena grows
+  const bool is_repetition = head.kind == Kind::Repetition;
+  const ExpressionId body = is_repetition ? head.body() : loop.repetition;
+  const Count least = is_repetition ? head.minimum : 1, most = loop.rounds;
+  const Vocabulary& vocabulary = tokenization_.vocabulary();
+  // Where the loop leads after so many code points: to the same state each time, if it has no bounds left.
+  const bool is_endless = most == kUnbounded && least <= 1;
+  const std::size_t lengths = is_endless ? 1 : std::min<std::size_t>(inside->longest, most);
+  std::vector<StateId> rests;
+  for (std::size_t rounds = 1; rounds <= lengths; ++rounds) {
+    const Count used = static_cast<Count>(rounds);
+    const ExpressionId rest = arena.concatenate(
+        arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used), loop.tail);
+    rests.push_back(pattern_.automaton().state_of(rest, budget));
+  }
+  std::vector<TokenCount> needed(lengths);
+  Words scratch;
+  for (const Tokenization::Within::Group& group : inside->groups) {
+    bool all_live = is_endless || lengths == inside->longest;
+    for (std::size_t i = 0; i < lengths; ++i) {
+      needed[i] = liveness_.bound_at_border(rests[i], group.text, budget);
+      all_live &= needed[i] != kDead;
+      if (needed[i] == kDead) continue;
+      part.most = std::max(part.most, more(needed[i], 3));  // a code point may have to be ended byte by byte
+      part.has_meeting |= group.has_meeting;
+    }
+    const auto length_of = [&](std::uint32_t token) -> std::size_t {
+      return is_endless ? 1 : vocabulary.code_points_begun({token});
+    };
+    if (group.words.empty()) {
+      for (const std::uint32_t token : group.listed) {
+        const std::size_t length = length_of(token);
+        if (length > lengths) continue;
+        if (length > 0 && needed[length - 1] != kDead)
+          part.listed.push_back(token);
+        else
+          judge_alone(judge, key, {token}, budget);
+      }
+      continue;
+    }
+    if (all_live) {
+      part.shared.emplace_back(inside, &group.words);
+      continue;
+    }
+    // Lengths that live alike are taken together.
+    for (std::size_t begin = 0, end = 1; begin < lengths; begin = end, ++end) {
+      const bool lives = needed[begin] != kDead;
+      while (lives && end < lengths && needed[end] != kDead) ++end;
+      scratch = group.words;
+      if (!is_endless) {
+        const MaskCache::TokensPtr fitting = vocabulary.short_tokens(end), shorter = vocabulary.short_tokens(begin);
+        for (std::size_t i = 0; i < scratch.size(); ++i) scratch[i] &= fitting->words[i] & ~shorter->words[i];
+      }
+      if (!lives) {
+        judge_group(part, judge, key, rests[begin], group.text, scratch, budget);
+      } else {
+        part.words.resize(vocabulary.words(), 0);
+        unite_bits(part.words, scratch);
+      }
+    }
+  }
+  for (const std::uint32_t token : inside->doubtful) judge_alone(judge, key, {token}, budget);
+}
+
+// Tokens that land alike, where no border helps: a witness is one for all tokens that it may follow.
+void MaskParts::judge_group(Part& part, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
+                            Budget& budget) {
+  const Pieces& pieces = tokenization_.pieces();
+  const Words& settled = pieces.settled(key.edge == Hypothesis::Edge::Border);
+  const auto take = [&](const Words& behind, TokenCount needed) {
+    part.words.resize(group.size(), 0);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const std::uint32_t live = group[i] & behind[i] & settled[i];
+      part.words[i] |= live;
+      group[i] &= ~live;
+    }
+    part.most = std::max(part.most, needed);
+  };
+  const auto alone = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
+  if (!pieces.apart().empty())
+    if (const TokenCount count = liveness_.text().bound(state, text, budget); count != kDead) take(pieces.apart(), count);
+  for (std::size_t tries = 0, at = 0; tries < Liveness::kMostWitnesses; ++tries) {
+    while (at < group.size() && (group[at] & settled[at]) == 0) ++at;
+    if (at == group.size()) break;
+    const auto token = static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(group[at] & settled[at]));
+    const bool lives = has_bit(pieces.following(), token) && liveness_.bound_inside({state, {token}, 0, text}, budget) != kDead;
+    for (const auto& [witness, needed] : liveness_.witnesses(state, text)) take(*tokenization_.before(witness), more(needed, 1));
+    if (!lives || has_bit(group, token)) {
+      clear_bit(group, token);
+      alone(token);
+    }
+  }
+  for_each_bit(group, alone);
+}
+
+// ---- what stays inside a class ------------------------------------------------------------------
+
+// The tokens of a class behind a hypothesis, by where they land: those that end between code points, and of the
+// others those that some bytes end inside the class.
+Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop, Budget& budget) {
+  std::string name = loop.key;
+  for (const std::uint32_t number : {std::uint32_t{key.guess}, std::uint32_t{key.edge == Hypothesis::Edge::Border}})
+    name.append(reinterpret_cast<const char*>(&number), sizeof number);
+  if (Tokenization::WithinPtr known = tokenization_.find_within(name)) return known;
+  auto result = std::make_shared<Tokenization::Within>();
+  const MaskCache::TokensPtr inside = pattern_.inside(loop, budget);
+  Part unused;
+  const Judge judge(tokenization_, liveness_, unused, key, budget);
+  const StateId whole = pattern_.automaton().unbounded(loop.repetition, budget);
+  const AddedTokens& added = tokenization_.rules().added();
+  std::map<std::tuple<std::uint16_t, AddedTokens::Open, bool>, std::vector<std::uint32_t>> groups;
+  std::map<TextLiveness::Pair, Endings> known_endings;
+  for_each_bit(inside->words, [&](std::uint32_t token) {
+    if (!judge.may_stand({token})) return;
+    budget.step();
+    const Landing::Target& target = judge.landing().targets()[judge.landing().target_of(token) - 1];
+    const bool is_opening = has_bit(tokenization_.opening(), token);
+    if (is_opening && (target.place != CodePoints::kBetween || has_bit(tokenization_.meeting(), token))) {
+      result->doubtful.push_back(token);
+      return;
+    }
+    std::uint16_t guess = target.guess;
+    if (target.place != CodePoints::kBetween) {
+      if (!has_bit(tokenization_.pieces().following(), token)) return;
+      const std::optional<StateId> state = pattern_.step({whole, false}, {token}, budget);
+      const TextState text{target.guess, target.place, TextState::kAnyStarter};
+      const Endings* ways = state ? &endings(*state, text, 3, known_endings, budget) : nullptr;
+      const auto fits = [&](const auto& way) { return tokenization_.pieces().follow(0, {token}, way.first).has_value(); };
+      const auto way = ways ? std::ranges::find_if(*ways, fits) : Endings::const_iterator();
+      if (!ways || way == ways->end()) {
+        result->doubtful.push_back(token);
+        return;
+      }
+      guess = way->second;
+    }
+    const AddedTokens::Open open =
+        is_opening ? added.next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token})) : AddedTokens::kNothing;
+    groups[{guess, open, target.place == CodePoints::kBetween}].push_back(token);
+    result->longest = std::max<std::size_t>(result->longest, tokenization_.vocabulary().code_points_begun({token}));
+  });
+  constexpr std::size_t kFew = 512;  // tokens that are listed rather than kept as bits
+  for (auto& [where, tokens] : groups) {
+    const auto [guess, open, is_between] = where;
+    Tokenization::Within::Group group;
+    group.text = {guess, CodePoints::kBetween, tokenization_.rules().any_starter(), 0, open};
+    const auto is_meeting = [&](std::uint32_t token) { return has_bit(tokenization_.meeting(), token); };
+    group.has_meeting = std::ranges::any_of(tokens, is_meeting);
+    if (is_between && tokens.size() > kFew) {
+      group.words.assign(inside->words.size(), 0);
+      for (const std::uint32_t token : tokens) set_bit(group.words, token);
+    } else {
+      group.listed = std::move(tokens);
+    }
+    result->groups.push_back(std::move(group));
+  }
+  tokenization_.keep_within(name, result);
+  return result;
+}
+
+// Tokens of single bytes that end the code point which is open, without leaving the class, and the guesses that
+// they lead to.
+const MaskParts::Endings& MaskParts::endings(StateId state, const TextState& text, int most,
+                                             std::map<TextLiveness::Pair, Endings>& known, Budget& budget) {
+  const TextLiveness::Pair pair(state, text);
+  if (const auto place = known.find(pair); place != known.end()) return place->second;
+  Endings found;
+  for (unsigned value = 0x80; value < 0xC0 && most > 0; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const std::optional<TokenId> token = tokenization_.byte_token(byte);
+    if (!token) continue;
+    const StateId reached = pattern_.automaton().next(state, byte, budget);
+    TextState after = text;
+    if (reached == ByteAutomaton::kDead || !tokenization_.read(after, *token)) continue;
+    if (after.place == CodePoints::kBetween) {
+      found.emplace_back(*token, after.guess);
+      continue;
+    }
+    for (const auto& [next, guess] : endings(reached, after, most - 1, known, budget))
+      if (tokenization_.pieces().follow(0, *token, next)) {
+        found.emplace_back(*token, guess);
+        break;
+      }
+  }
+  return known.emplace(pair, std::move(found)).first->second;
+}
+
+}  // namespace tokamata

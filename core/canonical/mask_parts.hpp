@@ -1,0 +1,111 @@
+// The tokens that live behind one hypothesis, in one state of the pattern, whatever the last token was.
+//
+// Problem.  What lives in a pair of states does not depend on the last token: that only forbids some of it.  So a
+// mask is a union over the hypotheses, less what may not stand behind the last token, and the parts of the union
+// are worth keeping.
+// How.  As masks are put together from loops over classes of code points (composition/factored_mask.hpp), so are
+// these.  What stays inside a class, behind a guess, is found once for all constraints; it lives as a whole if the
+// loop can go on at a border from wherever it lands.  What leaves the class is listed (moves.hpp) and judged token by
+// token; tokens that land alike in the text and in the pattern live alike, if they do so by the border.
+//
+// A part says nothing of the text before.  Where the tokenizer's normal form makes a token depend on the mark or
+// starter before it, or an added token is under way, what changes is asked anew for each such *touch*.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "canonical/liveness.hpp"
+#include "canonical/moves.hpp"
+#include "common/bits.hpp"
+
+namespace tokamata {
+
+class MaskParts {
+ public:
+  struct Key {
+    StateId state;
+    bool at_start;
+    std::uint16_t guess, place;
+    Hypothesis::Edge edge;
+    Pieces::State pieces;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  // What the text before adds to a part, and takes from it.
+  struct Touch {
+    std::uint16_t starter;
+    std::uint8_t marks;
+    AddedTokens::Open open;
+    friend auto operator<=>(const Touch&, const Touch&) = default;
+  };
+
+  MaskParts(TokenAutomaton& pattern, const Tokenization& tokenization, Liveness& liveness)
+      : pattern_(pattern), tokenization_(tokenization), liveness_(liveness) {}
+
+  // Adds a part to `words`; returns the most tokens that any token of it needs behind it.
+  TokenCount add(const Key& key, const Touch& touch, Words& words, Budget& budget);
+  // The same for the added tokens, where the text before them may end.
+  TokenCount add_added(TokenAutomaton::Place place, AddedTokens::Open open, Words& words, Budget& budget);
+  // How many tokens suffice behind one token.
+  TokenCount bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget);
+  // All moves of a place.
+  const Moves& moves(TokenAutomaton::Place place, Budget& budget);
+
+  void clear();
+  std::size_t memory_bytes() const { return bytes_; }
+
+ private:
+  // Tokens as sets that others share, or as a list.
+  struct Part {
+    std::vector<std::shared_ptr<const Words>> shared;
+    Words words;  // empty where there are none
+    std::vector<std::uint32_t> listed;
+    std::vector<std::uint32_t> asked;  // of which it must be asked each time
+    bool has_meeting = false;          // of those that live only where the normal form lets them stand
+    TokenCount most = 0;
+  };
+  struct Touched {
+    std::vector<std::uint32_t> live, dead;
+    TokenCount most = 0;
+  };
+  struct AddedPart {
+    std::vector<std::uint32_t> tokens;
+    TokenCount most = 0;
+  };
+  class Judge;
+  const Part& part(const Key& key, Budget& budget);
+  Part make(const Key& key, Budget& budget);
+  const Touched& touched(const Key& key, const Touch& touch, Budget& budget);
+  const std::optional<Factors>& factors(StateId state);
+  const Moves& leaving(StateId state, const Factors& factors, Budget& budget);
+  void add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget);
+  void judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget);
+  void judge_group(Part& part, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
+                   Budget& budget);
+  Tokenization::WithinPtr within(const Key& key, const ClassLoop& loop, Budget& budget);
+  using Endings = std::vector<std::pair<TokenId, std::uint16_t>>;
+  const Endings& endings(StateId state, const TextState& text, int most,
+                         std::map<TextLiveness::Pair, Endings>& known, Budget& budget);
+
+  TokenAutomaton& pattern_;
+  const Tokenization& tokenization_;
+  Liveness& liveness_;
+  std::map<Key, Part> parts_;
+  std::map<std::pair<Key, Touch>, Touched> touched_;
+  std::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;
+  std::size_t bytes_ = 0;  // of these three
+  Words scratch_;
+  bool walks_are_long_ = false;
+  // Of the place that was asked for last: all hypotheses behind a token ask for the same.
+  std::optional<std::pair<StateId, bool>> moves_of_;
+  std::optional<Moves> moves_;
+  std::optional<StateId> factors_of_, leaving_of_;
+  std::optional<Factors> factors_;
+  std::optional<Moves> leaving_;
+};
+
+}  // namespace tokamata

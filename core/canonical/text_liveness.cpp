@@ -1,0 +1,195 @@
+#include "canonical/text_liveness.hpp"
+
+#include <queue>
+
+namespace tokamata {
+
+std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
+  const TextState& text = pair.second;
+  std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
+  hash ^= ((std::uint64_t{text.open} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
+  return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
+}
+
+// The first token of a text may lose its space to the decoder, and all of itself: then the text is still
+// empty, but no longer at its start.
+std::optional<StateId> TextLiveness::pattern_step(TokenAutomaton::Place place, TokenId token, Budget& budget) {
+  if (place.at_start && pattern_.vocabulary(true).bytes(token).empty() && !pattern_.vocabulary(false).bytes(token).empty())
+    return pattern_.edge(place.state, budget);
+  return pattern_.step(place, token, budget);
+}
+
+const std::vector<TextLiveness::AddedStep>& TextLiveness::added_steps(TokenAutomaton::Place place, Budget& budget) {
+  const auto key = std::pair(place.state, place.at_start);
+  if (const auto known = added_steps_.find(key); known != added_steps_.end()) return known->second;
+  std::vector<AddedStep> steps;
+  for (std::size_t i = 0; i < tokenization_.added().size(); ++i) {
+    budget.step();
+    const std::optional<StateId> target = pattern_step(place, {tokenization_.added()[i]}, budget);
+    if (target) steps.push_back({i, *target});
+  }
+  added_steps_bytes_ += steps.size() * sizeof(AddedStep) + 80;
+  return added_steps_.emplace(key, std::move(steps)).first->second;
+}
+
+TokenCount TextLiveness::bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget) {
+  const AddedTokens::Open behind = tokenization_.rules().added().behind(open, added.number);
+  if (behind == AddedTokens::kDead) return kDead;
+  if (pattern_.automaton().accepting(added.target)) return 0;
+  TokenCount least = kDead;
+  for (const std::uint16_t guess : tokenization_.starts_behind(added.number))
+    least = std::min(least, bound(added.target, {.guess = guess, .open = behind}, budget));
+  return least;
+}
+
+// In bytes.
+TokenCount TextLiveness::shortest_of(StateId state) const {
+  const std::uint32_t bytes = pattern_.automaton().node(state).shortest;
+  return bytes + 1 >= ExpressionNode::kUnspelled ? kEndless : bytes;
+}
+
+bool TextLiveness::is_unbound(StateId state, const TextState& text) {
+  return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && tokenization_.rules().is_free(text.guess) &&
+         is_calm(state);
+}
+
+// Whether some text that is not empty is accepted from there, and nothing in any that is meets a mark or begins
+// an added token.
+bool TextLiveness::is_calm(StateId state) {
+  if (state.value >= calm_.size()) calm_.resize(std::max<std::size_t>(2 * calm_.size(), state.value + 64), Calm::Unknown);
+  if (calm_[state.value] == Calm::Unknown) {
+    ByteAutomaton& bytes = pattern_.automaton();
+    const ExpressionNode& node = bytes.node(state);
+    const bool is_calm = !node.constrained && !node.nullable &&
+                         bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
+    calm_[state.value] = is_calm ? Calm::Yes : Calm::No;
+  }
+  return calm_[state.value] == Calm::Yes;
+}
+
+// The pairs that one search has met, and how it came to them.
+class TextLiveness::Search {
+ public:
+  Search(TextLiveness& liveness, const Pair& start, Budget& budget)
+      : all_(liveness), bytes_(liveness.pattern_.automaton()), rules_(liveness.tokenization_.rules()), start_(start),
+        budget_(budget) {
+    offer(start, start, 0, 0);
+  }
+
+  TokenCount run() {
+    constexpr std::size_t kTurn = 32;
+    for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
+      budget_.step();
+      if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
+        const Pair here = late_.front();
+        late_.pop();
+        if (const TokenCount count = by_added(here); count != kDead) return found(here, count);
+      } else {
+        const auto [estimate, order, here] = open_.top();
+        open_.pop();
+        if (const TokenCount count = by_text(here); count != kDead) return found(here, count);
+      }
+    }
+    for (const auto& [dead, back] : met_) all_.known_.emplace(dead, kDead);
+    return kDead;
+  }
+
+ private:
+  struct Came {
+    Pair from;
+    TokenCount by;         // tokens, at most
+    std::uint64_t so_far;  // bytes and added tokens from the start
+  };
+  struct Entry {
+    std::uint64_t estimate;  // of a whole text
+    std::uint64_t order;     // the last one offered comes first
+    Pair pair;
+    bool operator<(const Entry& other) const {
+      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
+    }
+  };
+
+  void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
+    if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
+    open_.push({so_far + bytes_.node(pair.first).shortest, met_.size(), pair});
+  }
+
+  // What is known at the end is known on the way to it.
+  TokenCount found(const Pair& end, TokenCount count) {
+    for (Pair at = end;;) {
+      const auto [known, is_new] = all_.known_.try_emplace(at, count);
+      if (!is_new) known->second = std::min(known->second, count);
+      if (at == start_) return known->second;
+      const Came& came = met_.at(at);
+      count = more(count, came.by);
+      at = came.from;
+    }
+  }
+
+  TokenCount by_added(const Pair& here) {
+    const auto& [state, text] = here;
+    for (const AddedStep& added : all_.added_steps({state, false}, budget_)) {
+      const AddedTokens::Open behind = rules_.added().behind(text.open, added.number);
+      if (behind == AddedTokens::kDead) continue;
+      if (bytes_.accepting(added.target)) return 1;
+      for (const std::uint16_t guess : all_.tokenization_.starts_behind(added.number))
+        offer({added.target, {.guess = guess, .open = behind}}, here, 1, met_.at(here).so_far + 1);
+    }
+    return kDead;
+  }
+
+  TokenCount by_text(const Pair& here) {
+    const auto& [state, text] = here;
+    if (const auto known = all_.known_.find(here); known != all_.known_.end()) return known->second;
+    if (rules_.may_end(text)) {
+      if (bytes_.accepting(state)) return 0;
+      if (!rules_.added().empty()) late_.push(here);
+    }
+    if (all_.is_unbound(state, text)) return all_.shortest_of(state);
+    const std::uint64_t so_far = met_.at(here).so_far;
+    if (text.place == CodePoints::kBetween) {
+      for (const std::uint16_t guess : rules_.ends(text.guess)) {
+        TextState after = text;
+        after.guess = guess;
+        offer({state, after}, here, 0, so_far);
+      }
+    }
+    Pair before = here;  // bytes side by side often lead to the same pair
+    for (unsigned value = 0; value < 256; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      const StateId target = bytes_.next(state, byte, budget_);
+      if (target == ByteAutomaton::kDead) continue;
+      TextState after = text;
+      if (!rules_.read(after, byte) || Pair(target, after) == before) continue;
+      if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
+      if (all_.is_unbound(target, after)) return more(all_.shortest_of(target), 1);
+      before = {target, after};
+      offer(before, here, 1, so_far + 1);
+    }
+    return kDead;
+  }
+
+  TextLiveness& all_;
+  ByteAutomaton& bytes_;
+  const TextRules& rules_;
+  Pair start_;
+  Budget& budget_;
+  std::unordered_map<Pair, Came, PairHash> met_;
+  std::priority_queue<Entry> open_;
+  std::queue<Pair> late_;
+};
+
+TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& budget) {
+  const Pair start(state, text);
+  if (const auto known = known_.find(start); known != known_.end()) return known->second;
+  return Search(*this, start, budget).run();
+}
+
+void TextLiveness::clear() {
+  known_.clear();
+  calm_.clear();
+  added_steps_.clear();
+  added_steps_bytes_ = 0;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,75 @@
+// Whether some text goes on from here, as such: the pattern accepts it, and a hypothesis allows it.
+//
+// Problem.  Behind a border between pre-tokens a witness is a text alone: whatever it is, the tokenizer cuts it
+// in some way.  Only the guesses that are still open bind it.  So the question is whether the languages of two
+// automata over bytes meet, the pattern's and that of the hypothesis.
+// Example.  Llama 3.1, pattern `.*parallel.*`, behind a border that was guessed to stand before no letter:
+// `.parallel` is such a text; after `.` nothing binds any more, and what the pattern asks for will do.
+// How.  A search of the pairs of states: by bytes, by ends of pre-tokens that are guessed between them, and by
+// added tokens.  Best first, by what the pattern still needs (A*); it ends as soon as a pair is *unbound*: the
+// guess is free, and the pattern reads nothing that meets a mark or begins an added token.  Added tokens are many
+// and seldom needed, so that only every so often a pair has its turn with them.
+// Source: Hart, Nilsson and Raphael, 1968, for the order.  Cost: a few pairs where an answer is yes, all that can
+// be reached where it is no; every answer is kept.  Rejected: breadth first, which meets each place inside each
+// code point of a wide class (24,000 pairs in the example).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "canonical/tokenization.hpp"
+#include "composition/completions.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+// How many tokens suffice to come to an accepted text: kDead where none does, kEndless where some number does
+// that is not known.  A text needs no more tokens than it has bytes.
+constexpr TokenCount kDead = ~TokenCount{0};
+constexpr TokenCount kEndless = kDead - 1;
+constexpr TokenCount more(TokenCount count, TokenCount by) { return count >= kEndless - by ? count : count + by; }
+
+class TextLiveness {
+ public:
+  using Pair = std::pair<StateId, TextState>;
+  struct PairHash {
+    std::size_t operator()(const Pair& pair) const;
+  };
+
+  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+
+  TokenCount bound(StateId state, const TextState& text, Budget& budget);
+
+  // Added tokens that the pattern can read.
+  struct AddedStep {
+    std::size_t number;
+    StateId target;
+  };
+  const std::vector<AddedStep>& added_steps(TokenAutomaton::Place place, Budget& budget);
+  // Behind one of them, before which these matches were under way.
+  TokenCount bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
+  // Where a token leads in the pattern.
+  std::optional<StateId> pattern_step(TokenAutomaton::Place place, TokenId token, Budget& budget);
+
+  void clear();
+  std::size_t memory_bytes() const { return known_.size() * 80 + added_steps_bytes_; }
+
+ private:
+  class Search;
+  TokenCount shortest_of(StateId state) const;
+  bool is_unbound(StateId state, const TextState& text);
+  bool is_calm(StateId state);
+
+  TokenAutomaton& pattern_;
+  const Tokenization& tokenization_;
+  std::unordered_map<Pair, TokenCount, PairHash> known_;
+  enum class Calm : std::uint8_t { Unknown, Yes, No };
+  std::vector<Calm> calm_;  // by state
+  std::map<std::pair<StateId, bool>, std::vector<AddedStep>> added_steps_;
+  std::size_t added_steps_bytes_ = 0;
+};
+
+}  // namespace tokamata

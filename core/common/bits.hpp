@@ -1,0 +1,32 @@
+// Sets of tokens as bits: token t is bit t % 32 of word t / 32.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tokamata {
+
+using Words = std::vector<std::uint32_t>;
+
+inline bool has_bit(const Words& words, std::uint32_t token) { return words[token / 32] >> (token % 32) & 1; }
+inline void set_bit(Words& words, std::uint32_t token) { words[token / 32] |= 1u << (token % 32); }
+inline void clear_bit(Words& words, std::uint32_t token) { words[token / 32] &= ~(1u << (token % 32)); }
+inline void unite_bits(Words& words, const Words& others) {
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] |= others[i];
+}
+
+// In order.  `word(i)` gives word i of `count`.
+template <class Word, class Visit>
+void for_each_bit_of(std::size_t count, Word&& word, Visit&& visit) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::uint32_t bits = word(i); bits != 0; bits &= bits - 1)
+      visit(static_cast<std::uint32_t>(32 * i) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+}
+template <class Visit>
+void for_each_bit(const Words& words, Visit&& visit) {
+  for_each_bit_of(words.size(), [&](std::size_t i) { return words[i]; }, visit);
+}
+
+}  // namespace tokamata
