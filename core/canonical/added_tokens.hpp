@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ class AddedTokens {
   Open behind(Open open, std::size_t index) const;
   // Whether the byte takes one of these further.
   bool may_extend(Open open, std::uint8_t byte) const;
+  // The same of all of them.
+  std::shared_ptr<const std::vector<Open>> behind_all(Open open) const;
   // Whether any match begins with the byte.
   bool may_begin(std::uint8_t byte) const { return first_[byte]; }
 
@@ -62,6 +65,7 @@ class AddedTokens {
   mutable std::vector<std::vector<std::uint32_t>> sets_;  // by number
   mutable std::map<std::vector<std::uint32_t>, Open> numbers_;
   mutable std::unordered_map<std::uint64_t, Open> steps_;
+  mutable std::unordered_map<Open, std::shared_ptr<const std::vector<Open>>> behind_;
 };
 
 }  // namespace tokamata

@@ -127,7 +127,7 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, 
   if (is_known && !has_bit(known->words, token.value)) return std::nullopt;
   std::optional<CanonicalState> canonical = tokenization_->step(state, token);
   if (!canonical) return std::nullopt;
-  const std::optional<StateId> target = liveness_.text().pattern_step(place, token, budget);
+  const std::optional<StateId> target = pattern_step(pattern_, place, token, budget);
   if (!target || (!is_known && !lives({*target, false}, *canonical, budget))) return std::nullopt;
   return Target{*target, std::move(*canonical)};
 }

@@ -54,8 +54,9 @@ bool CanonicalAutomaton::is_within(Place place, const CanonicalState& state, Tok
     if (at_least(target) <= tokens - 1)
       for (const std::uint32_t token : list) ways.emplace_back(TokenId{token}, target);
   });
-  for (const TextLiveness::AddedStep& added : liveness_.text().added_steps(place, budget))
-    ways.emplace_back(TokenId{tokenization_->added()[added.number]}, added.target);
+  AddedMoves& added = liveness_.text().added();
+  for (const AddedMove& move : added.of(place, budget))
+    for (const std::uint32_t number : *move.numbers) ways.emplace_back(TokenId{tokenization_->added()[number]}, move.target);
   for (const auto& [token, target] : ways) {
     visit(token, target);
     if (is_found) return true;

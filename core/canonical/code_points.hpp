@@ -37,6 +37,8 @@ class CodePoints {
     if (place == kBetween) return leads_[byte];
     return (byte & 0xC0) == 0x80 ? rows_[place - 1][byte & 0x3F] : kDead;
   }
+  // Places are numbered from kBetween up to before this.
+  std::size_t place_count() const { return rows_.size() + 1; }
   std::size_t memory_bytes() const { return sizeof *this + rows_.size() * sizeof(Row); }
 
  private:

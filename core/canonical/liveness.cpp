@@ -39,9 +39,12 @@ TokenCount Liveness::bound_at_border(StateId state, const TextState& text, Budge
     least = std::min(least, text_.bound(state, behind, budget));
   }
   if (least != kDead || !may_end) return least;
-  for (const TextLiveness::AddedStep& added : text_.added_steps({state, false}, budget))
-    if (const TokenCount count = text_.bound_behind(added, text.open, budget); count != kDead) return more(count, 1);
-  return kDead;
+  for (const AddedMove& move : text_.added().of({state, false}, budget))
+    text_.added().for_each_behind(move, text.open, [&](AddedTokens::Open behind, auto) {
+      if (least == kDead)
+        if (const TokenCount count = text_.bound_behind(move, behind, budget); count != kDead) least = more(count, 1);
+    });
+  return least;
 }
 
 TokenCount Liveness::by_witness(const Node& node) const {
@@ -70,12 +73,15 @@ class Liveness::Search {
       if (entry.place == TokenTrie::root()) {
         if (const TokenCount count = known(entry.from); count != kDead) return found(entry.from, count);
         if (is_settled_) continue;
+        if (nodes_[entry.from].first.text.place != CodePoints::kBetween) {
+          if (const TokenCount count = try_listed(entry.from); count != kDead) return found_last(count);
+          continue;
+        }
       }
       for (std::uint32_t child = trie_.children_begin(entry.place); child < trie_.children_end(entry.place); ++child) {
         const StateId state = bytes_.next(entry.state, trie_.byte(child), budget_);
         if (state == ByteAutomaton::kDead) continue;
-        if (const TokenCount count = try_tokens(entry.from, {child}, state); count != kDead)
-          return found(static_cast<std::uint32_t>(nodes_.size() - 1), count);
+        if (const TokenCount count = try_tokens(entry.from, {child}, state); count != kDead) return found_last(count);
         if (trie_.children_begin({child}) != trie_.children_end({child})) push(entry.from, {child}, state);
       }
     }
@@ -121,26 +127,46 @@ class Liveness::Search {
 
   // The tokens that end at a place; the one that is found to live is the last node then.
   TokenCount try_tokens(std::uint32_t from, NodeId place, StateId state) {
-    for (std::uint32_t i = trie_.node(place).tokens_begin; i < trie_.own_end(place); ++i) {
-      const TokenId token{trie_.order()[i]};
-      const Node before = nodes_[from].first;  // a copy: the list grows
-      if (!has_bit(all_.tokenization_.possible(), token.value)) continue;
-      const std::optional<Pieces::State> after = pieces_.follow(before.pieces, before.last, token);
-      if (!after) continue;
-      TextState text = before.text;
-      if (!all_.tokenization_.read(text, token)) continue;
-      const StateId target = all_.pattern_.edge(state, budget_);
-      if (!all_.pattern_.spellable(target, budget_)) continue;
-      budget_.step();
-      const Node reached{target, token, *after, text};
-      if (const TokenCount count = all_.bound_by_text(reached, budget_); count != kDead) {
-        nodes_.emplace_back(reached, from);
-        return count;
-      }
-      if (pieces_.may_go_on(*after)) reach(reached, from);
+    for (std::uint32_t i = trie_.node(place).tokens_begin; i < trie_.own_end(place); ++i)
+      if (const TokenCount count = try_token(from, {trie_.order()[i]}, state); count != kDead) return count;
+    return kDead;
+  }
+
+  // Within a code point few tokens may stand, and they are known.
+  TokenCount try_listed(std::uint32_t from) {
+    const Node before = nodes_[from].first;  // a copy: the list grows
+    const LandingPtr landing = all_.tokenization_.landing(before.text.guess, before.text.place);
+    for (const auto& [token, target] : landing->listed()) {
+      if (!pieces_.follow(before.pieces, before.last, {token})) continue;
+      StateId state = before.state;
+      for (const char byte : all_.tokenization_.vocabulary().bytes({token}))
+        state = bytes_.next(state, static_cast<std::uint8_t>(byte), budget_);
+      if (state == ByteAutomaton::kDead) continue;
+      if (const TokenCount count = try_token(from, {token}, state); count != kDead) return count;
     }
     return kDead;
   }
+
+  TokenCount try_token(std::uint32_t from, TokenId token, StateId state) {
+    const Node before = nodes_[from].first;
+    if (!has_bit(all_.tokenization_.possible(), token.value)) return kDead;
+    const std::optional<Pieces::State> after = pieces_.follow(before.pieces, before.last, token);
+    if (!after) return kDead;
+    TextState text = before.text;
+    if (!all_.tokenization_.read(text, token)) return kDead;
+    const StateId target = all_.pattern_.edge(state, budget_);
+    if (!all_.pattern_.spellable(target, budget_)) return kDead;
+    budget_.step();
+    const Node reached{target, token, *after, text};
+    if (const TokenCount count = all_.bound_by_text(reached, budget_); count != kDead) {
+      nodes_.emplace_back(reached, from);
+      return count;
+    }
+    if (pieces_.may_go_on(*after)) reach(reached, from);
+    return kDead;
+  }
+
+  TokenCount found_last(TokenCount count) { return found(static_cast<std::uint32_t>(nodes_.size() - 1), count); }
 
   // What is known at the end is known on the way to it.
   TokenCount found(std::uint32_t number, TokenCount count) {

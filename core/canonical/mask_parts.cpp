@@ -35,12 +35,14 @@ TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open o
   const auto [known, is_new] = added_.try_emplace(std::tuple(place.state, place.at_start, open));
   AddedPart& part = known->second;
   if (is_new) {
-    for (const TextLiveness::AddedStep& step : liveness_.text().added_steps(place, budget)) {
-      const TokenCount count = liveness_.text().bound_behind(step, open, budget);
-      if (count == kDead) continue;
-      part.tokens.push_back(tokenization_.added()[step.number]);
-      part.most = std::max(part.most, count);
-    }
+    AddedMoves& added = liveness_.text().added();
+    for (const AddedMove& move : added.of(place, budget))
+      added.for_each_behind(move, open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+        const TokenCount count = liveness_.text().bound_behind(move, behind, budget);
+        if (count == kDead) return;
+        for (const std::uint32_t number : numbers) part.tokens.push_back(tokenization_.added()[number]);
+        part.most = std::max(part.most, count);
+      });
     bytes_ += part.tokens.size() * sizeof(std::uint32_t) + 96;
   }
   for (const std::uint32_t token : part.tokens) set_bit(words, token);
@@ -83,7 +85,7 @@ TokenCount MaskParts::bound_after(const Key& key, const Touch& touch, TokenId to
       key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
   TextState text{key.guess, key.place, touch.starter, touch.marks, touch.open};
   if (!after || !tokenization_.read(text, token)) return kDead;
-  const std::optional<StateId> target = liveness_.text().pattern_step({key.state, key.at_start}, token, budget);
+  const std::optional<StateId> target = pattern_step(pattern_, {key.state, key.at_start}, token, budget);
   return target ? liveness_.bound({*target, token, *after, text}, budget) : kDead;
 }
 
@@ -226,35 +228,22 @@ void MaskParts::judge_alone(Judge& judge, const Key& key, TokenId token, Budget&
 // Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
 void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
   const Tokenization::WithinPtr inside = within(key, loop, budget);
-  Arena& arena = pattern_.automaton().arena();
-  const ExpressionNode head = arena.node(loop.repetition);  // a copy: the arena grows
-  const bool is_repetition = head.kind == Kind::Repetition;
-  const ExpressionId body = is_repetition ? head.body() : loop.repetition;
-  const Count least = is_repetition ? head.minimum : 1, most = loop.rounds;
   const Vocabulary& vocabulary = tokenization_.vocabulary();
-  // Where the loop leads after so many code points: to the same state each time, if it has no bounds left.
-  const bool is_endless = most == kUnbounded && least <= 1;
-  const std::size_t lengths = is_endless ? 1 : std::min<std::size_t>(inside->longest, most);
-  std::vector<StateId> rests;
-  for (std::size_t rounds = 1; rounds <= lengths; ++rounds) {
-    const Count used = static_cast<Count>(rounds);
-    const ExpressionId rest = arena.concatenate(
-        arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used), loop.tail);
-    rests.push_back(pattern_.automaton().state_of(rest, budget));
-  }
+  const LoopRests rests(pattern_.automaton(), loop, inside->longest, budget);
+  const std::size_t lengths = rests.lengths();
   std::vector<TokenCount> needed(lengths);
   Words scratch;
   for (const Tokenization::Within::Group& group : inside->groups) {
-    bool all_live = is_endless || lengths == inside->longest;
+    bool all_live = rests.is_endless() || lengths == inside->longest;
     for (std::size_t i = 0; i < lengths; ++i) {
-      needed[i] = liveness_.bound_at_border(rests[i], group.text, budget);
+      needed[i] = liveness_.bound_at_border(rests.behind(i + 1), group.text, budget);
       all_live &= needed[i] != kDead;
       if (needed[i] == kDead) continue;
       part.most = std::max(part.most, more(needed[i], 3));  // a code point may have to be ended byte by byte
       part.has_meeting |= group.has_meeting;
     }
     const auto length_of = [&](std::uint32_t token) -> std::size_t {
-      return is_endless ? 1 : vocabulary.code_points_begun({token});
+      return rests.is_endless() ? 1 : vocabulary.code_points_begun({token});
     };
     if (group.words.empty()) {
       for (const std::uint32_t token : group.listed) {
@@ -276,12 +265,12 @@ void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLo
       const bool lives = needed[begin] != kDead;
       while (lives && end < lengths && needed[end] != kDead) ++end;
       scratch = group.words;
-      if (!is_endless) {
+      if (!rests.is_endless()) {
         const MaskCache::TokensPtr fitting = vocabulary.short_tokens(end), shorter = vocabulary.short_tokens(begin);
         for (std::size_t i = 0; i < scratch.size(); ++i) scratch[i] &= fitting->words[i] & ~shorter->words[i];
       }
       if (!lives) {
-        judge_group(part, judge, key, rests[begin], group.text, scratch, budget);
+        judge_group(part, judge, key, rests.behind(begin + 1), group.text, scratch, budget);
       } else {
         part.words.resize(vocabulary.words(), 0);
         unite_bits(part.words, scratch);
@@ -354,10 +343,13 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
       const std::optional<StateId> state = pattern_.step({whole, false}, {token}, budget);
       const TextState text{target.guess, target.place, TextState::kAnyStarter};
       const Endings* ways = state ? &endings(*state, text, 3, known_endings, budget) : nullptr;
-      const auto fits = [&](const auto& way) { return tokenization_.pieces().follow(0, {token}, way.first).has_value(); };
-      const auto way = ways ? std::ranges::find_if(*ways, fits) : Endings::const_iterator();
+      const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
+      const auto way = ways ? std::ranges::find_if(*ways, follows, &Endings::value_type::first) : Endings::const_iterator();
       if (!ways || way == ways->end()) {
-        result->doubtful.push_back(token);
+        // Many are dead whatever the pattern is: no token at all goes on from there.
+        const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
+        if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); }))
+          result->doubtful.push_back(token);
         return;
       }
       guess = way->second;

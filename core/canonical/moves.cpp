@@ -1,9 +1,32 @@
 #include "canonical/moves.hpp"
 
+#include <algorithm>
+
 #include "composition/kinds_walk.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
+
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Place place, TokenId token, Budget& budget) {
+  if (place.at_start && pattern.vocabulary(true).bytes(token).empty() && !pattern.vocabulary(false).bytes(token).empty())
+    return pattern.edge(place.state, budget);
+  return pattern.step(place, token, budget);
+}
+
+LoopRests::LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_t longest, Budget& budget) {
+  Arena& arena = automaton.arena();
+  const ExpressionNode head = arena.node(loop.repetition);  // a copy: the arena grows
+  const bool is_repetition = head.kind == Kind::Repetition;
+  const ExpressionId body = is_repetition ? head.body() : loop.repetition;
+  const Count least = is_repetition ? head.minimum : 1, most = loop.rounds;
+  is_endless_ = most == kUnbounded && least <= 1;
+  const std::size_t lengths = is_endless_ ? 1 : std::min<std::size_t>(longest, most);
+  for (std::size_t length = 1; length <= lengths; ++length) {
+    const Count used = static_cast<Count>(length);
+    const ExpressionId rest = arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used);
+    states_.push_back(automaton.state_of(arena.concatenate(rest, loop.tail), budget));
+  }
+}
 
 void Moves::add(StateId target, std::span<const std::uint32_t> tokens) {
   if (tokens.empty()) return;

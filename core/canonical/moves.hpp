@@ -16,6 +16,26 @@
 
 namespace tokamata {
 
+// Where one token leads.  The first token of a text may lose its space to the decoder, and all of itself: then the
+// text is still empty, but no longer at its start.
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Place place, TokenId token, Budget& budget);
+
+// What is left of a loop over a class, and behind it, after so many code points of the class.
+class LoopRests {
+ public:
+  LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_t longest, Budget& budget);
+
+  // After all numbers alike, since the loop has no bounds left.
+  bool is_endless() const { return is_endless_; }
+  // Numbers that are told apart, from 1 on: of those up to `longest`, what the loop takes; 1 where it is endless.
+  std::size_t lengths() const { return states_.size(); }
+  StateId behind(std::size_t length) const { return states_[is_endless_ ? 0 : length - 1]; }
+
+ private:
+  bool is_endless_;
+  std::vector<StateId> states_;
+};
+
 class Moves {
  public:
   // All of a place; `walks_are_long` is what earlier walks of the pattern have shown, and this one does.

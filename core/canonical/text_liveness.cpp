@@ -11,34 +11,11 @@ std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
 }
 
-// The first token of a text may lose its space to the decoder, and all of itself: then the text is still
-// empty, but no longer at its start.
-std::optional<StateId> TextLiveness::pattern_step(TokenAutomaton::Place place, TokenId token, Budget& budget) {
-  if (place.at_start && pattern_.vocabulary(true).bytes(token).empty() && !pattern_.vocabulary(false).bytes(token).empty())
-    return pattern_.edge(place.state, budget);
-  return pattern_.step(place, token, budget);
-}
-
-const std::vector<TextLiveness::AddedStep>& TextLiveness::added_steps(TokenAutomaton::Place place, Budget& budget) {
-  const auto key = std::pair(place.state, place.at_start);
-  if (const auto known = added_steps_.find(key); known != added_steps_.end()) return known->second;
-  std::vector<AddedStep> steps;
-  for (std::size_t i = 0; i < tokenization_.added().size(); ++i) {
-    budget.step();
-    const std::optional<StateId> target = pattern_step(place, {tokenization_.added()[i]}, budget);
-    if (target) steps.push_back({i, *target});
-  }
-  added_steps_bytes_ += steps.size() * sizeof(AddedStep) + 80;
-  return added_steps_.emplace(key, std::move(steps)).first->second;
-}
-
-TokenCount TextLiveness::bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget) {
-  const AddedTokens::Open behind = tokenization_.rules().added().behind(open, added.number);
-  if (behind == AddedTokens::kDead) return kDead;
-  if (pattern_.automaton().accepting(added.target)) return 0;
+TokenCount TextLiveness::bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget) {
+  if (pattern_.automaton().accepting(move.target)) return 0;
   TokenCount least = kDead;
-  for (const std::uint16_t guess : tokenization_.starts_behind(added.number))
-    least = std::min(least, bound(added.target, {.guess = guess, .open = behind}, budget));
+  for (const std::uint16_t guess : tokenization_.starts_behind(move.numbers->front()))
+    least = std::min(least, bound(move.target, {.guess = guess, .open = behind}, budget));
   return least;
 }
 
@@ -77,7 +54,7 @@ class TextLiveness::Search {
   }
 
   TokenCount run() {
-    constexpr std::size_t kTurn = 32;
+    constexpr std::size_t kTurn = 1024;
     for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
       budget_.step();
       if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
@@ -127,15 +104,16 @@ class TextLiveness::Search {
   }
 
   TokenCount by_added(const Pair& here) {
-    const auto& [state, text] = here;
-    for (const AddedStep& added : all_.added_steps({state, false}, budget_)) {
-      const AddedTokens::Open behind = rules_.added().behind(text.open, added.number);
-      if (behind == AddedTokens::kDead) continue;
-      if (bytes_.accepting(added.target)) return 1;
-      for (const std::uint16_t guess : all_.tokenization_.starts_behind(added.number))
-        offer({added.target, {.guess = guess, .open = behind}}, here, 1, met_.at(here).so_far + 1);
-    }
-    return kDead;
+    const auto [state, text] = here;
+    const std::uint64_t so_far = met_.at(here).so_far + 1;
+    bool is_found = false;
+    for (const AddedMove& move : all_.added_.of({state, false}, budget_))
+      all_.added_.for_each_behind(move, text.open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+        is_found = is_found || bytes_.accepting(move.target);
+        for (const std::uint16_t guess : all_.tokenization_.starts_behind(numbers.front()))
+          offer({move.target, {.guess = guess, .open = behind}}, here, 1, so_far);
+      });
+    return is_found ? 1 : kDead;
   }
 
   TokenCount by_text(const Pair& here) {
@@ -188,8 +166,7 @@ TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& bud
 void TextLiveness::clear() {
   known_.clear();
   calm_.clear();
-  added_steps_.clear();
-  added_steps_bytes_ = 0;
+  added_.clear();
 }
 
 }  // namespace tokamata

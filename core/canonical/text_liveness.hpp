@@ -15,11 +15,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "canonical/added_moves.hpp"
 #include "canonical/tokenization.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
@@ -39,23 +39,16 @@ class TextLiveness {
     std::size_t operator()(const Pair& pair) const;
   };
 
-  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization), added_(pattern, tokenization) {}
 
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
-  // Added tokens that the pattern can read.
-  struct AddedStep {
-    std::size_t number;
-    StateId target;
-  };
-  const std::vector<AddedStep>& added_steps(TokenAutomaton::Place place, Budget& budget);
-  // Behind one of them, before which these matches were under way.
-  TokenCount bound_behind(const AddedStep& added, AddedTokens::Open open, Budget& budget);
-  // Where a token leads in the pattern.
-  std::optional<StateId> pattern_step(TokenAutomaton::Place place, TokenId token, Budget& budget);
+  AddedMoves& added() { return added_; }
+  // Behind an added token that leaves these matches under way.
+  TokenCount bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return known_.size() * 80 + added_steps_bytes_; }
+  std::size_t memory_bytes() const { return known_.size() * 80 + added_.memory_bytes(); }
 
  private:
   class Search;
@@ -65,11 +58,10 @@ class TextLiveness {
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
+  AddedMoves added_;
   std::unordered_map<Pair, TokenCount, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
   std::vector<Calm> calm_;  // by state
-  std::map<std::pair<StateId, bool>, std::vector<AddedStep>> added_steps_;
-  std::size_t added_steps_bytes_ = 0;
 };
 
 }  // namespace tokamata

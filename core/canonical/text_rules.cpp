@@ -45,7 +45,7 @@ void check_tables(const TextRulesTables& tables) {
 
 TextRules::TextRules(TextRulesTables tables)
     : tables_((check_tables(tables), std::move(tables))), all_(tables_.ranges), lacking_(lacking_only(tables_)),
-      added_(tables_.added, tables_.added_are_apart), has_normal_form_(std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
+      added_(tables_.added, tables_.added_are_apart), open_(find_open(all_)), lacking_open_(find_open(lacking_)), has_normal_form_(std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
         return rules.second != 0 || rules.combining != 0;
       })) {
   find_free();
@@ -80,7 +80,7 @@ bool TextRules::read_code_point(TextState& state, std::uint8_t byte, bool with_f
   if (reached & CodePoints::kComplete)
     return complete(state, reached & static_cast<std::uint16_t>(~CodePoints::kComplete), with_form);
   state.place = reached | fallback;
-  return true;
+  return may_complete(state.guess, reached, fallback != 0);
 }
 
 bool TextRules::read_guess(TextState& state, std::uint8_t byte) const { return read_code_point(state, byte, false); }
@@ -91,7 +91,7 @@ bool TextRules::read_fallback(TextState& state, std::uint8_t byte) const {
     if (reached == CodePoints::kDead) return false;
     if (reached & CodePoints::kComplete) return complete(state, reached & static_cast<std::uint16_t>(~CodePoints::kComplete), true);
     state.place = reached | TextState::kFallback;
-    return true;
+    return may_complete(state.guess, reached, true);
   }
   return (state.place & TextState::kFallback) && read_code_point(state, byte, true);
 }
@@ -136,6 +136,31 @@ bool TextRules::begins_anew(std::string_view bytes) const {
     return rules.combining == 0 && rules.second == 0;
   }
   return false;
+}
+
+// Which symbols the code points have that are open in a place, and so which hypotheses some of them leads on.
+std::vector<bool> TextRules::find_open(const CodePoints& points) const {
+  std::vector<std::set<std::uint32_t>> symbols(points.place_count());
+  std::vector<bool> is_done(points.place_count(), false);
+  const auto gather = [&](auto& self, std::uint16_t place) -> const std::set<std::uint32_t>& {  // three levels at most
+    if (is_done[place]) return symbols[place];
+    is_done[place] = true;
+    for (unsigned byte = 0x80; byte < 0xC0; ++byte) {
+      const std::uint16_t reached = points.next(place, static_cast<std::uint8_t>(byte));
+      if (reached == CodePoints::kDead) continue;
+      if (reached & CodePoints::kComplete)
+        symbols[place].insert(tables_.classes[reached & static_cast<std::uint16_t>(~CodePoints::kComplete)].symbol);
+      else
+        symbols[place].insert(self(self, reached).begin(), self(self, reached).end());
+    }
+    return symbols[place];
+  };
+  std::vector<bool> open(points.place_count() * guess_count(), false);
+  for (std::uint16_t place = 1; place < points.place_count(); ++place)
+    for (const std::uint32_t symbol : gather(gather, place))
+      for (std::uint16_t guess = 0; guess < guess_count(); ++guess)
+        if (tables_.targets[std::size_t{guess} * tables_.symbols + symbol] != kDeadGuess) open[std::size_t{place} * guess_count() + guess] = true;
+  return open;
 }
 
 // Guesses are sets here, closed under the ends that may be guessed: a hypothesis is free if every text

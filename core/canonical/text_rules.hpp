@@ -126,6 +126,11 @@ class TextRules {
   bool read_code_point(TextState& state, std::uint8_t byte, bool with_form) const;
   bool complete(TextState& state, std::uint16_t cls, bool with_form) const;
   bool keeps_form(TextState& state, const ClassRules& rules) const;
+  std::vector<bool> find_open(const CodePoints& points) const;
+  // Whether some way to end the code point is one that the hypothesis allows.
+  bool may_complete(std::uint16_t guess, std::uint16_t place, bool is_fallback) const {
+    return (is_fallback ? lacking_open_ : open_)[std::size_t{place} * guess_count() + guess];
+  }
   void find_free();
   void find_calm();
 
@@ -133,6 +138,7 @@ class TextRules {
   CodePoints all_;
   CodePoints lacking_;  // those that the vocabulary lacks alone
   AddedTokens added_;
+  std::vector<bool> open_, lacking_open_;  // by place and guess
   bool has_normal_form_;
   std::vector<bool> free_;
   ByteSet calm_;

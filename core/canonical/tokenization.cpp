@@ -12,7 +12,13 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
     : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)), pieces_(std::move(pieces)), added_(std::move(added)),
       is_byte_(vocabulary_->token_count(), false), byte_tokens_(std::move(byte_tokens)), never_first_(std::move(never_first)) {
   if (added_.size() != rules_.added().count()) throw std::invalid_argument("tokenization: added tokens and their texts differ in number");
-  for (std::size_t i = 0; i < added_.size(); ++i) added_number_.emplace(added_[i], i);
+  std::vector<std::string_view> texts;
+  for (std::size_t i = 0; i < added_.size(); ++i) {
+    added_number_.emplace(added_[i], i);
+    texts.push_back(vocabulary_->bytes({added_[i]}));
+  }
+  behind_added_ = rules_.added().behind_all(AddedTokens::kNothing);
+  added_trie_ = std::make_unique<const TokenTrie>(texts);
   for (const std::uint32_t token : byte_tokens_) is_byte_.at(token) = true;
   find_possible();
   single_.fill(kNoToken);
@@ -169,6 +175,7 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
 namespace {
 constexpr std::size_t kMostWithinBytes = 16 << 20;
 constexpr std::size_t kMostBefore = 64;
+constexpr std::size_t kMostAddedWithin = 256;
 }  // namespace
 
 std::size_t Tokenization::Within::memory_bytes() const {
@@ -191,6 +198,26 @@ void Tokenization::keep_within(const std::string& key, WithinPtr within) const {
   }
   const std::size_t bytes = within->memory_bytes();
   if (within_.emplace(key, std::move(within)).second) within_bytes_ += bytes;
+}
+
+Tokenization::AddedWithinPtr Tokenization::find_added_within(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = added_within_.find(key);
+  return known == added_within_.end() ? nullptr : known->second;
+}
+
+Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& key, const Words& inside) const {
+  std::map<std::pair<AddedTokens::Open, std::size_t>, std::vector<std::uint32_t>> groups;
+  for (std::uint32_t number = 0; number < added_.size(); ++number)
+    if (has_bit(inside, added_[number])) groups[{behind_added(number), vocabulary_->code_points_begun({added_[number]})}].push_back(number);
+  auto result = std::make_shared<AddedWithin>();
+  for (auto& [where, numbers] : groups) {
+    result->longest = std::max(result->longest, where.second);
+    result->groups.push_back({where.first, where.second, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
+  }
+  const std::lock_guard lock(mutex_);
+  if (added_within_.size() >= kMostAddedWithin) added_within_.clear();
+  return added_within_.try_emplace(key, std::move(result)).first->second;
 }
 
 std::shared_ptr<const Words> Tokenization::before(TokenId token) const {

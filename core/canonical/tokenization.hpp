@@ -71,6 +71,8 @@ class Landing {
     const auto known = std::ranges::lower_bound(listed_, token, {}, &std::pair<std::uint32_t, std::uint16_t>::first);
     return known != listed_.end() && known->first == token ? known->second : std::uint16_t{0};
   }
+  // Those that do, from within a code point.
+  std::span<const std::pair<std::uint32_t, std::uint16_t>> listed() const { return listed_; }
   std::size_t memory_bytes() const { return by_token_.size() * 2 + listed_.size() * 8 + sizeof *this; }
 
  private:
@@ -121,6 +123,24 @@ class Tokenization {
   std::span<const std::uint16_t> starts_behind(std::size_t number) const {
     return is_control({added_[number]}) ? rules_.control_starts() : rules_.added_starts();
   }
+  // The matches that one leaves under way where none was before.
+  AddedTokens::Open behind_added(std::size_t number) const { return (*behind_added_)[number]; }
+  // Their texts, with their numbers for tokens.
+  const TokenTrie& added_trie() const { return *added_trie_; }
+  // Those that stay inside a class of code points, whose tokens are given: by what they leave under way, and how many
+  // code points they have.
+  struct AddedWithin {
+    struct Group {
+      AddedTokens::Open behind;
+      std::size_t length;
+      std::shared_ptr<const std::vector<std::uint32_t>> numbers;
+    };
+    std::vector<Group> groups;
+    std::size_t longest = 0;
+  };
+  using AddedWithinPtr = std::shared_ptr<const AddedWithin>;
+  AddedWithinPtr find_added_within(const std::string& key) const;
+  AddedWithinPtr make_added_within(const std::string& key, const Words& inside) const;
   bool is_control(TokenId token) const { return vocabulary_->bytes(token).empty(); }
   // Whether the token is no first token of a text, since the decoder takes too much of it away.
   bool is_never_first(TokenId token) const { return std::ranges::binary_search(never_first_, token.value); }
@@ -174,6 +194,8 @@ class Tokenization {
   std::unique_ptr<const Pieces> pieces_;
   std::vector<std::uint32_t> added_;
   std::map<std::uint32_t, std::size_t> added_number_;
+  std::shared_ptr<const std::vector<AddedTokens::Open>> behind_added_;
+  std::unique_ptr<const TokenTrie> added_trie_;
   static constexpr std::uint32_t kNoToken = ~std::uint32_t{0};
   std::array<std::uint32_t, 256> single_;
   std::vector<bool> is_byte_;
@@ -186,6 +208,7 @@ class Tokenization {
   mutable std::map<std::uint32_t, Words> fitting_;  // by starter and marks
   mutable std::map<std::string, WithinPtr> within_;
   mutable std::size_t within_bytes_ = 0;
+  mutable std::map<std::string, AddedWithinPtr> added_within_;
   mutable std::map<std::uint32_t, std::shared_ptr<const Words>> before_;
 };
 

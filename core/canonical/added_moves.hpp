@@ -1,0 +1,65 @@
+// Where the added tokens lead in the pattern, from one place.
+//
+// Problem.  Gemma 3 has 6,400 of them, and wherever a text may end each may come next.  Most are alike: they lead to
+// the same state of the pattern, and leave no match of another one under way.
+// How.  As for other tokens (mask_parts.hpp): those that stay inside a class of code points are found once for all
+// constraints, by how many code points they have, and what leaves it is walked, in a trie of their own.  Those that
+// lead to one state and leave the same matches under way are one move.
+// Example.  `(?s:.*)`: two moves, the 32 tokens of line ends being apart in that further line ends may make them longer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "canonical/tokenization.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+struct AddedMove {
+  StateId target;
+  AddedTokens::Open behind;  // where no match was under way before
+  std::shared_ptr<const std::vector<std::uint32_t>> numbers;
+};
+
+class AddedMoves {
+ public:
+  AddedMoves(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+
+  const std::vector<AddedMove>& of(TokenAutomaton::Place place, Budget& budget);
+
+  // `visit(behind, numbers)` for those of a move that may come where these matches are under way.
+  template <class Visit>
+  void for_each_behind(const AddedMove& move, AddedTokens::Open open, Visit&& visit) const {
+    if (open == AddedTokens::kNothing) {
+      if (move.behind != AddedTokens::kDead) visit(move.behind, std::span<const std::uint32_t>(*move.numbers));
+      return;
+    }
+    const auto behind = tokenization_.rules().added().behind_all(open);
+    const std::span<const std::uint32_t> numbers(*move.numbers);
+    for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+      const AddedTokens::Open common = (*behind)[numbers[begin]];
+      while (end < numbers.size() && (*behind)[numbers[end]] == common) ++end;
+      if (common != AddedTokens::kDead) visit(common, numbers.subspan(begin, end - begin));
+    }
+  }
+
+  void clear() {
+    known_.clear();
+    bytes_ = 0;
+  }
+  std::size_t memory_bytes() const { return bytes_; }
+
+ private:
+  class Gathered;
+  void add_loop(Gathered& gathered, const ClassLoop& loop, Budget& budget);
+
+  TokenAutomaton& pattern_;
+  const Tokenization& tokenization_;
+  std::map<std::pair<StateId, bool>, std::vector<AddedMove>> known_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tokamata
