@@ -6,18 +6,6 @@ namespace tokamata {
 
 // ---- masks --------------------------------------------------------------------------------------
 
-std::size_t CanonicalAutomaton::PlaceHash::operator()(const PlaceView& key) const {
-  std::uint64_t hash = (std::uint64_t{key.state.value} << 1) | key.at_start;
-  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 32; };
-  mix((std::uint64_t{key.canonical.last.value} << 32) | key.canonical.open);
-  mix((std::uint64_t{key.canonical.starter} << 8) | key.canonical.marks);
-  for (const Hypothesis& h : key.canonical.hypotheses) {
-    mix((std::uint64_t{h.guess} << 32) | (std::uint64_t{h.place} << 8) | static_cast<std::uint64_t>(h.edge));
-    mix(h.pieces);
-  }
-  return static_cast<std::size_t>(hash);
-}
-
 MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
   const auto known = masks_.find(PlaceView{place.state, place.at_start, state});
   return known == masks_.end() ? nullptr : known->second.mask;
@@ -50,11 +38,7 @@ std::shared_ptr<Mask> CanonicalAutomaton::spare_mask() {
 }
 
 const CanonicalAutomaton::Frame& CanonicalAutomaton::frame(Place place, const CanonicalState& state, Budget& budget) {
-  PlaceKey key{place.state, place.at_start, state};
-  key.canonical.last = {};
-  for (Hypothesis& h : key.canonical.hypotheses)
-    if (h.edge == Hypothesis::Edge::Inside && tokenization_->pieces().may_go_on(h.pieces))
-      h.pieces = tokenization_->pieces().alike(h.pieces);
+  PlaceKey key = PlaceKey::without_last(place, state, tokenization_->pieces());
   if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
   Frame made = make_frame(key, budget);
   while (frames_.size() >= kMostFrames) {
@@ -155,6 +139,37 @@ bool CanonicalAutomaton::lives_somewhere(StateId state, Budget& budget) {
   return false;
 }
 
+// ---- budgets ------------------------------------------------------------------------------------
+
+MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
+  const Made& whole = made_mask(place, state, budget);
+  if (left > 0 && whole.most <= left - 1) return whole.mask;
+  const MaskPtr all = whole.mask;
+  auto mask = std::make_shared<Mask>();
+  mask->serial = pattern_.take_serial();
+  mask->words.assign(all->words.size(), 0);
+  const Vocabulary& vocabulary = tokenization_->vocabulary();
+  if (left > 0)
+    for_each_bit(all->words, [&](std::uint32_t token) {
+      if (vocabulary.is_stop({token})) return;
+      const std::optional<Target> target = step(place, state, {token}, budget);
+      if (target && budgets_.suffices({target->state, false}, target->canonical, left - 1, nullptr, budget)) set_bit(mask->words, token);
+    });
+  mask->open_tokens = mask->set_bits = count_bits(mask->words);
+  if (accepting(place, state)) {
+    for (const std::uint32_t stop : vocabulary.stop()) set_bit(mask->words, stop);
+    mask->set_bits += vocabulary.stop().size();
+  }
+  return mask;
+}
+
+std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalState& state, Budget& budget) {
+  std::vector<TokenId> route;
+  TokenCount tokens = accepting(place, state) ? 0 : std::max<TokenCount>(budgets_.at_least(place, budget), 1);
+  while (!budgets_.suffices(place, state, tokens, &route, budget)) ++tokens;
+  return route;
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 void CanonicalAutomaton::clear() {
@@ -164,12 +179,12 @@ void CanonicalAutomaton::clear() {
   frame_order_.clear();
   masks_.clear();
   mask_order_.clear();
-  at_least_.clear();
+  budgets_.clear();
 }
 
 std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
   const std::size_t words = tokenization_->vocabulary().words() * sizeof(std::uint32_t) + 256;
-  const std::size_t fixed = liveness_.memory_bytes() + parts_.memory_bytes() + at_least_.size() * 256;
+  const std::size_t fixed = liveness_.memory_bytes() + parts_.memory_bytes() + budgets_.memory_bytes();
   const auto held = [&] { return fixed + (masks_.size() + 2 * frames_.size()) * words; };
   while (frames_.size() > 1 && held() > limit) {
     frames_.erase(*frame_order_.front());

@@ -17,18 +17,16 @@
 
 #include <atomic>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 #include <vector>
 
+#include "canonical/canonical_budgets.hpp"
+#include "canonical/canonical_place.hpp"
 #include "canonical/mask_parts.hpp"
 #include "canonical/tokenization.hpp"
 #include "composition/closed_form.hpp"
-#include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -39,7 +37,7 @@ class CanonicalAutomaton {
 
   CanonicalAutomaton(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
       : pattern_(pattern), tokenization_(std::move(tokenization)), liveness_(pattern_, *tokenization_),
-        parts_(pattern_, *tokenization_, liveness_) {}
+        parts_(pattern_, *tokenization_, liveness_), budgets_(pattern_, *tokenization_, parts_, liveness_.text().added()) {}
   CanonicalAutomaton(const CanonicalAutomaton&) = delete;
   CanonicalAutomaton& operator=(const CanonicalAutomaton&) = delete;
 
@@ -81,29 +79,7 @@ class CanonicalAutomaton {
   std::size_t reclaim(std::size_t limit);
 
  private:
-  // As keys of maps, and to look there without a copy.
-  struct PlaceView {
-    StateId state;
-    bool at_start;
-    const CanonicalState& canonical;
-  };
-  struct PlaceKey {
-    StateId state;
-    bool at_start;
-    CanonicalState canonical;
-    operator PlaceView() const { return {state, at_start, canonical}; }
-  };
-  struct PlaceHash {
-    using is_transparent = void;
-    std::size_t operator()(const PlaceView& key) const;
-  };
-  struct PlaceEqual {
-    using is_transparent = void;
-    bool operator()(const PlaceView& a, const PlaceView& b) const {
-      return a.state == b.state && a.at_start == b.at_start && a.canonical == b.canonical;
-    }
-  };
-  // What stands behind all last tokens alike: the key's is 0.
+  // What stands behind all last tokens alike.
   struct Frame {
     Words words;
     Words kept;  // of those, what the last token does not forbid; empty where it forbids nothing
@@ -121,19 +97,18 @@ class CanonicalAutomaton {
   std::shared_ptr<Mask> spare_mask();
 
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
-  bool is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
   Liveness liveness_;
   MaskParts parts_;
+  CanonicalBudgets budgets_;
   static constexpr std::size_t kMostFrames = 128;
-  std::unordered_map<PlaceKey, Frame, PlaceHash, PlaceEqual> frames_;
+  PlaceMap<Frame> frames_;
   std::deque<const PlaceKey*> frame_order_;  // of the map's own keys
   static constexpr std::size_t kMostMasks = 64;  // places are hardly met again
-  std::unordered_map<PlaceKey, Made, PlaceHash, PlaceEqual> masks_;
+  PlaceMap<Made> masks_;
   std::deque<const PlaceKey*> mask_order_;
-  std::map<std::tuple<StateId, bool, CanonicalState>, TokenCount> at_least_;  // where a search has failed
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
 

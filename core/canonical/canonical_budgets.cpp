@@ -1,75 +1,113 @@
-// Budgets of tokens, and shortest completions, for the tokenizer's own tokens alone: as composition/completions.hpp
-// has them, by a search that is told how many tokens are left.
+#include "canonical/canonical_budgets.hpp"
 
 #include <algorithm>
 
-#include "canonical/canonical_automaton.hpp"
-
 namespace tokamata {
 
-MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
-  const Made& whole = made_mask(place, state, budget);
-  if (left > 0 && whole.most <= left - 1) return whole.mask;
-  const MaskPtr all = whole.mask;
-  auto mask = std::make_shared<Mask>();
-  mask->serial = pattern_.take_serial();
-  mask->words.assign(all->words.size(), 0);
-  const Vocabulary& vocabulary = tokenization_->vocabulary();
-  if (left > 0)
-    for_each_bit(all->words, [&](std::uint32_t token) {
-      if (vocabulary.is_stop({token})) return;
-      const std::optional<Target> target = step(place, state, {token}, budget);
-      if (target && is_within({target->state, false}, target->canonical, left - 1, nullptr, budget)) set_bit(mask->words, token);
-    });
-  mask->open_tokens = mask->set_bits = count_bits(mask->words);
-  if (accepting(place, state)) {
-    for (const std::uint32_t stop : vocabulary.stop()) set_bit(mask->words, stop);
-    mask->set_bits += vocabulary.stop().size();
-  }
-  return mask;
+namespace {
+constexpr std::size_t kMostFound = 8;             // for one place
+constexpr std::size_t kMostWaysBytes = 64 << 20;  // of all places
+}  // namespace
+
+// The distance for tokens of any kind.  At the start of a text a token may be all space, which is none there.
+TokenCount CanonicalBudgets::at_least(Place place, Budget& budget) {
+  if (pattern_.automaton().accepting(place.state)) return 0;
+  return place.at_start ? 1 : distances_.tokens_needed(place, budget);
 }
 
-// Whether so many tokens suffice.  With `route`, which they are; else what is known may do.
-bool CanonicalAutomaton::is_within(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
-                                   Budget& budget) {
-  if (accepting(place, state)) return true;
-  const auto at_least = [&](StateId at) { return pattern_.room(at).at_least; };
-  if (tokens == 0 || (!place.at_start && at_least(place.state) > tokens)) return false;
-  const auto key = std::tuple(place.state, place.at_start, state);
-  if (const auto known = at_least_.find(key); known != at_least_.end() && known->second > tokens) return false;
-  const TokenCount enough = bound(place, state, budget);
-  if (enough == kDead || (!route && enough <= tokens)) return enough != kDead;
-  bool is_found = false;
-  const auto visit = [&](TokenId token, StateId target) {
-    std::optional<CanonicalState> after = tokenization_->step(state, token);
-    if (!after) return;
-    budget.step();
-    if (route) route->push_back(token);
-    is_found = is_within({target, false}, *after, tokens - 1, route, budget);
-    if (!is_found && route) route->pop_back();
-  };
-  // What leads on is copied: the list is of one place at a time.
-  std::vector<std::pair<TokenId, StateId>> ways;
-  parts_.moves(place, budget).for_each([&](StateId target, std::span<const std::uint32_t> list) {
-    if (at_least(target) <= tokens - 1)
-      for (const std::uint32_t token : list) ways.emplace_back(TokenId{token}, target);
+CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Place place, Budget& budget) {
+  const std::uint32_t key = 2 * place.state.value + place.at_start;
+  if (const auto known = ways_.find(key); known != ways_.end()) return known->second;
+  std::vector<Way> found;
+  parts_.moves(place, budget).for_each([&](StateId target, std::span<const std::uint32_t> tokens) {
+    for (const std::uint32_t token : tokens)
+      if (has_bit(tokenization_.possible(), token)) found.push_back({0, target, {token}});
   });
-  AddedMoves& added = liveness_.text().added();
-  for (const AddedMove& move : added.of(place, budget))
-    for (const std::uint32_t number : *move.numbers) ways.emplace_back(TokenId{tokenization_->added()[number]}, move.target);
-  for (const auto& [token, target] : ways) {
-    visit(token, target);
-    if (is_found) return true;
+  for (const AddedMove& move : added_.of(place, budget))
+    for (const std::uint32_t number : *move.numbers) found.push_back({0, move.target, {tokenization_.added()[number]}});
+  std::unordered_map<std::uint32_t, TokenCount> by_target;
+  for (Way& way : found) {
+    const auto [known, is_new] = by_target.try_emplace(way.target.value);
+    if (is_new) known->second = at_least({way.target, false}, budget);
+    way.needed = known->second;
   }
-  TokenCount& known = at_least_[key];
-  known = std::max(known, tokens + 1);
+  std::ranges::stable_sort(found, {}, &Way::needed);
+  if (ways_bytes_ > kMostWaysBytes) {
+    ways_.clear();
+    ways_bytes_ = 0;
+  }
+  ways_bytes_ += found.size() * sizeof(Way);
+  return ways_.emplace(key, std::make_shared<const std::vector<Way>>(std::move(found))).first->second;
+}
+
+struct CanonicalBudgets::Level {
+  Place place;
+  CanonicalState state;
+  TokenCount left;
+  WaysPtr ways = nullptr;
+  std::size_t next = 0;  // of the ways
+};
+
+// A way that is known and may stand behind this last token too.
+bool CanonicalBudgets::by_found(const Level& level) const {
+  const auto known = found_.find(PlaceKey::without_last(level.place, level.state, tokenization_.pieces()));
+  if (known == found_.end()) return false;
+  return std::ranges::any_of(known->second, [&](const Found& found) {
+    return found.needed < level.left && tokenization_.step(level.state, found.token) == found.behind;
+  });
+}
+
+bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
+                                Budget& budget) {
+  std::vector<Level> levels{{place, state, tokens}};
+  const auto succeed = [&] {
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+      const Way& way = (*levels[i].ways)[levels[i].next - 1];
+      if (route) route->push_back(way.token);
+      std::vector<Found>& known = found_[PlaceKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
+      if (known.size() < kMostFound)
+        known.push_back({way.token, way.target, levels[i + 1].state, levels[i + 1].left});
+    }
+    return true;
+  };
+  while (!levels.empty()) {
+    Level& level = levels.back();
+    if (!level.ways) {  // it is met for the first time
+      budget.step();
+      if (pattern_.automaton().accepting(level.place.state) && tokenization_.may_end(level.state)) return succeed();
+      const auto failed = at_least_.find(PlaceView{level.place.state, level.place.at_start, level.state});
+      const bool is_short = failed != at_least_.end() && failed->second > level.left;
+      if (level.left == 0 || is_short || at_least(level.place, budget) > level.left) {
+        levels.pop_back();
+        continue;
+      }
+      if (!route && by_found(level)) return succeed();
+      level.ways = ways(level.place, budget);
+    }
+    const bool is_done = level.next == level.ways->size() || (*level.ways)[level.next].needed >= level.left;
+    if (is_done) {
+      TokenCount& known = at_least_[PlaceKey{level.place.state, level.place.at_start, std::move(level.state)}];
+      known = std::max(known, level.left + 1);
+      levels.pop_back();
+      continue;
+    }
+    const Way way = (*level.ways)[level.next++];
+    std::optional<CanonicalState> behind = tokenization_.step(level.state, way.token);
+    if (behind) levels.push_back({{way.target, false}, *std::move(behind), level.left - 1});
+  }
   return false;
 }
 
-std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalState& state, Budget& budget) {
-  std::vector<TokenId> route;
-  for (TokenCount tokens = 0; !is_within(place, state, tokens, &route, budget); ++tokens) route.clear();
-  return route;
+void CanonicalBudgets::clear() {
+  distances_.clear();
+  at_least_.clear();
+  found_.clear();
+  ways_.clear();
+  ways_bytes_ = 0;
+}
+
+std::size_t CanonicalBudgets::memory_bytes() const {
+  return distances_.memory_bytes() + ways_bytes_ + at_least_.size() * 256 + found_.size() * 512;
 }
 
 }  // namespace tokamata

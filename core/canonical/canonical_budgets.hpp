@@ -1,0 +1,71 @@
+// How many of the tokenizer's own tokens a text still needs, and which lead there.
+//
+// Problem.  As composition/completions.hpp has it, for canonical sequences alone.  There each state of the pattern has
+// a distance to its end; here what may follow depends on the last token too, and a search by breadth would meet
+// every token in every state.
+// How.  Depth first, with so many tokens as are left.  No way is taken that is too long for tokens of any kind
+// (the distance there is a bound from below), and of the others those that bring the pattern nearest to its end come
+// first.  Ways that were found serve for every last token that they may stand behind, and what was found to need
+// more is kept.  As few tokens as possible are found by asking for more and more, from the bound on.
+// Example.  Gemma 3, ` Surname: [A-Z][a-z]{2,10}`: four tokens are the least of any kind, and four are found at once.
+// Source: iterative deepening A*, Korf, 1985.  Cost: one look-up where the first witness of liveness has few enough
+// tokens; else mostly a few ways, but all of them where none is short enough.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "canonical/canonical_place.hpp"
+#include "canonical/mask_parts.hpp"
+#include "composition/completions.hpp"
+
+namespace tokamata {
+
+class CanonicalBudgets {
+ public:
+  using Place = TokenAutomaton::Place;
+
+  CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskParts& parts, AddedMoves& added)
+      : pattern_(pattern), tokenization_(tokenization), parts_(parts), added_(added), distances_(pattern) {}
+
+  // Whether so many tokens suffice, from a place that lives.  With `route`, which they are.
+  bool suffices(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
+  // No fewer than so many suffice.
+  TokenCount at_least(Place place, Budget& budget);
+
+  void clear();
+  std::size_t memory_bytes() const;
+
+ private:
+  // Where tokens lead from a place, what is nearest to the end first.
+  struct Way {
+    TokenCount needed;  // at least, behind it
+    StateId target;
+    TokenId token;
+  };
+  using WaysPtr = std::shared_ptr<const std::vector<Way>>;
+  WaysPtr ways(Place place, Budget& budget);
+  // What was found to lead on: the token, what it leads to, and how many tokens suffice from there.
+  struct Found {
+    TokenId token;
+    StateId target;
+    CanonicalState behind;
+    TokenCount needed;
+  };
+  struct Level;
+  bool by_found(const Level& level) const;
+
+  TokenAutomaton& pattern_;
+  const Tokenization& tokenization_;
+  MaskParts& parts_;
+  AddedMoves& added_;
+  Completions distances_;
+  PlaceMap<TokenCount> at_least_;           // where a search has failed
+  PlaceMap<std::vector<Found>> found_;      // by what is not the last token
+  std::unordered_map<std::uint32_t, WaysPtr> ways_;
+  std::size_t ways_bytes_ = 0;
+};
+
+}  // namespace tokamata
