@@ -129,7 +129,7 @@ def differing(case: CaseFigures, way: str) -> int:
 
 
 def example(case: CaseFigures) -> int | None:
-    """The prompt whose greedy text in any tokens, unhealed, has most foreign ones; ``None`` if none has any."""
+    """The prompt whose greedy text in any tokens has most foreign ones; ``None`` where none has any."""
     counts = [len(one[ANY][0].foreign) for one in case.judged]
     return counts.index(max(counts)) if any(counts) else None
 

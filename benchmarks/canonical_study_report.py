@@ -71,16 +71,15 @@ def _leaving(cases: Sequence[CaseFigures]) -> Table:
         ),
         left=1,
         notes=[
-            "Texts whose tokens, behind the prompt, are not those that the tokenizer's own program writes for "
-            "prompt and text together. 'tokens' is the share of tokens written, in the samples, that it does not "
-            "write there.",
+            "Texts whose tokens, behind the prompt, are not those that the tokenizer's own program writes"
+            " for prompt and text together. 'tokens' is the share of tokens written, in the samples, that"
+            " it does not write there.",
             "'at the border': of the sampled texts that leave, those that do so at the end of the prompt.",
             "'any' does not heal the prompt, 'canonical' does: the defaults of tokamata.generate.",
         ],
     )  # fmt: skip
-    for one in cases:
-        table.groups([[_leaving_row(one.name, [one])]])
-    return table.groups([[_leaving_row(ALL, cases)]])
+    rows = [_leaving_row(one.name, [one]) for one in cases]
+    return table.groups([rows, [_leaving_row(ALL, cases)]])
 
 
 def _leaving_row(name: str, cases: Sequence[CaseFigures]) -> list[str]:
@@ -109,9 +108,11 @@ def _gains(cases: Sequence[CaseFigures]) -> Table:
             "lowest", "highest", "texts that left",
         ),
         notes=[
-            "For the same text, by the model without a constraint, given the prompt. Below 0: the model holds the "
-            "tokenizer's own tokens more probable than those that it wrote. −10 nats is a factor of 22,000.",
-            "'all' counts 0 for texts in the tokenizer's own tokens. Lowest and highest of the samples that left.",
+            "For the same text, by the model without a constraint, given the prompt. Below 0: the model "
+            "holds the tokenizer's own tokens more probable than those that it wrote. −10 nats is a "
+            "factor of 22,000.",
+            "'all' counts 0 for texts in the tokenizer's own tokens. Lowest and highest: of the samples "
+            "that left.",
         ],
     )  # fmt: skip
     for one in cases:
@@ -137,20 +138,21 @@ def _preferences(cases: Sequence[CaseFigures]) -> Table:
         "Log-probability of the texts, each in the tokenizer's own tokens (nats)",
         (
             "constraint", "any", "any, healed", "canonical",
-            "canonical − any", "95 %", "canonical − any, healed", "95 %", "higher : same : lower", "per letter: any", "any, healed", "canonical",
+            "canonical − any", "95 %", "canonical − any, healed", "95 %", "higher : same : lower",
+            "per letter: any", "any, healed", "canonical",
         ),
         left=1,
         notes=[
-            "By the model without a constraint, given the prompt: how probable it holds the texts that it wrote, "
-            "read as it reads all others. Means of the samples, a text; above 0: what was written canonically is "
-            "more probable.",
-            "'higher : same : lower' counts pairs of samples with the same random numbers, canonical beside any. "
-            "'per letter' is nats a code point of the text, since longer texts are less probable.",
+            "By the model without a constraint, given the prompt: how probable it holds the texts that it"
+            " wrote, read as it reads all others. Means of the samples, a text; above 0: what was written"
+            " canonically is more probable.",
+            "'higher : same : lower' counts pairs of samples with the same random numbers, canonical "
+            "beside any. 'per letter' is nats a code point of the text, since longer texts are less "
+            "probable.",
         ],
     )  # fmt: skip
-    for one in cases:
-        table.groups([[_preference_row(one.name, [one])]])
-    return table.groups([[_preference_row(ALL, cases)]])
+    rows = [_preference_row(one.name, [one]) for one in cases]
+    return table.groups([rows, [_preference_row(ALL, cases)]])
 
 
 def _preference_row(name: str, cases: Sequence[CaseFigures]) -> list[str]:
@@ -190,14 +192,13 @@ def _shapes(cases: Sequence[CaseFigures]) -> Table:
         ),
         left=1,
         notes=[
-            "Greedy texts that are not what was written canonically behind the same prompt. Tokens and letters "
-            "(code points) are means of the samples. 'budget used up': samples that ended because no token was "
-            "left; all others ended where the pattern or the model ended them.",
+            "Greedy texts that are not what was written canonically behind the same prompt. Tokens and "
+            "letters (code points) are means of the samples. 'budget used up': samples that ended because"
+            " no token was left; all others ended where the pattern or the model ended them.",
         ],
     )  # fmt: skip
-    for one in cases:
-        table.groups([[_shape_row(one.name, [one])]])
-    return table.groups([[_shape_row(ALL, cases)]])
+    rows = [_shape_row(one.name, [one]) for one in cases]
+    return table.groups([rows, [_shape_row(ALL, cases)]])
 
 
 def _shape_row(name: str, cases: Sequence[CaseFigures]) -> list[str]:
@@ -222,9 +223,9 @@ def _examples(cases: Sequence[CaseFigures], vocabulary: tk.Vocabulary) -> Table:
         ("constraint", "prompt", "any", "canonical", "written − own", "canonical − any"),
         left=4,
         notes=[
-            "│ stands between tokens, ␣ for a space, ⏎ for the end of a line. Of each constraint the prompt behind "
-            "which most tokens are not the tokenizer's own; constraints without one are left out. Where the "
-            "prompt was healed, the text on the right begins with its end.",
+            "│ stands between tokens, ␣ for a space, ⏎ for the end of a line. Of each constraint the "
+            "prompt behind which most tokens are not the tokenizer's own; constraints without one are "
+            "left out. Where the prompt was healed, the text on the right begins with its end.",
             "'written − own' is that of table 2 for the text on the left, 'canonical − any' that of table 3.",
         ],
     )
@@ -241,7 +242,7 @@ def _examples(cases: Sequence[CaseFigures], vocabulary: tk.Vocabulary) -> Table:
             signed(other.gain),
             signed(ours.own_log_probability - other.own_log_probability),
         )
-        table.groups([[row]])
+        table.rows.append(row)
     return table
 
 
@@ -262,6 +263,7 @@ def _constraints(cases: Sequence[CaseFigures]) -> Table:
         "The constraints", ("constraint", "pattern", "most tokens", "prompts"), left=2,
         notes=["The prompts are in benchmarks/canonical_study_cases.py."],
     )  # fmt: skip
-    for case in cases:
-        table.groups([[(case.name, f"`{case.pattern}`", str(case.budget), str(len(case.prompts)))]])
+    table.rows += [
+        (case.name, f"`{case.pattern}`", str(case.budget), str(len(case.prompts))) for case in cases
+    ]
     return table

@@ -34,7 +34,7 @@ class Judged:
     Attributes:
         output: what was written.
         own: the tokenizer's ids of prompt and text together.
-        foreign: the places in ``output.tokens`` of those that ``own`` does not have at the same place of the text.
+        foreign: the places in ``output.tokens`` of those that ``own`` lacks at the same place of the text.
         parts_at_border: whether the two part before the text begins, at the end of the prompt.
         written_log_probability: of all that was written after the healed prompt, in nats, by the model alone.
         own_log_probability: of what ``own`` has in its place.  Where the two are the same, so are these.
