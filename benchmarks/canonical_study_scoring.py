@@ -14,6 +14,7 @@ cancels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +107,12 @@ def _starts(vocabulary: tk.Vocabulary, tokens: Sequence[int]) -> list[int]:
 
 def log_probabilities(model: Any, sequences: Sequence[Sequence[int]]) -> list[float]:
     """The log-probability of each sequence, given its first token, by the model alone, in nats."""
-    found: dict[int, float] = {}
+    return [math.fsum(each) for each in token_log_probabilities(model, sequences)]
+
+
+def token_log_probabilities(model: Any, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
+    """That of every token but the first, given all before it."""
+    found: dict[int, list[float]] = {}
     order = sorted(range(len(sequences)), key=lambda place: len(sequences[place]))
     for at in range(0, len(order), _ROWS):
         places = order[at : at + _ROWS]
@@ -119,5 +125,5 @@ def log_probabilities(model: Any, sequences: Sequence[Sequence[int]]) -> list[fl
             logits = model(input_ids=ids).logits[:, :-1].float()
         each = logits.gather(2, ids[:, 1:, None])[..., 0] - logits.logsumexp(dim=-1)
         for row, place in enumerate(places):
-            found[place] = float(each[row, : len(sequences[place]) - 1].double().sum())
+            found[place] = each[row, : len(sequences[place]) - 1].tolist()
     return [found[place] for place in range(len(sequences))]
