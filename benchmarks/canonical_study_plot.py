@@ -35,7 +35,9 @@ def draw(figures: StudyFigures, path: Path) -> None:
         ImportError: matplotlib is not installed.
     """
     pyplot = prepared()
-    cases = sorted(figures.cases, key=lambda case: -left(case.of(HEALED, greedy=False))[0])
+    cases = sorted(
+        figures.cases, key=lambda case: [-left(case.of(way, greedy=False))[0] for way in (ANY, HEALED)]
+    )
     picture, axes = pyplot.subplots(
         1, 3, figsize=(11, 0.33 * len(cases) + 1.9), sharey=True, layout="constrained"
     )
@@ -47,8 +49,14 @@ def draw(figures: StudyFigures, path: Path) -> None:
         _dots(axes[2], places, [_preference(case, way) for case in cases], way)
     titles = (
         ("sampled texts that are not\nin the tokenizer's own tokens", "%"),
-        ("log p(tokens written) −\nlog p(the tokenizer's own)", "nats a text"),
-        ("log p(text written canonically) −\nlog p(text written in any tokens)", "nats a text"),
+        (
+            "log p(tokens written) −\nlog p(the tokenizer's own)",
+            "nats a text (left: its own more probable)",
+        ),
+        (
+            "log p(text written canonically) −\nlog p(text written in any tokens)",
+            "nats a text (right: canonical more probable)",
+        ),
     )
     for axis, (title, unit) in zip(axes, titles, strict=True):
         axis.set_title(title, fontsize=10, loc="left")
@@ -61,7 +69,7 @@ def draw(figures: StudyFigures, path: Path) -> None:
         axis.axvline(0, color=INK, linewidth=0.8)
     axes[0].set_xlim(0, 100)
     axes[0].set_yticks(range(len(cases)), [case.name for case in cases])
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(len(cases) - 0.4, -0.6)
     picture.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, frameon=False)
     count = sum(left(case.of(HEALED, greedy=False))[1] for case in cases)
     caption = (

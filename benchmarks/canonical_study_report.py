@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import unicodedata
 from collections.abc import Sequence
 
@@ -104,7 +105,7 @@ def _gains(cases: Sequence[CaseFigures]) -> Table:
     table = Table(
         "Log-probability of the tokens written less that of the tokenizer's own tokens (nats a text)",
         (
-            "constraint", "way", "greedy, that left", "sampled, all", "95 %", "sampled, that left", "95 %",
+            "constraint", "way", "greedy, that left", "sampled, all", "95 %", "sampled, that left", "median",
             "lowest", "highest", "texts that left",
         ),
         notes=[
@@ -127,7 +128,7 @@ def _gain_row(name: str, way: str, cases: Sequence[CaseFigures]) -> list[str]:
     values = [value for group in gains(sampled, of_left=True) for value in group]
     return [
         name, way, signed(estimate(gains(greedy, of_left=True)).mean),
-        signed(every.mean), interval(every), signed(away.mean), interval(away),
+        signed(every.mean), interval(every), signed(away.mean), signed(_median(values)),
         signed(min(values, default=float("nan"))), signed(max(values, default=float("nan"))),
         str(len(values) + left(greedy)[0]),
     ]  # fmt: skip
@@ -138,8 +139,8 @@ def _preferences(cases: Sequence[CaseFigures]) -> Table:
         "Log-probability of the texts, each in the tokenizer's own tokens (nats)",
         (
             "constraint", "any", "any, healed", "canonical",
-            "canonical − any", "95 %", "canonical − any, healed", "95 %", "higher : same : lower",
-            "per letter: any", "any, healed", "canonical",
+            "canonical − any", "95 %", "canonical − any, healed", "95 %",
+            "higher : same : lower", "greedy", "per letter: any", "any, healed", "canonical",
         ),
         left=1,
         notes=[
@@ -147,8 +148,8 @@ def _preferences(cases: Sequence[CaseFigures]) -> Table:
             " wrote, read as it reads all others. Means of the samples, a text; above 0: what was written"
             " canonically is more probable.",
             "'higher : same : lower' counts pairs of samples with the same random numbers, canonical "
-            "beside any. 'per letter' is nats a code point of the text, since longer texts are less "
-            "probable.",
+            "beside any; 'greedy' is canonical − any of the greedy texts. 'per letter' is nats a code "
+            "point of the text, since longer texts are less probable.",
         ],
     )  # fmt: skip
     rows = [_preference_row(one.name, [one]) for one in cases]
@@ -164,6 +165,7 @@ def _preference_row(name: str, cases: Sequence[CaseFigures]) -> list[str]:
     for way in _OTHERS:
         value = estimate(found[way])
         cells += [signed(value.mean), interval(value)]
+    greedy = [group for case in cases for group in preferences(case, ANY, greedy=True)]
     pairs = [value for group in found[ANY] for value in group]
     higher, lower = sum(value > SAME for value in pairs), sum(value < -SAME for value in pairs)
     return [
@@ -171,6 +173,7 @@ def _preference_row(name: str, cases: Sequence[CaseFigures]) -> list[str]:
         *(signed(estimate(_own(groups[way])).mean) for way in WAYS),
         *cells,
         f"{higher} : {len(pairs) - higher - lower} : {lower}",
+        signed(estimate(greedy).mean),
         *(f"{per_code_point(groups[way]):.2f}".replace("-", "−") for way in WAYS),
     ]
 
@@ -193,7 +196,8 @@ def _shapes(cases: Sequence[CaseFigures]) -> Table:
         left=1,
         notes=[
             "Greedy texts that are not what was written canonically behind the same prompt. Tokens and "
-            "letters (code points) are means of the samples. 'budget used up': samples that ended because"
+            "letters (code points) are means of the samples; tokens count the end of a prompt that was "
+            "healed. 'budget used up': samples that ended because"
             " no token was left; all others ended where the pattern or the model ended them.",
         ],
     )  # fmt: skip
@@ -211,6 +215,10 @@ def _shape_row(name: str, cases: Sequence[CaseFigures]) -> list[str]:
     cells += [f"{_mean([len(one.output.text) for one in samples[way]]):.1f}" for way in WAYS]
     ended = {way: sum(one.output.finish_reason == "length" for one in samples[way]) for way in WAYS}
     return [name, *cells, *(share(ended[way], len(samples[way])) for way in WAYS)]
+
+
+def _median(values: Sequence[float]) -> float:
+    return statistics.median(values) if values else float("nan")
 
 
 def _mean(values: Sequence[float]) -> float:
