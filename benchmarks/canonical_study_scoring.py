@@ -66,16 +66,12 @@ def judge(
     owns = [tokenizer(prompt + output.text)["input_ids"] for output in outputs]
     written = [output.prompt + output.tokens for output in outputs]
     asked = sorted({tuple(own) for own, tokens in zip(owns, written, strict=True) if own != tokens})
-    scores = (
-        dict(zip(asked, log_probabilities(model, [outputs[0].prompt, *asked])[1:], strict=True))
-        if asked
-        else {}
-    )
+    shared, *scores = log_probabilities(model, [outputs[0].prompt, *asked])
+    by_own = dict(zip(asked, scores, strict=True))
     found = []
-    shared = log_probabilities(model, [outputs[0].prompt])[0] if asked else 0.0
     for output, own, tokens in zip(outputs, owns, written, strict=True):
         mine = sum(output.log_probabilities)
-        theirs = mine if own == tokens else scores[tuple(own)] - shared
+        theirs = mine if own == tokens else by_own[tuple(own)] - shared
         foreign, border = parting(vocabulary, own, tokens, len(prompt.encode()))
         places = tuple(place - len(output.prompt) for place in foreign if place >= len(output.prompt))
         found.append(Judged(output, own, places, border, mine, theirs))
