@@ -8,7 +8,10 @@ SANITIZED := build/sanitized
 
 .PHONY: demo exactness test test-core test-threads test-python types lint bench clean
 
-# A plain pattern; then lookarounds, and a budget that the text must end in.
+# A plain pattern; then lookarounds, and a budget that the text must end in; then a text in any tokens that spell
+# it, with those struck through that are not the tokenizer's own, and in the tokenizer's own alone.
+PAINTER := --prompt 'A painter as JSON: {"name": "Paul Klee",' \
+  --regex ' "born": [12][0-9]{3}, "country": "(Switzerland|Germany|France)", "style": "(cubism|expressionism)"\}'
 demo: $(VENV)/demo.stamp
 	$(BIN)/tokamata generate --greedy --max-new-tokens 60 --compare \
 	  --regex '"[A-Z][A-Za-z ]{2,40}" by [A-Z][a-z]+( [A-Z][a-z]+){1,2}, 1[5-9][0-9]{2}\.' \
@@ -16,6 +19,8 @@ demo: $(VENV)/demo.stamp
 	$(BIN)/tokamata generate --greedy --max-new-tokens 24 --compare \
 	  --regex '(?=.*\bwaves\b)(?!.*\bsea\b)[A-Z][a-z, ]*\.' \
 	  --prompt 'The sea, described in one sentence: '
+	$(BIN)/tokamata generate --greedy --max-new-tokens 40 --compare --tokenization any $(PAINTER)
+	$(BIN)/tokamata generate --greedy --max-new-tokens 40 --compare --tokenization canonical $(PAINTER)
 
 # Most of the time goes into programs of one thread; two of them run at once, each shown when it has ended.
 test: lint types
@@ -55,6 +60,8 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
 	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg
 	$(BIN)/python benchmarks/canonical.py --make-environments --markdown benchmarks/results/canonical.md --plot docs/canonical_growth.svg
+	$(BIN)/python benchmarks/canonical_study.py --markdown benchmarks/results/canonical_study.md --plot docs/canonical_study.svg
+	$(BIN)/python benchmarks/canonical_picture.py --picture docs/canonical_two_ways.svg
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
