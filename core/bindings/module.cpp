@@ -18,6 +18,7 @@
 
 #include "canonical/byte_pair_pieces.hpp"
 #include "canonical/longest_match_pieces.hpp"
+#include "canonical/text_ids.hpp"
 #include "expression/shortest_text.hpp"
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
@@ -106,13 +107,24 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
   return std::make_shared<Vocabulary>(views, std::move(stop), width);
 }
 
-// ---- tokenization -----------------------------------------------------------------------------
+// ---- arrays -------------------------------------------------------------------------------------
+
+template <class Number>
+nb::object to_array(std::vector<Number>&& numbers) {
+  auto owner = std::make_unique<std::vector<Number>>(std::move(numbers));
+  Number* const data = owner->data();
+  const std::size_t shape[1] = {owner->size()};
+  const nb::capsule capsule(owner.release(), [](void* held) noexcept { delete static_cast<std::vector<Number>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<1>>(data, 1, shape, capsule));
+}
 
 template <class Number>
 std::vector<Number> to_vector(const nb::dict& tables, const char* name) {
   const auto array = nb::cast<nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(tables[name]);
   return std::vector<Number>(array.data(), array.data() + array.shape(0));
 }
+
+// ---- tokenization -----------------------------------------------------------------------------
 
 TextRulesTables text_rules(const nb::dict& tables) {
   TextRulesTables rules;
@@ -145,36 +157,127 @@ TextRulesTables text_rules(const nb::dict& tables) {
   return rules;
 }
 
-// The tokens that a token's text is cut into before any merge.
-std::vector<std::vector<std::uint32_t>> atoms_of(const nb::dict& tables, std::size_t tokens) {
-  const auto offsets = to_vector<std::uint32_t>(tables, "atom_offsets"), atoms = to_vector<std::uint32_t>(tables, "atoms");
-  if (offsets.size() != tokens + 1 || !std::ranges::is_sorted(offsets) || offsets.back() != atoms.size())
-    throw nb::value_error("atom_offsets are not in order");
-  std::vector<std::vector<std::uint32_t>> result;
-  for (std::size_t i = 0; i < tokens; ++i) {
-    result.emplace_back(atoms.begin() + offsets[i], atoms.begin() + offsets[i + 1]);
-    for (const std::uint32_t atom : result.back())
-      if (atom >= tokens) throw nb::value_error("an atom is no token");
+// Appends a text's code points; bytes count as one each.  False for anything else.
+bool append_text(std::u32string& text, nb::handle value) {
+  if (PyBytes_Check(value.ptr())) {
+    const auto* const data = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(value.ptr()));
+    text.append(data, data + PyBytes_GET_SIZE(value.ptr()));
+    return true;
+  }
+  if (!PyUnicode_Check(value.ptr())) return false;
+  const int kind = PyUnicode_KIND(value.ptr());
+  const void* const data = PyUnicode_DATA(value.ptr());
+  const Py_ssize_t size = PyUnicode_GET_LENGTH(value.ptr());
+  for (Py_ssize_t i = 0; i < size; ++i) text.push_back(PyUnicode_READ(kind, data, i));
+  return true;
+}
+
+TextIds text_ids(const nb::dict& ids) {
+  TextIds result(ids.size());
+  std::u32string text;
+  for (const auto& [key, id] : ids) {
+    text.clear();
+    if (!append_text(text, key)) throw nb::type_error("texts must be str or bytes");
+    result.add(text, nb::cast<std::uint32_t>(id));
   }
   return result;
 }
 
-std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
-  const std::size_t tokens = vocabulary.token_count();
-  const auto left = to_vector<std::uint32_t>(tables, "merge_left"), right = to_vector<std::uint32_t>(tables, "merge_right"),
-             result = to_vector<std::uint32_t>(tables, "merge_result"), rank = to_vector<std::uint32_t>(tables, "merge_rank");
-  std::vector<Merge> merges;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    if (left[i] >= tokens || right.at(i) >= tokens || result.at(i) >= tokens) throw nb::value_error("a merge is not of tokens");
-    merges.push_back({left[i], right[i], result[i], rank.at(i)});
+nb::tuple columns_of(const std::vector<Merge>& merges) {
+  std::vector<std::uint32_t> left, right, result;
+  for (auto* column : {&left, &right, &result}) column->reserve(merges.size());
+  for (const Merge& merge : merges) {
+    left.push_back(merge.left);
+    right.push_back(merge.right);
+    result.push_back(merge.result);
   }
+  return nb::make_tuple(to_array(std::move(left)), to_array(std::move(right)), to_array(std::move(result)));
+}
+
+// The two parts of a merge, [left, right] or "left right", one behind the other, and the length of the first.
+std::optional<std::size_t> append_parts(std::u32string& text, nb::handle merge) {
+  if (PyList_Check(merge.ptr())) {
+    if (PyList_GET_SIZE(merge.ptr()) != 2) return std::nullopt;
+    const nb::handle left = PyList_GET_ITEM(merge.ptr(), 0), right = PyList_GET_ITEM(merge.ptr(), 1);
+    if (!append_text(text, left)) return std::nullopt;
+    const std::size_t cut = text.size();
+    return append_text(text, right) ? std::optional(cut) : std::nullopt;
+  }
+  if (!append_text(text, merge)) return std::nullopt;
+  const std::size_t space = text.find(U' ');
+  if (space == std::u32string::npos) return std::nullopt;
+  text.erase(space, 1);
+  return space;
+}
+
+// The merges up to the first that is not of texts with ids.
+nb::tuple merge_ids(const nb::list& merges, const nb::dict& ids) {
+  const TextIds known = text_ids(ids);
+  std::vector<Merge> found;
+  found.reserve(merges.size());
+  std::u32string text;
+  for (const nb::handle merge : merges) {
+    text.clear();
+    const std::optional<std::size_t> cut = append_parts(text, merge);
+    if (!cut) break;
+    const std::u32string_view whole = text;
+    const auto left = known.find(whole.substr(0, *cut)), right = known.find(whole.substr(*cut)), result = known.find(whole);
+    if (!left || !right || !result) break;
+    found.push_back({*left, *right, *result, 0});
+  }
+  return columns_of(found);
+}
+
+nb::tuple rank_merge_ids(const nb::dict& ids) { return columns_of(every_cut(text_ids(ids))); }
+
+// The arrays of MergeTables, as Python keeps them.
+constexpr std::pair<const char*, std::vector<std::uint32_t> MergeTables::*> kMergeTables[] = {
+    {"tour", &MergeTables::tour},
+    {"forbidden_sets", &MergeTables::sets},
+    {"forbidden_offsets", &MergeTables::set_offsets},
+    {"forbidden_ranges", &MergeTables::ranges},
+    {"unmade", &MergeTables::unmade},
+    {"unmade_offsets", &MergeTables::part_offsets},
+    {"unmade_parts", &MergeTables::parts},
+};
+
+using Numbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::dict merge_tables(const Numbers& left, const Numbers& right, const Numbers& result, const Numbers& rank, const Numbers& atom_offsets,
+                      const Numbers& atoms) {
+  const auto view = [](const Numbers& array) { return std::span(array.data(), array.shape(0)); };
+  const std::size_t count = left.shape(0);
+  if (right.shape(0) != count || result.shape(0) != count || rank.shape(0) != count)
+    throw nb::value_error("the arrays of merges differ in length");
+  AtomLists lists{{view(atom_offsets).begin(), view(atom_offsets).end()}, {view(atoms).begin(), view(atoms).end()}};
+  if (lists.offsets.empty() || lists.offsets[0] != 0 || !std::ranges::is_sorted(lists.offsets) || lists.offsets.back() != lists.atoms.size())
+    throw nb::value_error("atom_offsets are not in order");
+  const auto check_tokens = [&](std::span<const std::uint32_t> tokens) {
+    if (std::ranges::any_of(tokens, [&](std::uint32_t token) { return token >= lists.size(); })) throw nb::value_error("a merge or an atom is not of tokens");
+  };
+  for (const Numbers* tokens : {&left, &right, &result, &atoms}) check_tokens(view(*tokens));
+  std::vector<Merge> merges;
+  merges.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) merges.push_back({view(left)[i], view(right)[i], view(result)[i], view(rank)[i]});
+  MergeTables tables = [&] {
+    const nb::gil_scoped_release release;
+    return make_merge_tables(merges, lists);
+  }();
+  nb::dict arrays;
+  for (const auto& [name, member] : kMergeTables) arrays[name] = to_array(std::move(tables.*member));
+  return arrays;
+}
+
+std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
+  MergeTables merges;
+  for (const auto& [name, member] : kMergeTables) merges.*member = to_vector<std::uint32_t>(tables, name);
   const auto in_model = to_vector<std::uint8_t>(tables, "in_model");
-  if (in_model.size() != tokens) throw nb::value_error("in_model has another length than the vocabulary");
-  auto atoms = atoms_of(tables, tokens);
   const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
+  for (const std::size_t size : {merges.sets.size(), in_model.size()})
+    if (size != vocabulary.token_count()) throw nb::value_error("a table of tokens has another length than the vocabulary");
   const nb::gil_scoped_release release;
-  return std::make_unique<BytePairPieces>(Merges(merges, std::move(atoms)), std::vector<bool>(in_model.begin(), in_model.end()),
-                                          ignore_merges, vocabulary.words());
+  return std::make_unique<BytePairPieces>(Merges(std::move(merges)), std::vector<bool>(in_model.begin(), in_model.end()), ignore_merges,
+                                          vocabulary.words());
 }
 
 std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
@@ -371,15 +474,6 @@ class BoundMatcher {
 
 // ---- the closed form ---------------------------------------------------------------------------
 
-template <class Number>
-nb::object to_array(std::vector<Number>&& numbers) {
-  auto owner = std::make_unique<std::vector<Number>>(std::move(numbers));
-  Number* const data = owner->data();
-  const std::size_t shape[1] = {owner->size()};
-  const nb::capsule capsule(owner.release(), [](void* held) noexcept { delete static_cast<std::vector<Number>*>(held); });
-  return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<1>>(data, 1, shape, capsule));
-}
-
 nb::tuple make_closed_form(BoundConstraint& bound) {
   ClosedForm form = without_interpreter(bound.shown, [&] { return bound.constraint->closed_form(); });
   return nb::make_tuple(to_array(std::move(form.accepting)), to_array(std::move(form.class_of_token)),
@@ -556,6 +650,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
 
+  m.def("merge_ids", &merge_ids, "merges"_a, "ids"_a);
+  m.def("rank_merge_ids", &rank_merge_ids, "ids"_a);
+  m.def("merge_tables", &merge_tables, "left"_a, "right"_a, "result"_a, "rank"_a, "atom_offsets"_a, "atoms"_a);
   nb::class_<Tokenization>(m, "Tokenization")
       .def(nb::new_(&make_tokenization), "vocabulary"_a, "tables"_a)
       .def_prop_ro("guesses", [](const Tokenization& t) { return t.rules().guess_count(); })

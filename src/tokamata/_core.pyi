@@ -106,6 +106,38 @@ class Vocabulary:
     @property
     def longest(self) -> int: ...
 
+def merge_ids(
+    merges: list[Any], ids: dict[str, int]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The ids of the left parts of merges, of their right parts, and of what they make.
+
+    Args:
+        merges: lists of two texts each, or both in one string, with a space between them.
+        ids: tokens by their text.
+
+    Returns:
+        As many as are of texts with ids; where one is not, those before it.
+    """
+
+def rank_merge_ids(
+    ids: dict[str, int] | dict[bytes, int],
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The same for each way of cutting a text in two that have ids."""
+
+def merge_tables(
+    left: npt.NDArray[np.uint32],
+    right: npt.NDArray[np.uint32],
+    result: npt.NDArray[np.uint32],
+    rank: npt.NDArray[np.uint32],
+    atom_offsets: npt.NDArray[np.uint32],
+    atoms: npt.NDArray[np.uint32],
+) -> dict[str, npt.NDArray[np.uint32]]:
+    """What the engine keeps of the merges of byte-pair encoding, by name; see ``core/canonical/merges.hpp``.
+
+    Raises:
+        ValueError: arrays of different lengths, or numbers that are no tokens.
+    """
+
 class Tokenization:
     """A tokenizer as an automaton over its tokens; see ``core/canonical/tokenization.hpp``."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_tokenizers import SHARED, _unpacked, package_file
+from real_tokenizers import SHARED, _unpacked, own_tokenizer, package_file
 
 import tokamata as tk
 
@@ -41,12 +41,7 @@ class Judged:
 
 def hugging_face(path: Path) -> Judged:
     """A ``tokenizer.json``."""
-    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is an extra")
-    tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    if type(tokenizer.decoder).__name__ == "WordPiece":
-        tokenizer.decoder.cleanup = False
+    tokenizer = own_tokenizer(path)
     vocabulary = tk.Vocabulary.load(path, stop=())
 
     def decode(tokens: list[int]) -> str | None:

@@ -101,13 +101,3 @@ def test_what_is_not_understood_is_refused_by_name(regex: str, what: str) -> Non
     with pytest.raises(tk.UnsupportedTokenizerError, match=what) as caught:
         machine([regex])
     assert caught.value.part == "pre-tokenizer"
-
-
-def test_classes_are_those_of_the_engine_on_every_code_point() -> None:
-    """Code points that are not asked one by one are spoken for by others; here all are asked."""
-    every = "".join(chr(point) for point in range(CODE_POINTS) if not 0xD800 <= point < 0xE000)
-    split = pre_tokenizers.Split(Regex(r"[^\s\p{L}\p{N}]+"), "removed", invert=True)
-    flags = np.zeros(CODE_POINTS, dtype=bool)
-    for piece, _ in split.pre_tokenize_str(every):
-        flags[np.frombuffer(piece.encode("utf-32-le"), dtype=np.uint32)] = True
-    assert (flags == ENGINE.members(r"[^\s\p{L}\p{N}]")).all()

@@ -103,6 +103,10 @@ def test_7_normal_forms_across_tokens() -> None:
     accent = qwen.vocabulary.tokens.index("\u0301".encode())
     refuses(qwen, [*qwen.encode("e"), accent], "normalizer")
     assert after(qwen, qwen.encode("q")).explain(accent).rule != "normalizer"
+    # Marks are put in order, those too that some letters take up.
+    above, below = (qwen.encode(f"q{mark}")[1:] for mark in ("\u0307", "\u0323"))
+    assert is_canonical(qwen, [*qwen.encode("q"), *below, *above])
+    refuses(qwen, [*qwen.encode("q"), *above, *below], "normalizer")
 
 
 def test_8_special_tokens_spelled_by_others() -> None:

@@ -56,9 +56,13 @@ struct Tokenizer {
     if (is_new) texts.push_back(text);
     return known->second;
   }
-  std::vector<Tokens> atoms() const {
-    std::vector<Tokens> result;
-    for (const std::string& text : texts) result.push_back(atoms_of(text));
+  AtomLists atoms() const {
+    AtomLists result;
+    for (const std::string& text : texts) {
+      const Tokens atoms = atoms_of(text);
+      result.atoms.insert(result.atoms.end(), atoms.begin(), atoms.end());
+      result.offsets.push_back(static_cast<std::uint32_t>(result.atoms.size()));
+    }
     return result;
   }
   Tokens atoms_of(const std::string& text) const {
@@ -92,17 +96,20 @@ struct Tokenizer {
 TEST(canonical_pairs_are_those_that_no_merge_tears_apart) {
   for (unsigned seed = 0; seed < 1500; ++seed) {
     const Tokenizer tokenizer(seed);
-    const std::vector<Tokens> atoms = tokenizer.atoms();
-    const Merges merges(tokenizer.merges, atoms);
-    for (std::uint32_t left = 0; left < atoms.size(); ++left) {
-      CHECK_EQUAL(merges.encode(atoms[left]), tokenizer.encode(atoms[left]));
-      CHECK_EQUAL(merges.is_made({left}), tokenizer.encode(atoms[left]) == Tokens{left});
-      for (std::uint32_t right = 0; right < atoms.size(); ++right) {
+    const Merges merges(tokenizer.merges, tokenizer.atoms());
+    const auto size = static_cast<std::uint32_t>(tokenizer.texts.size());
+    for (std::uint32_t left = 0; left < size; ++left) {
+      const Tokens made_of = tokenizer.encode(tokenizer.atoms_of(tokenizer.texts[left]));
+      CHECK_EQUAL(merges.made_of({left}), made_of);
+      CHECK_EQUAL(merges.is_made({left}), made_of == Tokens{left});
+      std::uint32_t forbidden = 0;
+      for (std::uint32_t right = 0; right < size; ++right) {
         if (!merges.is_made({left}) || !merges.is_made({right})) continue;
-        Tokens both = atoms[left];
-        both.insert(both.end(), atoms[right].begin(), atoms[right].end());
-        CHECK_EQUAL(merges.may_follow({left}, {right}), tokenizer.encode(both) == (Tokens{left, right}));
+        const Tokens both = tokenizer.encode(tokenizer.atoms_of(tokenizer.texts[left] + tokenizer.texts[right]));
+        CHECK_EQUAL(merges.may_follow({left}, {right}), both == (Tokens{left, right}));
+        forbidden += !merges.may_follow({left}, {right});
       }
+      CHECK_EQUAL(merges.forbidden_count({left}), forbidden);
     }
   }
 }

@@ -101,14 +101,20 @@ def _reference(make: Callable[[Path], Reference], path: Path) -> Reference:
     return make(path)
 
 
-def hugging_face(path: Path) -> Reference:
-    """The package `tokenizers`, with clean-up of spaces off."""
+def own_tokenizer(path: Path) -> Any:
+    """A ``tokenizers.Tokenizer`` that leaves whole what it is given, with clean-up of spaces off."""
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is an extra")
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     if type(tokenizer.decoder).__name__ == "WordPiece":
         tokenizer.decoder.cleanup = False
+    return tokenizer
+
+
+def hugging_face(path: Path) -> Reference:
+    """The package `tokenizers`."""
+    tokenizer = own_tokenizer(path)
     return Reference(
         lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids),
         lambda batch: tokenizer.decode_batch([list(ids) for ids in batch], skip_special_tokens=False),

@@ -13,7 +13,7 @@ All of it is asked of the normalizer that the tokenizer runs, since its tables h
 tables only say which pairs are worth asking; a mark that only the normalizer knows is found because it is
 put in order behind one of a higher class.
 
-Cost: some 0.4 s.  Not taken: Unicode's quick check, which answers "maybe" for every mark.
+Cost: some 0.3 s.  Not taken: Unicode's quick check, which answers "maybe" for every mark.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS
+from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, asked_points, spread
 
 _SEPARATOR = "\n"
+_BASE = "1"  # no mark composes with it
 _HIGHEST_MARK = "\u0345"  # class 240, above which there is none
 
 
@@ -52,11 +53,8 @@ class NormalForm:
 
 def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     """The normal form that ``normalize`` brings a text into, NFC or NFKC."""
-    points = [point for point in range(CODE_POINTS) if not 0xD800 <= point < 0xE000 and point != 0x0A]
-    stable = np.zeros(CODE_POINTS, dtype=bool)
-    stable[0x0A] = True
-    for point, is_same in zip(points, _unchanged(normalize, map(chr, points)), strict=True):
-        stable[point] = is_same
+    points = [point for point in asked_points().tolist() if point != 0x0A]
+    stable = unchanged_points(normalize)
     combining = _combining_classes(normalize, points)
     firsts, seconds = _candidates(points, stable)
     second = np.zeros(CODE_POINTS, dtype=np.uint16)
@@ -80,6 +78,16 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     return NormalForm(stable, combining, second, starter, composes)
 
 
+def unchanged_points(normalize: Callable[[str], str]) -> npt.NDArray[np.bool_]:
+    """Which code points stay as they are, each by itself: ``bool[0x110000]``, false for surrogates."""
+    points = asked_points()
+    points = points[points != ord(_SEPARATOR)]
+    flags = np.zeros(CODE_POINTS, dtype=bool)
+    flags[points] = _unchanged(normalize, map(chr, points.tolist()))
+    flags[ord(_SEPARATOR)] = normalize(_SEPARATOR) == _SEPARATOR
+    return spread(flags)
+
+
 def _unchanged(normalize: Callable[[str], str], texts: Iterable[str]) -> list[bool]:
     """For each text, none of which holds a line end, whether it stays as it is."""
     given = list(texts)
@@ -90,7 +98,7 @@ def _unchanged(normalize: Callable[[str], str], texts: Iterable[str]) -> list[bo
 def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> npt.NDArray[np.uint8]:
     """A mark of a lower class goes before U+0345, one of class 0 stays behind it."""
     combining = np.zeros(CODE_POINTS, dtype=np.uint8)
-    texts = [f"x{_HIGHEST_MARK}{chr(point)}" for point in points]
+    texts = [f"{_BASE}{_HIGHEST_MARK}{chr(point)}" for point in points]
     moved = normalize(_SEPARATOR.join(texts)).split(_SEPARATOR)
     known: dict[int, str] = {240: _HIGHEST_MARK}
     strange = []
@@ -112,18 +120,13 @@ def _class_between(normalize: Callable[[str], str], mark: str, known: dict[int, 
     """The class of a mark that Python does not know: that of the known marks it is never reordered with."""
     for cls, other in sorted(known.items()):
         if (
-            normalize(f"x{mark}{other}") == f"x{mark}{other}"
-            and normalize(f"x{other}{mark}") == f"x{other}{mark}"
+            normalize(f"{_BASE}{mark}{other}") == f"{_BASE}{mark}{other}"
+            and normalize(f"{_BASE}{other}{mark}") == f"{_BASE}{other}{mark}"
         ):
             return cls
     # A class of its own, between two that are known.
-    return (
-        max(
-            (cls for cls, other in known.items() if normalize(f"x{mark}{other}") != f"x{mark}{other}"),
-            default=0,
-        )
-        + 1
-    )
+    before = (cls for cls, other in known.items() if normalize(text := f"{_BASE}{mark}{other}") != text)
+    return max(before, default=0) + 1
 
 
 def _candidates(points: list[int], stable: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:

@@ -67,8 +67,8 @@ class BytePairs:
 
     Attributes:
         left, right, result, rank: the merges, ``uint32[merges]`` each: tokens, and the order.
-        atoms: for each token the tokens that its text is cut into before any merge; empty where the text
-            has a part that is none.
+        atom_offsets, atoms: for each token the tokens that its text is cut into before any merge; none where
+            the text has a part that is none.  Token ``t`` has ``atoms[atom_offsets[t]:atom_offsets[t + 1]]``.
         in_model: for each token, whether it is one of the model's.
         byte_tokens: the tokens of single bytes that stand for what the vocabulary lacks, by byte.
         lacks: which code points have no token of their own and are written with byte tokens.
@@ -80,7 +80,8 @@ class BytePairs:
     right: UInt32
     result: UInt32
     rank: UInt32
-    atoms: list[list[int]]
+    atom_offsets: UInt32
+    atoms: UInt32
     in_model: npt.NDArray[np.uint8]
     byte_tokens: dict[int, int]
     lacks: Flags
@@ -122,7 +123,6 @@ class AddedToken:
 
     token: int
     text: bytes
-    is_text: bool
 
 
 @dataclass(frozen=True)

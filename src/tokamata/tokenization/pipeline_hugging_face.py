@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tokamata import _core
 from tokamata.errors import UnsupportedTokenizerError, VocabularyError
+from tokamata.tokenization.atoms import atoms_of_texts
 from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
@@ -185,26 +187,22 @@ def _byte_pairs(
     vocab: dict[str, int] = model["vocab"]
     left, right, result, rank = _merges(model["merges"], vocab)
     in_model = np.zeros(len(tokens), dtype=np.uint8)
-    in_model[[token for token in vocab.values() if token < len(tokens)]] = 1
+    ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
+    in_model[ids[ids < len(tokens)]] = 1
     byte_tokens: dict[int, int] = {}
     if model.get("byte_fallback"):
         names = {byte: f"<0x{byte:02X}>" for byte in range(256)}
         byte_tokens = {byte: vocab[name] for byte, name in names.items() if name in vocab}
-    atoms: list[list[int]] = [[] for _ in tokens]
-    for text, token in vocab.items():
-        parts = [vocab.get(character, -1) for character in text]
-        if token < len(tokens) and -1 not in parts:
-            atoms[token] = parts
-    for token in byte_tokens.values():
-        atoms[token] = [token]
+    atom_offsets, atoms = atoms_of_texts(vocab, len(tokens), byte_tokens.values())
+    characters = [text for text in vocab if len(text) == 1]
     lacks = np.zeros(CODE_POINTS, dtype=bool)
     unknown = np.zeros(CODE_POINTS, dtype=bool)
     if is_byte_level:
-        known = {byte_level_bytes(text)[0] for text in vocab if len(text) == 1}
+        known = {byte_level_bytes(text)[0] for text in characters}
         unknown = _with_bytes(set(range(256)) - known)
     else:
         lacks[:] = True
-        lacks[[ord(text) for text in vocab if len(text) == 1]] = False
+        lacks[[ord(text) for text in characters]] = False
         unwritten = _with_bytes(set(range(256)) - set(byte_tokens))
         if normalizer.spaces:  # where that lacks, its bytes are written, and do not come back as a space
             unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
@@ -215,6 +213,7 @@ def _byte_pairs(
         right,
         result,
         rank,
+        atom_offsets,
         atoms,
         in_model,
         byte_tokens,
@@ -226,30 +225,19 @@ def _byte_pairs(
 
 def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, Any]:
     """The merges as arrays; of a pair that is named twice the last counts, as in the package."""
-    pairs = [merge.split(" ", 1) if isinstance(merge, str) else merge for merge in merges]
-    try:
-        left = [vocab[first] for first, _ in pairs]
-        right = [vocab[second] for _, second in pairs]
-        result = [vocab[first + second] for first, second in pairs]
-    except (KeyError, ValueError, TypeError):
-        place = next(i for i, pair in enumerate(pairs) if not _is_known(pair, vocab))
+    left, right, result = _core.merge_ids(merges, vocab)
+    if len(left) < len(merges):
         raise VocabularyError(
-            f"merge {place} of the model, {merges[place]!r:.80}, is not of tokens of its vocabulary; the "
-            "file is damaged, or was put together from two tokenizers"
-        ) from None
-    last = {pair: place for place, pair in enumerate(zip(left, right, strict=True))}
-    kept = np.array(sorted(last.values()), dtype=np.int64)
-    arrays = [np.array(column, dtype=np.uint32)[kept] for column in (left, right, result)]
-    return arrays[0], arrays[1], arrays[2], kept.astype(np.uint32)
-
-
-def _is_known(pair: Any, vocab: dict[str, int]) -> bool:
-    return (
-        isinstance(pair, list)
-        and len(pair) == 2
-        and all(isinstance(p, str) and p in vocab for p in pair)
-        and pair[0] + pair[1] in vocab
-    )
+            f"merge {len(left)} of the model, {merges[len(left)]!r:.80}, is not of tokens of its vocabulary; "
+            "the file is damaged, or was put together from two tokenizers"
+        )
+    pairs = (left.astype(np.uint64) << np.uint64(32)) | right
+    kept = np.arange(len(pairs), dtype=np.uint32)
+    in_order = np.sort(pairs)
+    if (in_order[1:] == in_order[:-1]).any():
+        _, from_behind = np.unique(pairs[::-1], return_index=True)
+        kept = np.sort(len(pairs) - 1 - from_behind).astype(np.uint32)
+    return left[kept], right[kept], result[kept], kept
 
 
 def _with_bytes(missing: set[int]) -> Any:
@@ -283,7 +271,7 @@ def added_tokens(
             continue  # a text has spaces there, and never this
         if entry.get("normalized") and normalizer.prefix == "always":
             raise refusal("added tokens", f"{content!r:.40} is matched behind a prefix")
-        found.append(AddedToken(token, content.encode(), tokens[token] is not None))
+        found.append(AddedToken(token, content.encode()))
     return tuple(found)
 
 

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tokamata import _core
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.atoms import atoms_of_bytes, atoms_of_texts
 from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting, UInt32
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, TiktokenEngine
 from tokamata.tokenization.sentence_piece_model import SentencePieceModel, read_model
@@ -23,7 +25,7 @@ _Text = TypeVar("_Text", bytes, str)
 def pipeline_from_encoding(encoding: Any, tokens: Sequence[bytes | None]) -> Pipeline:
     """The pipeline of a ``tiktoken.Encoding``, as it encodes with all special tokens allowed in a text."""
     added = [
-        AddedToken(token, text.encode(), tokens[token] is not None)
+        AddedToken(token, text.encode())
         for text, token in sorted(encoding._special_tokens.items())
         if text and token < len(tokens)
     ]
@@ -42,7 +44,7 @@ def pipeline_from_tekken(source: Any, tokens: Sequence[bytes | None]) -> Pipelin
         pattern, special = source["config"]["pattern"], source["config"]["default_num_special_tokens"]
     else:
         pattern, special = source._model._pat_str, source.num_special_tokens
-    added = tuple(AddedToken(token, b"", False) for token in range(special))
+    added = tuple(AddedToken(token, b"") for token in range(special))
     ranks = {value: token for token, value in enumerate(tokens) if value is not None and token >= special}
     model = _byte_ranks(ranks, tokens)
     return Pipeline(TiktokenEngine(), Normalizer(), (Splitting(pattern, keeps_gaps=False),), model, added)
@@ -52,34 +54,19 @@ def _byte_ranks(ranks: Mapping[bytes, int], tokens: Sequence[bytes | None]) -> B
     left, right, result, rank = merges_of_ranks(ranks, ranks)
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     in_model[[token for token in ranks.values() if token < len(tokens)]] = 1
-    single = [ranks.get(bytes([byte]), -1) for byte in range(256)]
-    atoms: list[list[int]] = [[] for _ in tokens]
-    for text, token in ranks.items():
-        parts = [single[byte] for byte in text]
-        if token < len(tokens) and -1 not in parts:
-            atoms[token] = parts
+    atoms = atoms_of_bytes(ranks, len(tokens))
     nothing = np.zeros(CODE_POINTS, dtype=bool)
-    return BytePairs(left, right, result, rank, atoms, in_model, {}, nothing, nothing.copy(), True)
+    return BytePairs(left, right, result, rank, *atoms, in_model, {}, nothing, nothing.copy(), True)
 
 
 def merges_of_ranks(
     ids: Mapping[_Text, int], ranks: Mapping[_Text, int]
 ) -> tuple[UInt32, UInt32, UInt32, UInt32]:
     """The merges that ranks stand for: each way of cutting a text in two texts that have ids."""
-    left, right, result, rank = [], [], [], []
-    for text, token in ids.items():
-        for cut in range(1, len(text)):
-            first = ids.get(text[:cut])
-            if first is None:
-                continue
-            second = ids.get(text[cut:])
-            if second is not None:
-                left.append(first)
-                right.append(second)
-                result.append(token)
-                rank.append(ranks[text])
-    columns = [np.array(column, dtype=np.uint32) for column in (left, right, result, rank)]
-    return columns[0], columns[1], columns[2], columns[3]
+    left, right, result = _core.rank_merge_ids(dict(ids))
+    rank_of = np.zeros(max(ids.values(), default=-1) + 1, dtype=np.uint32)
+    rank_of[list(ids.values())] = [ranks[text] for text in ids]
+    return left, right, result, rank_of[result]
 
 
 def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -> Pipeline:
@@ -99,7 +86,7 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
         raise UnsupportedTokenizerError("model", "SentencePiece's user-defined pieces")
     prefix: Any = "always" if model.adds_space else "none"
     normalizer = Normalizer(spaces="▁", prefix=prefix)
-    added = tuple(AddedToken(token, b"", False) for token in model.control)
+    added = tuple(AddedToken(token, b"") for token in model.control)
     return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
 
 
@@ -122,13 +109,7 @@ def _piece_pairs(model: SentencePieceModel, size: int) -> BytePairs:
     left, right, result, rank = merges_of_ranks(pieces, ranks)
     in_model = np.zeros(size, dtype=np.uint8)
     in_model[[*pieces.values(), *model.bytes.values()]] = 1
-    atoms: list[list[int]] = [[] for _ in range(size)]
-    for piece, token in pieces.items():
-        parts = [pieces.get(character, -1) for character in piece]
-        if -1 not in parts:
-            atoms[token] = parts
-    for token in model.bytes.values():
-        atoms[token] = [token]
+    atoms = atoms_of_texts(pieces, size, model.bytes.values())
     lacks = np.ones(CODE_POINTS, dtype=bool)
     lacks[[ord(piece) for piece in pieces if len(piece) == 1]] = False
     unknown = np.zeros(CODE_POINTS, dtype=bool)
@@ -136,4 +117,4 @@ def _piece_pairs(model: SentencePieceModel, size: int) -> BytePairs:
         unknown, lacks = lacks, unknown
     unknown[0x20] = "▁" not in pieces
     lacks[0x20] = False
-    return BytePairs(left, right, result, rank, atoms, in_model, model.bytes, lacks, unknown, False)
+    return BytePairs(left, right, result, rank, *atoms, in_model, model.bytes, lacks, unknown, False)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.tokenization.normal_forms import normal_form
+from tokamata import _core
+from tokamata.tokenization.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipeline import BytePairs, Normalizer, Pipeline, WordPieces
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
@@ -50,8 +51,7 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
 
 def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
     """Tokens of which the decoder takes more than one space away where they are the first of a text."""
-    start = vocabulary.start_tokens() or vocabulary.tokens
-    pairs = enumerate(zip(vocabulary.tokens, start, strict=True))
+    pairs = enumerate(zip(vocabulary.tokens, vocabulary.start_tokens() or (), strict=False))
     lost = [token for token, (text, first) in pairs if text and first not in (text, text[1:])]
     return np.array(lost, dtype=np.uint32)
 
@@ -64,7 +64,7 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     alive = ~model.unknown
     alive[0xD800:0xE000] = False
     if normalizer.keeps is not None:
-        alive &= _kept(normalizer)
+        alive &= unchanged_points(normalizer.keeps)
     if normalizer.spaces:
         alive[ord(normalizer.spaces)] = False
 
@@ -125,19 +125,6 @@ def _class_tables(
         "added_texts": [added.text for added in pipeline.added],
     }
     return tables, kinds
-
-
-def _kept(normalizer: Normalizer) -> Flags:
-    """Which code points stay as they are, each by itself."""
-    keeps = normalizer.keeps
-    assert keeps is not None
-    points = [point for point in range(CODE_POINTS) if not 0xD800 <= point < 0xE000 and point != 0x0A]
-    after = keeps("\n".join(map(chr, points))).split("\n")
-    flags = np.zeros(CODE_POINTS, dtype=bool)
-    flags[0x0A] = keeps("\n") == "\n"
-    for point, text in zip(points, after, strict=True):
-        flags[point] = text == chr(point)
-    return flags
 
 
 def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
@@ -297,14 +284,9 @@ def _word_tables(model: WordPieces) -> Tables:
 
 
 def _model_tables(model: BytePairs) -> Tables:
-    offsets = np.cumsum([0, *map(len, model.atoms)])
+    merges = (model.left, model.right, model.result, model.rank)
     return {
-        "merge_left": model.left,
-        "merge_right": model.right,
-        "merge_result": model.result,
-        "merge_rank": model.rank,
-        "atom_offsets": offsets.astype(np.uint32),
-        "atoms": np.array([atom for atoms in model.atoms for atom in atoms], dtype=np.uint32),
+        **_core.merge_tables(*merges, model.atom_offsets, model.atoms),
         "in_model": model.in_model,
         "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
         "ignore_merges": model.ignore_merges,

@@ -1,0 +1,62 @@
+"""What the tests of extensions share: a vocabulary, texts, and what the engine accepts of them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable
+
+import tokamata as tk
+
+BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
+PIECES = [*rb"""\" ", ab - : # END""".split(), b"a, ", b" #", "éa".encode(), b"\xbc\xa2", b"\n\n"]
+VOCABULARY_OF_LETTERS = tk.Vocabulary.load([b"a", b"b", b"c", None], stop=3)
+VOCABULARY = tk.Vocabulary.load([*BYTES, *PIECES, None], stop=256 + len(PIECES))
+NAMES = (
+    "CONTROL_TOKEN, DELIMITED_LIST, DELIMITED_SUBSEQUENCE_OF, IMAGE, PARAGRAPH_TOKEN, QUOTED_TEXT, "
+    "SUBSTRING_OF, TEXT_TOKEN, TEXT_UNTIL, UNQUOTED_TEXT"
+)
+
+
+def texts(alphabet: str, longest: int) -> list[str]:
+    return [
+        "".join(letters)
+        for size in range(longest + 1)
+        for letters in itertools.product(alphabet, repeat=size)
+    ]
+
+
+def takes(matcher: tk.Matcher, tokens: Iterable[int]) -> bool:
+    """Whether the matcher, which is at the start, accepts these tokens; it is at the start again after."""
+    accepted = all(matcher.advance(token) for token in tokens) and matcher.is_accepting
+    matcher.rollback(len(matcher.tokens))
+    return accepted
+
+
+def taken(constraint: tk.Constraint, probes: Iterable[str]) -> set[str]:
+    """The probes that the engine accepts, byte by byte."""
+    matcher = constraint.compile(VOCABULARY).matcher()
+    return {probe for probe in probes if takes(matcher, probe.encode())}
+
+
+def cut(text: str, draw: random.Random) -> list[int]:
+    """A text as tokens, long ones wherever a coin says so."""
+    data, tokens = text.encode(), []
+    place = 0
+    while place < len(data):
+        longer = [256 + i for i, piece in enumerate(PIECES) if data.startswith(piece, place)]
+        token = draw.choice([*longer, data[place]])
+        tokens.append(token)
+        place += len(VOCABULARY[token] or b"")
+    return tokens
+
+
+def assert_taken(constraint: tk.Constraint, probes: Iterable[str], holds: Callable[[str], bool]) -> None:
+    """Random texts, cut at random: the engine accepts those that the judge does."""
+    matcher, draw = constraint.compile(VOCABULARY).matcher(), random.Random(0)
+    answers = set()
+    for probe in probes:
+        answer = holds(probe)
+        assert takes(matcher, cut(probe, draw)) == answer, probe
+        answers.add(answer)
+    assert answers == {True, False}
