@@ -107,13 +107,7 @@ BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
   return allowed;
 }
 
-Words BytePairPieces::before(TokenId token) const {
-  Words words(following_.size(), 0);
-  for_each_bit(following_, [&](std::uint32_t last) {
-    if (merges_.may_follow({last}, token)) set_bit(words, last);
-  });
-  return words;
-}
+Words BytePairPieces::before(TokenId token) const { return merges_.before(token, following_); }
 
 std::size_t BytePairPieces::memory_bytes() const {
   return merges_.memory_bytes() + (4 + kMostAllowed) * beginning_.size() * sizeof(std::uint32_t) + children_.size() * 64;

@@ -19,10 +19,9 @@ CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Place place, Budget& budget) {
   const std::uint32_t key = 2 * place.state.value + place.at_start;
   if (const auto known = ways_.find(key); known != ways_.end()) return known->second;
   std::vector<Way> found;
-  parts_.moves(place, budget).for_each([&](StateId target, std::span<const std::uint32_t> tokens) {
-    for (const std::uint32_t token : tokens)
-      if (has_bit(tokenization_.possible(), token)) found.push_back({0, target, {token}});
-  });
+  for (const Moves::Run& run : parts_.moves(place, budget).runs())
+    for (const std::uint32_t token : run.tokens)
+      if (has_bit(tokenization_.possible(), token)) found.push_back({0, run.target, {token}});
   for (const AddedMove& move : added_.of(place, budget))
     for (const std::uint32_t number : *move.numbers) found.push_back({0, move.target, {tokenization_.added()[number]}});
   std::unordered_map<std::uint32_t, TokenCount> by_target;

@@ -136,13 +136,29 @@ class MaskParts::Judge {
   Judge(const Tokenization& tokenization, Liveness& liveness, Part& part, const Key& key, Budget& budget)
       : tokenization_(tokenization), liveness_(liveness), part_(part), key_(key), budget_(budget),
         landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
-        allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()) {}
+        allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()),
+        plain_(tokenization_.plain(is_border_)), is_settled_(is_border_ || key.pieces == 0) {}
 
   const Landing& landing() const { return *landing_; }
   bool may_stand(TokenId token) const {
     return has_bit(allowed_, token.value) && landing_->target_of(token.value) != 0 &&
            !(key_.at_start && tokenization_.is_never_first(token));
   }
+
+  // Of tokens that lead to one state, takes those that live by the border.
+  void judge_alike(std::span<const std::uint32_t> tokens, StateId target) {
+    left_over_.clear();
+    for (const std::uint32_t token : tokens) {
+      if (!may_stand({token})) continue;
+      const TokenCount count = is_settled_ && has_bit(plain_, token) ? at_border(target, landing_->target_of(token)) : kDead;
+      if (count != kDead)
+        take({token}, count, false);
+      else
+        left_over_.push_back(token);
+    }
+  }
+  // The others, which may live in another way.
+  std::span<const std::uint32_t> left_over() const { return left_over_; }
 
   void judge(TokenId token, StateId target) {
     if (!may_stand(token)) return;
@@ -168,6 +184,7 @@ class MaskParts::Judge {
 
  private:
   static constexpr TokenCount kNotAsked = kEndless - 1;
+  static constexpr std::size_t kFew = 1024;  // tokens that are listed rather than kept as bits
 
   // How many tokens suffice behind those that land there in a state of the pattern.
   TokenCount at_border(StateId target, std::uint16_t number) {
@@ -185,7 +202,11 @@ class MaskParts::Judge {
   }
 
   void take(TokenId token, TokenCount count, bool is_meeting) {
-    part_.listed.push_back(token.value);
+    if (part_.words.empty() && part_.listed.size() >= kFew) part_.words.assign(tokenization_.vocabulary().words(), 0);
+    if (part_.words.empty())
+      part_.listed.push_back(token.value);
+    else
+      set_bit(part_.words, token.value);
     part_.most = std::max(part_.most, count);
     part_.has_meeting |= is_meeting;
   }
@@ -198,6 +219,9 @@ class MaskParts::Judge {
   LandingPtr landing_;
   bool is_border_;
   const Words& allowed_;
+  const Words& plain_;
+  bool is_settled_;
+  std::vector<std::uint32_t> left_over_;
   std::unordered_map<std::uint32_t, std::vector<TokenCount>> by_state_;
   StateId target_{~std::uint32_t{0}};  // the last one, and what is known of it
   std::vector<TokenCount>* counts_ = nullptr;
@@ -206,15 +230,22 @@ class MaskParts::Judge {
 MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
   Part part;
   Judge judge(tokenization_, liveness_, part, key, budget);
-  const auto judge_all = [&](StateId target, std::span<const std::uint32_t> tokens) {
-    for (const std::uint32_t token : tokens) judge.judge({token}, target);
+  const auto judge_all = [&](const Moves& moves) {
+    for (const Moves::Run& run : moves.runs()) {
+      judge.judge_alike(run.tokens, run.target);
+      for (const std::uint32_t token : judge.left_over())
+        if (run.is_partial)
+          judge_alone(judge, key, {token}, budget);
+        else
+          judge.judge({token}, run.target);
+    }
   };
   const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == 0;
   if (is_simple && factors(key.state)) {
     for (const ClassLoop& loop : factors(key.state)->loops) add_loop(part, judge, key, loop, budget);
-    leaving(key.state, *factors(key.state), budget).for_each(judge_all);
+    judge_all(leaving(key.state, *factors(key.state), budget));
   } else {
-    moves({key.state, key.at_start}, budget).for_each(judge_all);
+    judge_all(moves({key.state, key.at_start}, budget));
   }
   return part;
 }
@@ -327,38 +358,51 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
   const StateId whole = pattern_.automaton().unbounded(loop.repetition, budget);
   const AddedTokens& added = tokenization_.rules().added();
   std::map<std::tuple<std::uint16_t, AddedTokens::Open, bool>, std::vector<std::uint32_t>> groups;
+  std::vector<std::vector<std::uint32_t>> plain(judge.landing().targets().size());  // most tokens, by where they land
   std::map<TextLiveness::Pair, Endings> known_endings;
+  const bool is_border = key.edge == Hypothesis::Edge::Border;
+  const Words& simple = tokenization_.plain(is_border);
+  const Vocabulary& vocabulary = tokenization_.vocabulary();
   for_each_bit(inside->words, [&](std::uint32_t token) {
-    if (!judge.may_stand({token})) return;
-    budget.step();
-    const Landing::Target& target = judge.landing().targets()[judge.landing().target_of(token) - 1];
-    const bool is_opening = has_bit(tokenization_.opening(), token);
-    if (is_opening && (target.place != CodePoints::kBetween || has_bit(tokenization_.meeting(), token))) {
-      result->doubtful.push_back(token);
+    const std::uint16_t number = judge.landing().target_of(token);
+    if (number == 0) return;
+    const Landing::Target& target = judge.landing().targets()[number - 1u];
+    if (target.place == CodePoints::kBetween && has_bit(simple, token)) {
+      plain[number - 1u].push_back(token);
+      result->longest = std::max<std::size_t>(result->longest, vocabulary.code_points_begun({token}));
       return;
     }
-    std::uint16_t guess = target.guess;
-    if (target.place != CodePoints::kBetween) {
-      if (!has_bit(tokenization_.pieces().following(), token)) return;
-      const std::optional<StateId> state = pattern_.step({whole, false}, {token}, budget);
-      const TextState text{target.guess, target.place, TextState::kAnyStarter};
-      const Endings* ways = state ? &endings(*state, text, 3, known_endings, budget) : nullptr;
-      const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
-      const auto way = ways ? std::ranges::find_if(*ways, follows, &Endings::value_type::first) : Endings::const_iterator();
-      if (!ways || way == ways->end()) {
-        // Many are dead whatever the pattern is: no token at all goes on from there.
-        const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
-        if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); }))
-          result->doubtful.push_back(token);
-        return;
+    if (!judge.may_stand({token})) return;
+    budget.step();
+    result->longest = std::max<std::size_t>(result->longest, vocabulary.code_points_begun({token}));
+    const bool is_opening = has_bit(tokenization_.opening(), token);
+    if (target.place == CodePoints::kBetween) {
+      if (!is_opening) {
+        plain[number - 1u].push_back(token);
+      } else if (has_bit(tokenization_.meeting(), token)) {
+        result->doubtful.push_back(token);
+      } else {
+        groups[{target.guess, added.next(AddedTokens::kNothing, vocabulary.bytes({token})), true}].push_back(token);
       }
-      guess = way->second;
+      return;
     }
-    const AddedTokens::Open open =
-        is_opening ? added.next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token})) : AddedTokens::kNothing;
-    groups[{guess, open, target.place == CodePoints::kBetween}].push_back(token);
-    result->longest = std::max<std::size_t>(result->longest, tokenization_.vocabulary().code_points_begun({token}));
+    if (!has_bit(tokenization_.pieces().following(), token)) return;
+    const std::optional<StateId> state = is_opening ? std::nullopt : pattern_.step({whole, false}, {token}, budget);
+    const TextState text{target.guess, target.place, TextState::kAnyStarter};
+    const Endings* ways = state ? &endings(*state, text, 3, known_endings, budget) : nullptr;
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
+    const auto way = ways ? std::ranges::find_if(*ways, follows, &Endings::value_type::first) : Endings::const_iterator();
+    if (ways && way != ways->end()) {
+      groups[{way->second, AddedTokens::kNothing, false}].push_back(token);
+      return;
+    }
+    // Many are dead whatever the pattern is: no token at all goes on from there.
+    const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
+    if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); }))
+      result->doubtful.push_back(token);
   });
+  for (std::size_t number = 0; number < plain.size(); ++number)
+    if (!plain[number].empty()) groups[{judge.landing().targets()[number].guess, AddedTokens::kNothing, true}] = std::move(plain[number]);
   constexpr std::size_t kFew = 512;  // tokens that are listed rather than kept as bits
   for (auto& [where, tokens] : groups) {
     const auto [guess, open, is_between] = where;

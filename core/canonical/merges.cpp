@@ -53,11 +53,23 @@ std::vector<std::uint32_t> Merges::made_of(TokenId token) const {
   return {parts.begin(), parts.end()};
 }
 
-bool Merges::may_follow(TokenId left, TokenId right) const {
-  const std::uint32_t place = position_[right.value];
-  const std::span<const std::uint32_t> ranges = packed(left);
-  const auto after = std::ranges::upper_bound(ranges, place, {}, [](std::uint32_t range) { return range >> kSizeBits; });
-  return after == ranges.begin() || unpacked(*(after - 1)).end <= place;
+bool Merges::holds(std::uint32_t set, std::uint32_t place) const {
+  const auto ranges = packed_set(set);
+  const auto after = std::ranges::upper_bound(ranges, place, {}, [](std::uint32_t range) { return unpacked(range).begin; });
+  return after != ranges.begin() && unpacked(*(after - 1)).end > place;
+}
+
+bool Merges::may_follow(TokenId left, TokenId right) const { return !holds(tables_.sets[left.value], position_[right.value]); }
+
+// Each set is asked once: many tokens have the same.
+Words Merges::before(TokenId right, const Words& tokens) const {
+  std::vector<bool> forbids(tables_.set_offsets.size() - 1);
+  for (std::uint32_t set = 0; set < forbids.size(); ++set) forbids[set] = holds(set, position_[right.value]);
+  Words words(tokens.size(), 0);
+  for_each_bit(tokens, [&](std::uint32_t token) {
+    if (!forbids[tables_.sets[token]]) set_bit(words, token);
+  });
+  return words;
 }
 
 std::size_t Merges::memory_bytes() const {

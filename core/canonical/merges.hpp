@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "canonical/merge_rules.hpp"
+#include "common/bits.hpp"
 #include "common/ids.hpp"
 
 namespace tokamata {
@@ -95,6 +96,8 @@ class Merges {
   std::vector<std::uint32_t> made_of(TokenId token) const;
   // Whether the right token may stand behind the left one; both are made.
   bool may_follow(TokenId left, TokenId right) const;
+  // Of some tokens that are made, those behind which this one may stand.
+  Words before(TokenId right, const Words& tokens) const;
   // The tokens that may not stand behind this one, as ranges.
   auto forbidden(TokenId left) const { return packed(left) | std::views::transform(unpacked); }
   // How many those are.
@@ -113,8 +116,10 @@ class Merges {
   }
 
  private:
-  std::span<const std::uint32_t> packed(TokenId left) const {
-    const std::uint32_t set = tables_.sets[left.value];
+  // Whether a set of tokens that are forbidden holds the one that has this place in the tour.
+  bool holds(std::uint32_t set, std::uint32_t place) const;
+  std::span<const std::uint32_t> packed(TokenId left) const { return packed_set(tables_.sets[left.value]); }
+  std::span<const std::uint32_t> packed_set(std::uint32_t set) const {
     return std::span(tables_.ranges).subspan(tables_.set_offsets[set], tables_.set_offsets[set + 1] - tables_.set_offsets[set]);
   }
 

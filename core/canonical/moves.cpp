@@ -1,6 +1,7 @@
 #include "canonical/moves.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "composition/kinds_walk.hpp"
 #include "composition/trie_walk.hpp"
@@ -28,13 +29,16 @@ LoopRests::LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_
   }
 }
 
-void Moves::add(StateId target, std::span<const std::uint32_t> tokens) {
+void Moves::add(StateId target, std::span<const std::uint32_t> tokens, bool is_partial) {
   if (tokens.empty()) return;
-  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  if (!runs_.empty() && runs_.back().target == target)
-    runs_.back().end = tokens_.size();
-  else
-    runs_.push_back({target, tokens_.size()});
+  if (!runs_.empty()) {
+    Run& last = runs_.back();
+    if (last.target == target && last.is_partial == is_partial && last.tokens.data() + last.tokens.size() == tokens.data()) {
+      last.tokens = {last.tokens.data(), last.tokens.size() + tokens.size()};
+      return;
+    }
+  }
+  runs_.push_back({target, is_partial, tokens});
 }
 
 Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_are_long, Budget& budget) {
@@ -58,28 +62,59 @@ Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_a
   // The first token of a text may lose its space to the decoder, and all of itself.
   if (!place.at_start) return;
   for (std::uint32_t token = 0; token < vocabulary.token_count(); ++token)
-    if (vocabulary.bytes({token}).empty() && !pattern.vocabulary(false).bytes({token}).empty())
-      add(pattern.edge(place.state, budget), std::span(&token, 1));
+    if (vocabulary.bytes({token}).empty() && !pattern.vocabulary(false).bytes({token}).empty()) no_text_.push_back(token);
+  add(pattern.edge(place.state, budget), no_text_);
 }
 
-Moves::Moves(TokenAutomaton& pattern, const Factors& factors, Budget& budget) {
-  const TokenTrie& trie = pattern.vocabulary(false).trie();
-  struct Below {
-    Moves& moves;
-    TokenAutomaton& pattern;
-    const TokenTrie& trie;
-    Budget& budget;
+// The walks of what leaves a loop.
+class Moves::Below {
+ public:
+  Below(Moves& moves, TokenAutomaton& pattern, Budget& budget)
+      : moves_(moves), pattern_(pattern), trie_(pattern.vocabulary(false).trie()), budget_(budget) {}
 
-    void enter(NodeId from, StateId start) {
-      if (start == ByteAutomaton::kDead) return;
-      walk_trie(trie, from, pattern.automaton(), start, budget, [&](NodeId node, StateId state) {
-        const std::uint32_t begin = trie.node(node).tokens_begin;
-        moves.add(state, trie.order().subspan(begin, trie.own_end(node) - begin));
-        return true;
-      });
-    }
-    void count_node() {}
-  } below{*this, pattern, trie, budget};
+  void enter(NodeId from, StateId start) {
+    if (start == ByteAutomaton::kDead) return;
+    walk_trie(trie_, from, pattern_.automaton(), start, budget_, [&](NodeId node, StateId state) {
+      const std::uint32_t begin = trie_.node(node).tokens_begin, own_end = trie_.own_end(node), end = trie_.node(node).tokens_end;
+      moves_.add(state, trie_.order().subspan(begin, own_end - begin));
+      if (end - own_end < kFew) return true;
+      for (const Endless& loop : endless(state)) {
+        if (!trie_.below(trie_.node(node)).is_subset_of(loop.whole)) continue;
+        moves_.add(loop.target, trie_.order().subspan(own_end, end - own_end), true);
+        return false;
+      }
+      return true;
+    });
+  }
+  void count_node() {}
+
+ private:
+  static constexpr std::uint32_t kFew = 16;  // tokens that are walked at once
+  struct Endless {
+    ByteSet whole;
+    StateId target;
+  };
+
+  const std::vector<Endless>& endless(StateId state) {
+    const auto [known, is_new] = endless_.try_emplace(state.value);
+    if (!is_new) return known->second;
+    std::vector<Endless> found;
+    if (const std::optional<Factors> factors = pattern_.factors(state))
+      for (const ClassLoop& loop : factors->loops)
+        if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless()) found.push_back({loop.whole, rests.behind(1)});
+    return endless_[state.value] = std::move(found);
+  }
+
+  Moves& moves_;
+  TokenAutomaton& pattern_;
+  const TokenTrie& trie_;
+  Budget& budget_;
+  std::unordered_map<std::uint32_t, std::vector<Endless>> endless_;
+};
+
+Moves::Moves(TokenAutomaton& pattern, const Factors& factors, Budget& budget) {
+  Below below(*this, pattern, budget);
+  const TokenTrie& trie = pattern.vocabulary(false).trie();
   for (const ClassLoop& loop : factors.loops) {
     if (loop.tail == Arena::kEpsilon) continue;
     const LeavingWalk leaving(pattern.automaton().arena(), loop);

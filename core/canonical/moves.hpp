@@ -3,7 +3,8 @@
 // Problem.  Four hypotheses stand behind a token, and each asks where every token leads.  That is a matter of the
 // pattern alone.
 // Example.  `history` after `his`:  t → 5, to → 6, tory → accepted.
-// How.  A walk of the trie of tokens in step with the pattern.  Where that is long, the next ones go by kinds of
+// How.  A walk of the trie of tokens in step with the pattern; the tokens below a node that all stay inside an
+// endless loop, and so lead to the same state, are one run of the trie's order.  Where that is long, the next ones go by kinds of
 // tokens (class_trie.hpp).  Where the state is a loop over a wide class, what stays inside the class is known
 // without a walk (factored_mask.hpp), and only what leaves it is listed.
 #pragma once
@@ -43,25 +44,21 @@ class Moves {
   // Those that leave the loops of a state.
   Moves(TokenAutomaton& pattern, const Factors& factors, Budget& budget);
 
-  // `visit(target, tokens)`, several times for the same target.
-  template <class Visit>
-  void for_each(Visit&& visit) const {
-    std::size_t begin = 0;
-    for (const Run& run : runs_) {
-      visit(run.target, std::span(tokens_).subspan(begin, run.end - begin));
-      begin = run.end;
-    }
-  }
-
- private:
   struct Run {
     StateId target;
-    std::size_t end;  // of its tokens
+    // They may lead elsewhere besides, where an alternative of the state reads them in another way.
+    bool is_partial;
+    std::span<const std::uint32_t> tokens;
   };
-  void add(StateId target, std::span<const std::uint32_t> tokens);
+  // Several may have the same target.
+  const std::vector<Run>& runs() const { return runs_; }
+
+ private:
+  void add(StateId target, std::span<const std::uint32_t> tokens, bool is_partial = false);
+  class Below;
 
   std::vector<Run> runs_;
-  std::vector<std::uint32_t> tokens_;
+  std::vector<std::uint32_t> no_text_;  // tokens that have none at the start of a text
 };
 
 }  // namespace tokamata

@@ -68,7 +68,7 @@ bool TextRules::keeps_form(TextState& state, const ClassRules& rules) const {
 bool TextRules::complete(TextState& state, std::uint16_t cls, bool with_form) const {
   const ClassRules& rules = tables_.classes[cls];
   state.place = CodePoints::kBetween;
-  state.guess = tables_.targets[std::size_t{state.guess} * tables_.symbols + rules.symbol];
+  state.guess = next_guess(state.guess, rules.symbol);
   return state.guess != kDeadGuess && (!with_form || !has_normal_form_ || keeps_form(state, rules));
 }
 
@@ -159,7 +159,7 @@ std::vector<bool> TextRules::find_open(const CodePoints& points) const {
   for (std::uint16_t place = 1; place < points.place_count(); ++place)
     for (const std::uint32_t symbol : gather(gather, place))
       for (std::uint16_t guess = 0; guess < guess_count(); ++guess)
-        if (tables_.targets[std::size_t{guess} * tables_.symbols + symbol] != kDeadGuess) open[std::size_t{place} * guess_count() + guess] = true;
+        if (next_guess(guess, static_cast<std::uint16_t>(symbol)) != kDeadGuess) open[std::size_t{place} * guess_count() + guess] = true;
   return open;
 }
 

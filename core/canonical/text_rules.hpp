@@ -107,6 +107,17 @@ class TextRules {
   }
   // The same for the guess and the place alone.
   bool read_guess(TextState& state, std::uint8_t byte) const;
+  // The steps that this is made of: what a byte does to a place (CodePoints::next); what a code point is to the
+  // hypotheses, and where they go with it, kDeadGuess where nowhere.
+  std::uint16_t next_place(std::uint16_t place, std::uint8_t byte) const { return all_.next(place, byte); }
+  std::uint16_t symbol_of(std::uint16_t cls) const { return tables_.classes[cls].symbol; }
+  std::uint16_t next_guess(std::uint16_t guess, std::uint16_t symbol) const {
+    return tables_.targets[std::size_t{guess} * tables_.symbols + symbol];
+  }
+  // Whether some way to end the code point is one that the hypothesis allows.
+  bool may_complete(std::uint16_t guess, std::uint16_t place, bool is_fallback = false) const {
+    return (is_fallback ? lacking_open_ : open_)[std::size_t{place} * guess_count() + guess];
+  }
   // Reads the single byte of a byte-fallback token.
   bool read_fallback(TextState& state, std::uint8_t byte) const;
   // Whether a text by itself, cut where tokens are cut, is one that the normalizer leaves alone.
@@ -127,10 +138,6 @@ class TextRules {
   bool complete(TextState& state, std::uint16_t cls, bool with_form) const;
   bool keeps_form(TextState& state, const ClassRules& rules) const;
   std::vector<bool> find_open(const CodePoints& points) const;
-  // Whether some way to end the code point is one that the hypothesis allows.
-  bool may_complete(std::uint16_t guess, std::uint16_t place, bool is_fallback) const {
-    return (is_fallback ? lacking_open_ : open_)[std::size_t{place} * guess_count() + guess];
-  }
   void find_free();
   void find_calm();
 

@@ -21,6 +21,7 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
   added_trie_ = std::make_unique<const TokenTrie>(texts);
   for (const std::uint32_t token : byte_tokens_) is_byte_.at(token) = true;
   find_possible();
+  find_spellings();
   single_.fill(kNoToken);
   for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
     const std::string_view bytes = vocabulary_->bytes({token});
@@ -126,6 +127,121 @@ void Tokenization::find_possible() {
     set_bit(meeting_, token);
     meeting_tokens_.push_back(token);
   }
+  plain_begun_ = pieces_->settled(true);
+  plain_following_ = pieces_->settled(false);
+  for (std::size_t i = 0; i < possible_.size(); ++i) {
+    const std::uint32_t plain = possible_[i] & ~meeting_[i] & ~opening_[i];
+    plain_begun_[i] &= plain;
+    plain_following_[i] &= plain;
+  }
+}
+
+// Tokens whose code points are of the same symbols land alike: the hypotheses are followed down the trie of symbols.
+void Tokenization::find_spellings() {
+  spellings_.assign(vocabulary_->token_count(), {kNoToken, 0});
+  symbol_nodes_.assign(1, {0, 0});
+  std::unordered_map<std::uint64_t, std::uint32_t> children;
+  struct Under {
+    NodeId node;
+    Spelling spelling;
+  };
+  const TokenTrie& trie = vocabulary_->trie();
+  std::vector<Under> open{{TokenTrie::root(), {0, CodePoints::kBetween}}};
+  while (!open.empty()) {
+    const auto [node, spelling] = open.back();
+    open.pop_back();
+    for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
+      if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token]) spellings_[token] = spelling;
+    for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
+      const std::uint16_t reached = rules_.next_place(spelling.place, trie.byte(child));
+      if (reached == CodePoints::kDead) continue;
+      Spelling after{spelling.node, reached};
+      if (reached & CodePoints::kComplete) {
+        const std::uint16_t symbol = rules_.symbol_of(reached & static_cast<std::uint16_t>(~CodePoints::kComplete));
+        const auto [known, is_new] = children.try_emplace((std::uint64_t{spelling.node} << 16) | symbol, static_cast<std::uint32_t>(symbol_nodes_.size()));
+        if (is_new) symbol_nodes_.push_back({spelling.node, symbol});
+        after = {known->second, CodePoints::kBetween};
+      }
+      open.push_back({{child}, after});
+    }
+  }
+}
+
+// The numbers that targets have, as they are met.
+class Landing::Numbering {
+ public:
+  explicit Numbering(Landing& landing) : landing_(landing) {}
+  std::uint16_t operator()(std::uint16_t guess, std::uint16_t place) {
+    if (last_.first == guess && last_.second == place && !landing_.targets_.empty()) return number_;
+    const auto [known, is_new] =
+        numbers_.try_emplace((std::uint32_t{guess} << 16) | place, static_cast<std::uint16_t>(numbers_.size() + 1));
+    if (is_new) landing_.targets_.push_back({guess, place});
+    last_ = {guess, place};
+    return number_ = known->second;
+  }
+
+ private:
+  Landing& landing_;
+  std::unordered_map<std::uint32_t, std::uint16_t> numbers_;
+  std::pair<std::uint16_t, std::uint16_t> last_{};
+  std::uint16_t number_ = 0;
+};
+
+void Tokenization::land_from_between(std::uint16_t guess, Landing& landing) const {
+  std::vector<std::uint16_t> guesses(symbol_nodes_.size(), guess);
+  for (std::size_t node = 1; node < guesses.size(); ++node) {
+    const std::uint16_t before = guesses[symbol_nodes_[node].parent];
+    guesses[node] = before == TextRules::kDeadGuess ? before : rules_.next_guess(before, symbol_nodes_[node].symbol);
+  }
+  Landing::Numbering number(landing);
+  std::vector<std::uint16_t> between(rules_.guess_count(), 0);  // the numbers of most targets
+  landing.by_token_.assign(vocabulary_->token_count(), 0);
+  for (std::uint32_t token = 0; token < spellings_.size(); ++token) {
+    const auto [node, place] = spellings_[token];
+    if (node == kNoToken || guesses[node] == TextRules::kDeadGuess) continue;
+    const std::uint16_t reached = guesses[node];
+    if (place == CodePoints::kBetween) {
+      if (between[reached] == 0) between[reached] = number(reached, place);
+      landing.by_token_[token] = between[reached];
+    } else if (rules_.may_complete(reached, place)) {
+      landing.by_token_[token] = number(reached, place);
+    }
+  }
+  for_each_byte_token(guess, CodePoints::kBetween, [&](std::uint32_t token, const TextState& state) {
+    landing.by_token_[token] = number(state.guess, state.place);
+  });
+}
+
+void Tokenization::land_from_within(std::uint16_t guess, std::uint16_t place, Landing& landing) const {
+  Landing::Numbering number(landing);
+  const auto land = [&](std::uint32_t token, const TextState& state) {
+    landing.listed_.emplace_back(token, number(state.guess, state.place));
+  };
+  if (!(place & TextState::kFallback)) {
+    const TokenTrie& trie = vocabulary_->trie();
+    std::vector<std::pair<NodeId, TextState>> open{{TokenTrie::root(), {.guess = guess, .place = place}}};
+    while (!open.empty()) {
+      const auto [node, state] = open.back();
+      open.pop_back();
+      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
+        if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token]) land(token, state);
+      for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
+        TextState after = state;
+        if (rules_.read_guess(after, trie.byte(child))) open.emplace_back(NodeId{child}, after);
+      }
+    }
+  }
+  for_each_byte_token(guess, place, land);
+  std::ranges::sort(landing.listed_);
+}
+
+template <class Visit>
+void Tokenization::for_each_byte_token(std::uint16_t guess, std::uint16_t place, Visit&& visit) const {
+  for (const std::uint32_t token : byte_tokens_) {
+    TextState state{.guess = guess, .place = place};
+    if (!has_bit(possible_, token) || vocabulary_->bytes({token}).size() != 1) continue;
+    if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0]))) visit(token, state);
+  }
 }
 
 LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const {
@@ -135,39 +251,10 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
     if (const auto known = landings_.find(key); known != landings_.end()) return known->second;
   }
   auto landing = std::make_shared<Landing>();
-  const bool lists = place != CodePoints::kBetween;
-  if (!lists) landing->by_token_.assign(vocabulary_->token_count(), 0);
-  std::unordered_map<std::uint32_t, std::uint16_t> numbers;
-  const auto land = [&](std::uint32_t token, const TextState& state) {
-    const auto [number, is_new] =
-        numbers.try_emplace((std::uint32_t{state.guess} << 16) | state.place, static_cast<std::uint16_t>(numbers.size() + 1));
-    if (is_new) landing->targets_.push_back({state.guess, state.place});
-    if (lists)
-      landing->listed_.emplace_back(token, number->second);
-    else
-      landing->by_token_[token] = number->second;
-  };
-  const auto is_possible = [&](std::uint32_t token) { return has_bit(possible_, token); };
-  if (!(place & TextState::kFallback)) {
-    const TokenTrie& trie = vocabulary_->trie();
-    std::vector<std::pair<NodeId, TextState>> open{{TokenTrie::root(), {.guess = guess, .place = place}}};
-    while (!open.empty()) {
-      const auto [node, state] = open.back();
-      open.pop_back();
-      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
-        if (const std::uint32_t token = trie.order()[i]; is_possible(token) && !is_byte_[token]) land(token, state);
-      for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
-        TextState after = state;
-        if (rules_.read_guess(after, trie.byte(child))) open.emplace_back(NodeId{child}, after);
-      }
-    }
-  }
-  for (const std::uint32_t token : byte_tokens_) {
-    TextState state{.guess = guess, .place = place};
-    if (!is_possible(token) || vocabulary_->bytes({token}).size() != 1) continue;
-    if (rules_.read_fallback(state, static_cast<std::uint8_t>(vocabulary_->bytes({token})[0]))) land(token, state);
-  }
-  std::ranges::sort(landing->listed_);
+  if (place == CodePoints::kBetween)
+    land_from_between(guess, *landing);
+  else
+    land_from_within(guess, place, *landing);
   const std::lock_guard lock(mutex_);
   return landings_.try_emplace(key, std::move(landing)).first->second;
 }
@@ -249,7 +336,7 @@ std::size_t Tokenization::memory_bytes() const {
   landings += within_bytes_ + before_.size() * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
          fitting_.size() * possible_.size() * sizeof(std::uint32_t) +
-         2 * possible_.size() * sizeof(std::uint32_t);
+         5 * possible_.size() * sizeof(std::uint32_t) + spellings_.size() * sizeof(Spelling) + symbol_nodes_.size() * sizeof(SymbolNode);
 }
 
 }  // namespace tokamata

@@ -77,6 +77,7 @@ class Landing {
 
  private:
   friend class Tokenization;
+  class Numbering;
   std::vector<Target> targets_;
   std::vector<std::uint16_t> by_token_;
   std::vector<std::pair<std::uint32_t, std::uint16_t>> listed_;
@@ -155,7 +156,10 @@ class Tokenization {
   const Words& meeting() const { return meeting_; }
   // Tokens that leave the text of an added token under way.
   const Words& opening() const { return opening_; }
-  // All others, and those of them that keep the normal form behind this starter and these marks.
+  // Tokens behind which what may follow is told by where they land: no normal form, no added token and no piece
+  // state matters.  Where they begin a pre-token, or where they follow in state 0.
+  const Words& plain(bool begins) const { return begins ? plain_begun_ : plain_following_; }
+  // All tokens but those of `meeting` that do not keep the normal form behind this starter and these marks.
   const Words& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
@@ -188,6 +192,11 @@ class Tokenization {
  private:
   CanonicalState begun(std::span<const std::uint16_t> guesses, AddedTokens::Open open) const;
   void find_possible();
+  void find_spellings();
+  void land_from_between(std::uint16_t guess, Landing& landing) const;
+  void land_from_within(std::uint16_t guess, std::uint16_t place, Landing& landing) const;
+  template <class Visit>
+  void for_each_byte_token(std::uint16_t guess, std::uint16_t place, Visit&& visit) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   TextRules rules_;
@@ -201,8 +210,20 @@ class Tokenization {
   std::vector<bool> is_byte_;
   std::vector<std::uint32_t> byte_tokens_;
   std::vector<std::uint32_t> never_first_;
-  Words possible_, meeting_, opening_;
+  Words possible_, meeting_, opening_, plain_begun_, plain_following_;
   std::vector<std::uint32_t> meeting_tokens_;
+  // What tokens are to the hypotheses, from between code points: a node of the trie of their symbols, and the place
+  // in the code point that is left open.
+  struct Spelling {
+    std::uint32_t node;  // kNoToken where the token is not possible there
+    std::uint16_t place;
+  };
+  struct SymbolNode {
+    std::uint32_t parent;  // one that comes before
+    std::uint16_t symbol;
+  };
+  std::vector<Spelling> spellings_;
+  std::vector<SymbolNode> symbol_nodes_;
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
   mutable std::map<std::uint32_t, Words> fitting_;  // by starter and marks
