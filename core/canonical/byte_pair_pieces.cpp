@@ -66,40 +66,57 @@ std::optional<Pieces::State> BytePairPieces::follow(State state, TokenId last, T
 }
 
 std::size_t BytePairPieces::forbid(State, TokenId last, const Words& kept, Words& words) const {
+  const std::uint32_t count = merges_.forbidden_count(last);
+  if (count >= kManyForbidden) return keep_allowed(*allowed_behind(last), kept, words);
+  const std::vector<std::uint32_t>& tour = merges_.tour();
   std::size_t cleared = 0;
-  if (merges_.forbidden_count(last) >= kManyForbidden) {
-    const WordsPtr allowed = allowed_behind(last);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::uint32_t gone = words[i] & ~((*allowed)[i] | kept[i]);
-      if (gone == 0) continue;
-      cleared += static_cast<std::size_t>(std::popcount(gone));
-      words[i] &= ~gone;
-    }
+  if (count < kSomeForbidden) {
+    for (const TourRange range : merges_.forbidden(last))
+      for (std::uint32_t i = range.begin; i < range.end; ++i) {
+        const std::uint32_t word = tour[i] / 32, bit = 1u << (tour[i] % 32) & ~kept[word];
+        cleared += (words[word] & bit) != 0;
+        words[word] &= ~bit;
+      }
     return cleared;
   }
-  const std::vector<std::uint32_t>& tour = merges_.tour();
-  for (const TourRange& range : merges_.forbidden(last))
+  // All of them first, so that one array alone is written all over; then those that are kept come back.
+  for (const TourRange range : merges_.forbidden(last))
     for (std::uint32_t i = range.begin; i < range.end; ++i) {
-      const std::uint32_t word = tour[i] / 32, bit = 1u << (tour[i] % 32) & ~kept[word];
-      cleared += (words[word] & bit) != 0;
-      words[word] &= ~bit;
+      cleared += has_bit(words, tour[i]);
+      clear_bit(words, tour[i]);
+    }
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (const std::uint32_t back = kept[i] & ~words[i]; back != 0) {
+      cleared -= static_cast<std::size_t>(std::popcount(back));
+      words[i] |= back;
+    }
+  return cleared;
+}
+
+std::size_t BytePairPieces::keep_allowed(const Words& allowed, const Words& kept, Words& words) {
+  std::size_t cleared = 0;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (const std::uint32_t gone = words[i] & ~(allowed[i] | kept[i]); gone != 0) {
+      cleared += static_cast<std::size_t>(std::popcount(gone));
+      words[i] &= ~gone;
     }
   return cleared;
 }
 
 // The tokens that a pre-token can go on with behind one that forbids very many.
 BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
+  const std::uint32_t set = merges_.forbidden_set(last);
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = allowed_.find(last.value); known != allowed_.end()) return known->second;
+    if (const auto known = allowed_.find(set); known != allowed_.end()) return known->second;
   }
   Words bits = following_;
   const std::vector<std::uint32_t>& tour = merges_.tour();
-  for (const TourRange& range : merges_.forbidden(last))
+  for (const TourRange range : merges_.forbidden(last))
     for (std::uint32_t i = range.begin; i < range.end; ++i) clear_bit(bits, tour[i]);
   auto allowed = std::make_shared<const Words>(std::move(bits));
   const std::lock_guard lock(mutex_);
-  if (allowed_.emplace(last.value, allowed).second) allowed_order_.push_back(last.value);
+  if (allowed_.emplace(set, allowed).second) allowed_order_.push_back(set);
   if (allowed_order_.size() > kMostAllowed) {
     allowed_.erase(allowed_order_.front());
     allowed_order_.pop_front();

@@ -42,7 +42,8 @@ class BytePairPieces final : public Pieces {
   static constexpr State kElsewhere = 0;  // on no path of the trie
   static constexpr State kRoot = 1;
   static constexpr State kWhole = ~State{0};  // a token that merges do not make
-  static constexpr std::uint32_t kManyForbidden = 8192;  // fewer are cleared one by one
+  static constexpr std::uint32_t kSomeForbidden = 1024;
+  static constexpr std::uint32_t kManyForbidden = 16384;  // fewer are cleared one by one
   static constexpr std::size_t kMostAllowed = 256;       // masks that are kept
 
   State child(State node, std::uint32_t token) const {
@@ -59,9 +60,10 @@ class BytePairPieces final : public Pieces {
   std::vector<bool> complete_;
   std::vector<bool> begins_path_;  // by token: whether the trie has it at its root
   using WordsPtr = std::shared_ptr<const Words>;
+  static std::size_t keep_allowed(const Words& allowed, const Words& kept, Words& words);
   WordsPtr allowed_behind(TokenId last) const;
   mutable std::mutex mutex_;
-  mutable std::map<std::uint32_t, WordsPtr> allowed_;  // for tokens that forbid very many
+  mutable std::map<std::uint32_t, WordsPtr> allowed_;  // for sets that are very large, by number
   mutable std::deque<std::uint32_t> allowed_order_;
 };
 

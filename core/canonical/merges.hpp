@@ -100,6 +100,8 @@ class Merges {
   Words before(TokenId right, const Words& tokens) const;
   // The tokens that may not stand behind this one, as ranges.
   auto forbidden(TokenId left) const { return packed(left) | std::views::transform(unpacked); }
+  // The number of the set of these: tokens that forbid the same have the same.
+  std::uint32_t forbidden_set(TokenId left) const { return tables_.sets[left.value]; }
   // How many those are.
   std::uint32_t forbidden_count(TokenId left) const { return counts_[tables_.sets[left.value]]; }
   // Token by place in the tour.
