@@ -1,4 +1,4 @@
-"""A minute of fuzzing in every run: twenty seconds of the core (ctest), forty of the whole library.
+"""A minute of fuzzing in every run: of the core (ctest), of the whole library, of canonical constraints.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -11,12 +11,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
-from fuzz_patterns import run
+import fuzz_canonical
+import fuzz_patterns
 
 
 def test_patterns_vocabularies_and_calls() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
-        tally = run(seconds=40, seed=20261121)
+        tally = fuzz_patterns.run(seconds=30, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.judged > 0
+
+
+def test_canonical_constraints_of_small_tokenizers() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tally = fuzz_canonical.run(seconds=15, seed=20261121)
+    assert tally.tried > 0
+    assert min(tally.masks, tally.walks, tally.texts) > 0
