@@ -14,13 +14,13 @@ MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state)
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
   const PlaceView view{place.state, place.at_start, state};
   if (const auto known = masks_.find(view); known != masks_.end()) return known->second;
-  const Frame& own = frame(place, state, budget);
+  const FramePtr own = frame(place, state, budget);
   std::shared_ptr<Mask> mask = spare_mask();
   mask->serial = pattern_.take_serial();
-  mask->words = own.words;
-  mask->open_tokens = own.open_tokens;
-  const TokenCount most = own.kept.empty() ? own.most : std::max(own.most, forbid(place, state, own, *mask, budget));
-  mask->set_bits = mask->open_tokens + own.stop_tokens;
+  mask->words = own->words;
+  mask->open_tokens = own->open_tokens;
+  const TokenCount most = own->kept.empty() ? own->most : std::max(own->most, forbid(place, state, *own, *mask, budget));
+  mask->set_bits = mask->open_tokens + own->stop_tokens;
   budget.check();
   const auto [made, is_new] = masks_.try_emplace(PlaceKey{place.state, place.at_start, state}, Made{std::move(mask), most});
   if (is_new) mask_order_.push_back(&made->first);
@@ -37,17 +37,16 @@ std::shared_ptr<Mask> CanonicalAutomaton::spare_mask() {
   return mask.use_count() == 1 ? mask : std::make_shared<Mask>();
 }
 
-const CanonicalAutomaton::Frame& CanonicalAutomaton::frame(Place place, const CanonicalState& state, Budget& budget) {
+CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Place place, const CanonicalState& state, Budget& budget) {
   PlaceKey key = PlaceKey::without_last(place, state, tokenization_->pieces());
   if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
-  Frame made = make_frame(key, budget);
+  auto made = std::make_shared<const Frame>(make_frame(key, budget));
   while (frames_.size() >= kMostFrames) {
-    frames_.erase(*frame_order_.front());
+    frames_.erase(frames_.find(*frame_order_.front()));
     frame_order_.pop_front();
   }
-  const auto [kept, is_new] = frames_.insert_or_assign(std::move(key), std::move(made));
-  if (is_new) frame_order_.push_back(&kept->first);
-  return kept->second;
+  frame_order_.push_back(&frames_.emplace(std::move(key), made).first->first);
+  return made;
 }
 
 // What the last token forbids concerns the hypotheses that are inside alone.
@@ -187,7 +186,7 @@ std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
   const std::size_t fixed = liveness_.memory_bytes() + parts_.memory_bytes() + budgets_.memory_bytes();
   const auto held = [&] { return fixed + (masks_.size() + 2 * frames_.size()) * words; };
   while (frames_.size() > 1 && held() > limit) {
-    frames_.erase(*frame_order_.front());
+    frames_.erase(frames_.find(*frame_order_.front()));
     frame_order_.pop_front();
   }
   while (masks_.size() > 1 && held() > limit) {

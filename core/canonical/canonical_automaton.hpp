@@ -90,7 +90,9 @@ class CanonicalAutomaton {
     std::shared_ptr<Mask> mask;
     TokenCount most;
   };
-  const Frame& frame(Place place, const CanonicalState& state, Budget& budget);
+  // Held by whoever uses it: it may be given up meanwhile.
+  using FramePtr = std::shared_ptr<const Frame>;
+  FramePtr frame(Place place, const CanonicalState& state, Budget& budget);
   Frame make_frame(const PlaceKey& key, Budget& budget);
   const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
   TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
@@ -104,7 +106,7 @@ class CanonicalAutomaton {
   MaskParts parts_;
   CanonicalBudgets budgets_;
   static constexpr std::size_t kMostFrames = 128;
-  PlaceMap<Frame> frames_;
+  PlaceMap<FramePtr> frames_;
   std::deque<const PlaceKey*> frame_order_;  // of the map's own keys
   static constexpr std::size_t kMostMasks = 64;  // places are hardly met again
   PlaceMap<Made> masks_;
