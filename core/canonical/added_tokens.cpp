@@ -61,12 +61,6 @@ AddedTokens::Open AddedTokens::next(Open open, std::string_view bytes) const {
   return open;
 }
 
-bool AddedTokens::may_extend(Open open, std::uint8_t byte) const {
-  if (open == kNothing) return false;
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(sets_[open], [&](std::uint32_t node) { return trie_[node].children.contains(byte); });
-}
-
 AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
   if (contents_[index].empty()) return kNothing;
   const std::lock_guard lock(mutex_);

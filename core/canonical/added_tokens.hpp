@@ -43,8 +43,6 @@ class AddedTokens {
   Open next(Open open, std::string_view bytes) const;
   // Behind the added token `index`; kDead where another match comes before it.
   Open behind(Open open, std::size_t index) const;
-  // Whether the byte takes one of these further.
-  bool may_extend(Open open, std::uint8_t byte) const;
   // The same of all of them.
   std::shared_ptr<const std::vector<Open>> behind_all(Open open) const;
   // Whether any match begins with the byte.

@@ -108,7 +108,7 @@ class CanonicalAutomaton {
   static constexpr std::size_t kMostFrames = 128;
   PlaceMap<FramePtr> frames_;
   std::deque<const PlaceKey*> frame_order_;  // of the map's own keys
-  static constexpr std::size_t kMostMasks = 64;  // places are hardly met again
+  static constexpr std::size_t kMostMasks = 8;  // places are hardly met again, and memory just used is the fastest
   PlaceMap<Made> masks_;
   std::deque<const PlaceKey*> mask_order_;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock

@@ -137,10 +137,10 @@ class Liveness::Search {
     const Node before = nodes_[from].first;  // a copy: the list grows
     const LandingPtr landing = all_.tokenization_.landing(before.text.guess, before.text.place);
     for (const auto& [token, target] : landing->listed()) {
-      if (!pieces_.follow(before.pieces, before.last, {token})) continue;
+      const std::string_view bytes = all_.tokenization_.vocabulary().bytes({token});
       StateId state = before.state;
-      for (const char byte : all_.tokenization_.vocabulary().bytes({token}))
-        state = bytes_.next(state, static_cast<std::uint8_t>(byte), budget_);
+      for (std::size_t i = 0; i < bytes.size() && state != ByteAutomaton::kDead; ++i)
+        state = bytes_.next(state, static_cast<std::uint8_t>(bytes[i]), budget_);
       if (state == ByteAutomaton::kDead) continue;
       if (const TokenCount count = try_token(from, {token}, state); count != kDead) return count;
     }

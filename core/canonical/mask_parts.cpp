@@ -67,12 +67,8 @@ const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch,
   };
   const std::vector<std::uint32_t> asked = part(key, budget).asked;
   for (const std::uint32_t token : asked) judge(token);
-  if (touch.open != AddedTokens::kNothing) {
-    const TokenTrie& trie = tokenization_.vocabulary().trie();
-    for (std::uint32_t child = trie.children_begin(TokenTrie::root()); child < trie.children_end(TokenTrie::root()); ++child)
-      if (tokenization_.rules().added().may_extend(touch.open, trie.byte(child)))
-        for (std::uint32_t i = trie.node({child}).tokens_begin; i < trie.node({child}).tokens_end; ++i) judge(trie.order()[i]);
-  }
+  if (touch.open != AddedTokens::kNothing)
+    for (const std::uint32_t token : *tokenization_.told_apart(touch.open)) judge(token);
   bytes_ += (changes.live.size() + changes.dead.size()) * sizeof(std::uint32_t) + 160;
   return touched_.emplace(full, std::move(changes)).first->second;
 }

@@ -263,6 +263,7 @@ namespace {
 constexpr std::size_t kMostWithinBytes = 16 << 20;
 constexpr std::size_t kMostBefore = 64;
 constexpr std::size_t kMostAddedWithin = 256;
+constexpr std::size_t kMostToldApart = 256;
 }  // namespace
 
 std::size_t Tokenization::Within::memory_bytes() const {
@@ -305,6 +306,36 @@ Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& 
   const std::lock_guard lock(mutex_);
   if (added_within_.size() >= kMostAddedWithin) added_within_.clear();
   return added_within_.try_emplace(key, std::move(result)).first->second;
+}
+
+// Down the trie, as long as matches that were under way make a difference.
+std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::told_apart(AddedTokens::Open open) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = told_apart_.find(open); known != told_apart_.end()) return known->second;
+  }
+  struct Under {
+    NodeId node;
+    AddedTokens::Open behind_these, behind_none;
+  };
+  const AddedTokens& added = rules_.added();
+  const auto next = [&](AddedTokens::Open from, std::uint8_t byte) { return from == AddedTokens::kDead ? from : added.next(from, byte); };
+  const TokenTrie& trie = vocabulary_->trie();
+  auto tokens = std::make_shared<std::vector<std::uint32_t>>();
+  std::vector<Under> under{{TokenTrie::root(), open, AddedTokens::kNothing}};
+  while (!under.empty()) {
+    const auto [node, behind_these, behind_none] = under.back();
+    under.pop_back();
+    if (node != TokenTrie::root())
+      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) tokens->push_back(trie.order()[i]);
+    for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
+      const Under after{{child}, next(behind_these, trie.byte(child)), next(behind_none, trie.byte(child))};
+      if (after.behind_these != after.behind_none) under.push_back(after);
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  if (told_apart_.size() >= kMostToldApart) told_apart_.clear();
+  return told_apart_.try_emplace(open, std::move(tokens)).first->second;
 }
 
 std::shared_ptr<const Words> Tokenization::before(TokenId token) const {

@@ -126,6 +126,8 @@ class Tokenization {
   }
   // The matches that one leaves under way where none was before.
   AddedTokens::Open behind_added(std::size_t number) const { return (*behind_added_)[number]; }
+  // The tokens that do not leave the same matches under way behind these as they do behind none, or complete one.
+  std::shared_ptr<const std::vector<std::uint32_t>> told_apart(AddedTokens::Open open) const;
   // Their texts, with their numbers for tokens.
   const TokenTrie& added_trie() const { return *added_trie_; }
   // Those that stay inside a class of code points, whose tokens are given: by what they leave under way, and how many
@@ -230,6 +232,7 @@ class Tokenization {
   mutable std::map<std::string, WithinPtr> within_;
   mutable std::size_t within_bytes_ = 0;
   mutable std::map<std::string, AddedWithinPtr> added_within_;
+  mutable std::map<AddedTokens::Open, std::shared_ptr<const std::vector<std::uint32_t>>> told_apart_;
   mutable std::map<std::uint32_t, std::shared_ptr<const Words>> before_;
 };
 
