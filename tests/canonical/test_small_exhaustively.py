@@ -19,7 +19,7 @@ from random_tokenizers import PATTERNS, random_tokenizer
 
 import tokamata as tk
 
-_CASES = int(os.environ.get("TOKAMATA_CASES", "150"))
+_CASES = int(os.environ.get("TOKAMATA_CASES", "90"))
 _LONGEST = 5
 
 Tokens = tuple[int, ...]
