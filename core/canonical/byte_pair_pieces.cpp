@@ -93,6 +93,14 @@ std::size_t BytePairPieces::forbid(State, TokenId last, const Words& kept, Words
   return cleared;
 }
 
+std::vector<std::uint32_t> BytePairPieces::carried(State state) const {
+  std::vector<std::uint32_t> tokens;
+  if (state == kElsewhere || state == kWhole) return tokens;
+  for (auto child = children_.lower_bound({state, 0}); child != children_.end() && child->first.first == state; ++child)
+    tokens.push_back(child->first.second);
+  return tokens;
+}
+
 std::size_t BytePairPieces::keep_allowed(const Words& allowed, const Words& kept, Words& words) {
   std::size_t cleared = 0;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -80,21 +80,30 @@ CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const PlaceKey& key, Bu
   return frame;
 }
 
-// What the last token forbids, and what lives behind others like it but not behind this one.
+// What the last token forbids, and what lives behind others like it but not behind this one, by any hypothesis.
 TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget) {
-  const Hypothesis& h = *std::ranges::find(state.hypotheses, Hypothesis::Edge::Inside, &Hypothesis::edge);
   const Pieces& pieces = tokenization_->pieces();
-  mask.open_tokens -= pieces.forbid(h.pieces, state.last, frame.kept, mask.words);
+  const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
+  const MaskParts::Touch touch{state.starter, state.marks, state.open};
   TokenCount most = 0;
-  for (const std::uint32_t token : pieces.carried(h.pieces)) {
-    if (!has_bit(mask.words, token) || has_bit(frame.kept, token)) continue;
-    const TokenCount count = parts_.bound_after({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces},
-                                                {state.starter, state.marks, state.open}, {token}, budget);
-    if (count == kDead) {
-      clear_bit(mask.words, token);
-      --mask.open_tokens;
-    } else {
-      most = std::max(most, count);
+  bool is_forbidden = false;
+  for (const Hypothesis& h : state.hypotheses) {
+    if (!is_inside(h)) continue;
+    if (!is_forbidden) mask.open_tokens -= pieces.forbid(h.pieces, state.last, frame.kept, mask.words);
+    is_forbidden = true;
+    for (const std::uint32_t token : pieces.carried(h.pieces)) {
+      if (!has_bit(mask.words, token) || has_bit(frame.kept, token)) continue;
+      TokenCount least = kDead;
+      for (const Hypothesis& other : state.hypotheses)
+        if (is_inside(other))
+          least = std::min(least, parts_.bound_after({place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
+                                                     touch, {token}, budget));
+      if (least == kDead) {
+        clear_bit(mask.words, token);
+        --mask.open_tokens;
+      } else {
+        most = std::max(most, least);
+      }
     }
   }
   return most;

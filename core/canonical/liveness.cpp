@@ -29,6 +29,12 @@ TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
 
 TokenCount Liveness::bound_at_border(StateId state, const TextState& text, Budget& budget) {
   if (text.place != CodePoints::kBetween) return kDead;
+  const TextLiveness::Pair pair(state, text);
+  if (const auto known = borders_.find(pair); known != borders_.end()) return known->second;
+  return borders_.emplace(pair, search_border(state, text, budget)).first->second;
+}
+
+TokenCount Liveness::search_border(StateId state, const TextState& text, Budget& budget) {
   const TextRules& rules = tokenization_.rules();
   const bool may_end = rules.may_end(text);
   if (may_end && pattern_.automaton().accepting(state)) return 0;
@@ -204,6 +210,7 @@ TokenCount Liveness::bound_inside(const Node& node, Budget& budget) {
 
 void Liveness::clear() {
   text_.clear();
+  borders_.clear();
   known_.clear();
   witnesses_.clear();
 }

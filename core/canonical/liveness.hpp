@@ -55,19 +55,21 @@ class Liveness {
   const Witnesses& witnesses(StateId state, const TextState& text) { return witnesses_[{state, text}]; }
 
   void clear();
-  std::size_t memory_bytes() const { return text_.memory_bytes() + known_.size() * 96 + witnesses_.size() * 200; }
+  std::size_t memory_bytes() const { return text_.memory_bytes() + borders_.size() * 80 + known_.size() * 96 + witnesses_.size() * 200; }
 
  private:
   struct NodeHash {
     std::size_t operator()(const Node& node) const;
   };
   class Search;
+  TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);
   TokenCount by_witness(const Node& node) const;
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   TextLiveness text_;
+  std::unordered_map<TextLiveness::Pair, TokenCount, TextLiveness::PairHash> borders_;
   std::unordered_map<Node, TokenCount, NodeHash> known_;
   std::unordered_map<TextLiveness::Pair, Witnesses, TextLiveness::PairHash> witnesses_;
 };
