@@ -35,7 +35,7 @@ from canonical_tables import ANYTHING, measure_tables, own_cache
 from canonical_walks import KINDS, TOKENIZATIONS, Make, Walk, walk
 from cases import PAPER
 from child import ChildError
-from running import Progress, add_output_options, publish, say, use_one_thread
+from running import Progress, add_output_options, draw, publish, say, use_one_thread
 from schema_patterns import FILE, SchemaPattern, collect, sample
 from timing import clock_cost_ns
 from tokenizer import KNOWN, NoTokenizerError, Tokenizer, add_folder_option, load_known
@@ -61,7 +61,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     publish(all_tables(figures), figures.facts, figures.as_json(), options)
-    _plot(figures, options.plot)
+    draw("canonical_plot", "draw", figures, options.plot)
     for line in figures.wrong:
         print(f"wrong: {line}", file=sys.stderr)
     return int(bool(figures.wrong))
@@ -260,17 +260,6 @@ def _genlm(
     facts[NAME] = genlm.versions
     found.genlm = f"its filter took {genlm.build_s:.1f} s to make"
     return genlm
-
-
-def _plot(figures: CanonicalFigures, path: Path | None) -> None:
-    if path is None:
-        return
-    try:
-        import canonical_plot
-
-        canonical_plot.draw(figures, path)
-    except ImportError as error:
-        print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
 
 
 if __name__ == "__main__":

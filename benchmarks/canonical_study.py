@@ -25,7 +25,7 @@ from canonical_study_figures import CaseFigures, StudyFigures
 from canonical_study_report import all_tables
 from canonical_study_scoring import Judged, judge
 from canonical_study_writing import WAYS, Output, write
-from running import Progress, add_output_options, publish, use_one_thread
+from running import Progress, add_output_options, draw, publish, use_one_thread
 
 import tokamata as tk
 from tokamata.decoding.hosts import vocabulary_of
@@ -46,7 +46,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     publish(all_tables(figures, vocabulary), figures.facts, figures.as_json(), options)
-    _plot(figures, options.plot)
+    draw("canonical_study_plot", "draw", figures, options.plot)
     for line in figures.wrong:
         print(f"wrong: {line}", file=sys.stderr)
     return int(bool(figures.wrong))
@@ -123,17 +123,6 @@ def _read(path: Path) -> StudyFigures:
 
 def _one(content: dict[str, Any]) -> Judged:
     return Judged(**content | {"output": Output(**content["output"])})
-
-
-def _plot(figures: StudyFigures, path: Path | None) -> None:
-    if path is None:
-        return
-    try:
-        import canonical_study_plot
-
-        canonical_study_plot.draw(figures, path)
-    except ImportError as error:
-        print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from cases import PAPER, Case
 from growth_cases import BOUNDS, PATTERN_SIZES, Family
 from growth_figures import GrowthFigures
 from growth_measure import batch, by_vocabulary, family
-from running import Progress, add_output_options, publish, say, use_one_thread
+from running import Progress, add_output_options, draw, publish, say, use_one_thread
 from timing import clock_cost_ns
 from tokenizer import KNOWN, NoTokenizerError, Tokenizer, add_folder_option, load_known
 
@@ -40,7 +40,8 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 2
     publish(figures.tables(), figures.facts, figures.as_json(), options)
-    _plot(figures, options)
+    draw("growth_plot", "draw", figures, options.plot)
+    draw("growth_plot", "draw_summary", figures, options.summary_plot)
     return 0
 
 
@@ -115,20 +116,6 @@ def _families(families: tuple[Family, ...], options: argparse.Namespace) -> list
     if not options.quick:
         return list(families)
     return [Family(one.name, one.prepare, one.text, one.sizes[::2]) for one in families]
-
-
-def _plot(figures: GrowthFigures, options: argparse.Namespace) -> None:
-    if options.plot is None and options.summary_plot is None:
-        return
-    try:
-        import growth_plot
-
-        if options.plot is not None:
-            growth_plot.draw(figures, options.plot)
-        if options.summary_plot is not None:
-            growth_plot.draw_summary(figures, options.summary_plot)
-    except ImportError as error:
-        print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from cases import LIKE_FOR_LIKE, PAPER, WIDE, Case
 from engines import PEERS, Engine, start_engines
 from figures import EngineFigures, Figures, reduce
 from gemma import find_gemma
-from running import add_output_options, publish, say, use_one_thread
+from running import add_output_options, draw, publish, say, use_one_thread
 from timing import clock_cost_ns, summarize
 from tokenizer import NoTokenizerError, Tokenizer
 from trials import Budget, run_case
@@ -40,8 +40,7 @@ def main() -> int:
             return 2
         figures = _measure(tokenizer, options)
     publish(tables.all_tables(figures), figures.facts, figures.as_json(), options)
-    if options.plot:
-        _plot(figures, options.plot)
+    draw("plot", "draw", figures, options.plot)
     return _status(figures)
 
 
@@ -119,15 +118,6 @@ def _measure_alone(tokenizer: Tokenizer, options: argparse.Namespace, figures: F
     figures.loading = alone.loading(tokenizer, min(options.runs, 20), say)
     say("importing, in fresh processes")
     figures.importing = alone.importing(min(options.runs, 20))
-
-
-def _plot(figures: Figures, path: Path) -> None:
-    try:
-        import plot
-
-        plot.draw(figures, path)
-    except ImportError as error:
-        print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
 
 
 def _status(figures: Figures) -> int:

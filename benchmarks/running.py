@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -105,3 +106,21 @@ def publish(
         options.json.write_text(text + "\n", encoding="utf-8")
     if options.markdown:
         options.markdown.write_text(markdown(tables, facts), encoding="utf-8")
+
+
+def draw(module: str, function: str, figures: object, path: Path | None) -> None:
+    """Draws a picture, if one is asked for; where what draws is not installed, says how to come by it.
+
+    Args:
+        module, function: what draws ``(figures, path)``; imported here, as it needs matplotlib.
+        figures: what was measured.
+        path: of the picture (.svg, .png); ``None`` where none is asked for.
+    """
+    if path is None:
+        return
+    try:
+        draws = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
+        return
+    draws(figures, path)

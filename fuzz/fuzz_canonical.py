@@ -11,20 +11,19 @@ walk ends in must be accepted and encode to itself, and the encodings of longer 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import random
 import re
 import sys
 import time
 import unicodedata
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import timed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "canonical"))
 
@@ -49,6 +48,12 @@ class Tally:
     masks: int = 0
     walks: int = 0
     texts: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.tried:,} patterns, {self.masks:,} masks, {self.walks:,} walks "
+            f"and {self.texts:,} longer texts"
+        )
 
 
 class Judge:
@@ -256,20 +261,5 @@ def run(seconds: float, seed: int) -> Tally:
     return tally
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
-    start = time.monotonic()
-    tally = run(arguments.seconds, arguments.seed)
-    print(
-        f"{tally.tried:,} patterns, {tally.masks:,} masks, {tally.walks:,} walks and {tally.texts:,} "
-        f"longer texts, in {time.monotonic() - start:.0f} s; nothing failed"
-    )
-
-
 if __name__ == "__main__":
-    main()
+    timed.main(__doc__, run)

@@ -12,14 +12,13 @@ the masks of its matchers; and the accepted texts are those that a judge accepts
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import timed
 from judged import LIMITS, Judged, NoVerdict, accepts, check_text, random_judged, random_texts
 
 import tokamata as tk
@@ -40,6 +39,11 @@ class Tally:
     tried: int = 0
     walked: int = 0
     judged: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.tried:,} constraints, {self.walked:,} of them walked, {self.judged:,} texts judged"
+        )
 
 
 def live_tokens(matcher: tk.Matcher) -> set[int]:
@@ -166,20 +170,5 @@ def run(seconds: float, seed: int) -> Tally:
     return tally
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
-    start = time.monotonic()
-    tally = run(arguments.seconds, arguments.seed)
-    print(
-        f"{tally.tried:,} constraints, {tally.walked:,} of them walked, {tally.judged:,} texts judged, "
-        f"in {time.monotonic() - start:.0f} s; nothing failed"
-    )
-
-
 if __name__ == "__main__":
-    main()
+    timed.main(__doc__, run)

@@ -83,16 +83,11 @@ AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
 }
 
 std::shared_ptr<const std::vector<AddedTokens::Open>> AddedTokens::behind_all(Open open) const {
-  constexpr std::size_t kMost = 128;  // of 25 kB each, for 6,400 added tokens
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = behind_.find(open); known != behind_.end()) return known->second;
-  }
-  auto all = std::make_shared<std::vector<Open>>();
-  for (std::size_t index = 0; index < count(); ++index) all->push_back(behind(open, index));
-  const std::lock_guard lock(mutex_);
-  if (behind_.size() >= kMost) behind_.clear();
-  return behind_.try_emplace(open, std::move(all)).first->second;
+  return behind_.get(open, [&] {
+    std::vector<Open> all;
+    for (std::size_t index = 0; index < count(); ++index) all.push_back(behind(open, index));
+    return all;
+  });
 }
 
 }  // namespace tokamata

@@ -113,23 +113,13 @@ std::size_t BytePairPieces::keep_allowed(const Words& allowed, const Words& kept
 
 // The tokens that a pre-token can go on with behind one that forbids very many.
 BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
-  const std::uint32_t set = merges_.forbidden_set(last);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = allowed_.find(set); known != allowed_.end()) return known->second;
-  }
-  Words bits = following_;
-  const std::vector<std::uint32_t>& tour = merges_.tour();
-  for (const TourRange range : merges_.forbidden(last))
-    for (std::uint32_t i = range.begin; i < range.end; ++i) clear_bit(bits, tour[i]);
-  auto allowed = std::make_shared<const Words>(std::move(bits));
-  const std::lock_guard lock(mutex_);
-  if (allowed_.emplace(set, allowed).second) allowed_order_.push_back(set);
-  if (allowed_order_.size() > kMostAllowed) {
-    allowed_.erase(allowed_order_.front());
-    allowed_order_.pop_front();
-  }
-  return allowed;
+  return allowed_.get(merges_.forbidden_set(last), [&] {
+    Words bits = following_;
+    const std::vector<std::uint32_t>& tour = merges_.tour();
+    for (const TourRange range : merges_.forbidden(last))
+      for (std::uint32_t i = range.begin; i < range.end; ++i) clear_bit(bits, tour[i]);
+    return bits;
+  });
 }
 
 Words BytePairPieces::before(TokenId token) const { return merges_.before(token, following_); }

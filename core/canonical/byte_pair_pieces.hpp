@@ -7,15 +7,14 @@
 // pre-token may not end behind them.  A trie of such sequences says where one is complete.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 
 #include "canonical/merges.hpp"
 #include "canonical/pieces.hpp"
+#include "common/memo.hpp"
 
 namespace tokamata {
 
@@ -65,9 +64,7 @@ class BytePairPieces final : public Pieces {
   using WordsPtr = std::shared_ptr<const Words>;
   static std::size_t keep_allowed(const Words& allowed, const Words& kept, Words& words);
   WordsPtr allowed_behind(TokenId last) const;
-  mutable std::mutex mutex_;
-  mutable std::map<std::uint32_t, WordsPtr> allowed_;  // for sets that are very large, by number
-  mutable std::deque<std::uint32_t> allowed_order_;
+  mutable Memo<std::uint32_t, Words> allowed_{kMostAllowed};  // for sets that are very large, by number
 };
 
 }  // namespace tokamata

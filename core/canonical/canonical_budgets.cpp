@@ -65,7 +65,7 @@ bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenC
       if (route) route->push_back(way.token);
       std::vector<Found>& known = found_[PlaceKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
       if (known.size() < kMostFound)
-        known.push_back({way.token, way.target, levels[i + 1].state, levels[i + 1].left});
+        known.push_back({way.token, levels[i + 1].state, levels[i + 1].left});
     }
     return true;
   };

@@ -47,10 +47,9 @@ class CanonicalBudgets {
   };
   using WaysPtr = std::shared_ptr<const std::vector<Way>>;
   WaysPtr ways(Place place, Budget& budget);
-  // What was found to lead on: the token, what it leads to, and how many tokens suffice from there.
+  // What was found to lead on: the token, what stands behind it, and how many tokens suffice from there.
   struct Found {
     TokenId token;
-    StateId target;
     CanonicalState behind;
     TokenCount needed;
   };

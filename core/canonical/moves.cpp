@@ -42,7 +42,6 @@ void Moves::add(StateId target, std::span<const std::uint32_t> tokens, bool is_p
 }
 
 Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_are_long, Budget& budget) {
-  constexpr std::size_t kLongWalk = 4096;  // nodes; as in token_automaton.cpp
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {

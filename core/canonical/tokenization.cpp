@@ -261,9 +261,6 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
 
 namespace {
 constexpr std::size_t kMostWithinBytes = 16 << 20;
-constexpr std::size_t kMostBefore = 64;
-constexpr std::size_t kMostAddedWithin = 256;
-constexpr std::size_t kMostToldApart = 256;
 }  // namespace
 
 std::size_t Tokenization::Within::memory_bytes() const {
@@ -288,12 +285,6 @@ void Tokenization::keep_within(const std::string& key, WithinPtr within) const {
   if (within_.emplace(key, std::move(within)).second) within_bytes_ += bytes;
 }
 
-Tokenization::AddedWithinPtr Tokenization::find_added_within(const std::string& key) const {
-  const std::lock_guard lock(mutex_);
-  const auto known = added_within_.find(key);
-  return known == added_within_.end() ? nullptr : known->second;
-}
-
 Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& key, const Words& inside) const {
   std::map<std::pair<AddedTokens::Open, std::size_t>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t number = 0; number < added_.size(); ++number)
@@ -303,17 +294,12 @@ Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& 
     result->longest = std::max(result->longest, where.second);
     result->groups.push_back({where.first, where.second, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
   }
-  const std::lock_guard lock(mutex_);
-  if (added_within_.size() >= kMostAddedWithin) added_within_.clear();
-  return added_within_.try_emplace(key, std::move(result)).first->second;
+  return added_within_.keep(key, std::move(result));
 }
 
 // Down the trie, as long as matches that were under way make a difference.
 std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::told_apart(AddedTokens::Open open) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = told_apart_.find(open); known != told_apart_.end()) return known->second;
-  }
+  if (auto known = told_apart_.find(open)) return known;
   struct Under {
     NodeId node;
     AddedTokens::Open behind_these, behind_none;
@@ -333,20 +319,11 @@ std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::told_apart(Added
       if (after.behind_these != after.behind_none) under.push_back(after);
     }
   }
-  const std::lock_guard lock(mutex_);
-  if (told_apart_.size() >= kMostToldApart) told_apart_.clear();
-  return told_apart_.try_emplace(open, std::move(tokens)).first->second;
+  return told_apart_.keep(open, std::move(tokens));
 }
 
 std::shared_ptr<const Words> Tokenization::before(TokenId token) const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto known = before_.find(token.value); known != before_.end()) return known->second;
-  }
-  auto words = std::make_shared<const Words>(pieces_->before(token));
-  const std::lock_guard lock(mutex_);
-  if (before_.size() >= kMostBefore) before_.clear();
-  return before_.emplace(token.value, std::move(words)).first->second;
+  return before_.get(token.value, [&] { return pieces_->before(token); });
 }
 
 const Words& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) const {

@@ -142,7 +142,7 @@ class Tokenization {
     std::size_t longest = 0;
   };
   using AddedWithinPtr = std::shared_ptr<const AddedWithin>;
-  AddedWithinPtr find_added_within(const std::string& key) const;
+  AddedWithinPtr find_added_within(const std::string& key) const { return added_within_.find(key); }
   AddedWithinPtr make_added_within(const std::string& key, const Words& inside) const;
   bool is_control(TokenId token) const { return vocabulary_->bytes(token).empty(); }
   // Whether the token is no first token of a text, since the decoder takes too much of it away.
@@ -231,9 +231,9 @@ class Tokenization {
   mutable std::map<std::uint32_t, Words> fitting_;  // by starter and marks
   mutable std::map<std::string, WithinPtr> within_;
   mutable std::size_t within_bytes_ = 0;
-  mutable std::map<std::string, AddedWithinPtr> added_within_;
-  mutable std::map<AddedTokens::Open, std::shared_ptr<const std::vector<std::uint32_t>>> told_apart_;
-  mutable std::map<std::uint32_t, std::shared_ptr<const Words>> before_;
+  mutable Memo<std::string, AddedWithin> added_within_{256};
+  mutable Memo<AddedTokens::Open, std::vector<std::uint32_t>> told_apart_{256};
+  mutable Memo<std::uint32_t, Words> before_{64};
 };
 
 }  // namespace tokamata

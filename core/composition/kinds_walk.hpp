@@ -12,6 +12,9 @@
 
 namespace tokamata {
 
+// Nodes of the trie of tokens; opening the kinds of tokens costs about as much as walking ten times this.
+constexpr std::size_t kLongWalk = 4096;
+
 struct TokenKind {
   std::int64_t number;  // a node of the class trie; -1 - i for the i-th control token
   std::span<const std::uint32_t> tokens;

@@ -12,9 +12,6 @@ namespace {
 
 constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 
-// Nodes of the trie of tokens; opening the kinds of tokens costs about as much as walking ten times this.
-constexpr std::size_t kLongWalk = 4096;
-
 void add_stops(const Vocabulary& vocabulary, Mask& mask) {
   for (const std::uint32_t stop : vocabulary.stop()) mask.words[stop / 32] |= 1u << (stop % 32);
   mask.set_bits += vocabulary.stop().size();

@@ -412,6 +412,26 @@ inline std::unique_ptr<Matcher> matcher_at(const std::shared_ptr<Constraint>& co
   return matcher;
 }
 
+// Three threads compile all samples at once, in one order or each in its own, and play them; masks that are held
+// from each stay what they were.  `compile(sample)` gives the constraint.
+template <class Samples, class Compile>
+void compile_at_once(const Samples& all, bool in_one_order, Compile&& compile) {
+  std::vector<std::vector<std::pair<MaskPtr, const Words*>>> held(3);
+  at_once(3, [&](unsigned number) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Sample& sample = all[(i + (in_one_order ? 0 : 2 * number)) % all.size()];
+      const test::Note note([&] { return sample.name; });
+      const std::shared_ptr<Constraint> constraint = compile(sample);
+      Player player(std::make_unique<Matcher>(constraint), number);
+      CHECK_EQUAL(play_all(player, sample, number), sample.texts.size());
+      for (const Sample::Position& position : sample.positions)
+        held[number].emplace_back(matcher_at(constraint, position)->mask(), &position.mask);
+    }
+  });
+  for (const auto& masks : held)
+    for (const auto& [mask, words] : masks) CHECK(mask->words == *words);
+}
+
 // Patterns of a few classes, with bounds on both sides of the longest token.
 inline std::vector<Sample> samples_of_classes() {
   const TreePtr quote = text("\""), small = one_of({{'a', 'z'}}), half = one_of({{'a', 'p'}});

@@ -180,22 +180,7 @@ TEST(matchers_of_one_canonical_constraint_are_told_what_they_are_told_alone) {
 
 TEST(canonical_constraints_of_one_tokenizer_share_what_it_remembers) {
   for (const bool in_one_order : {true, false})
-    for (const Patterns& all : anew()) {
-      std::vector<std::vector<std::pair<MaskPtr, const Words*>>> held(3);
-      at_once(3, [&](unsigned number) {
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          const Sample& sample = all[(i + (in_one_order ? 0 : 2 * number)) % all.size()];
-          const test::Note note([&] { return sample.name; });
-          const auto constraint = sample.compile();
-          Player player(std::make_unique<Matcher>(constraint), number);
-          CHECK_EQUAL(play_all(player, sample, number), sample.texts.size());
-          for (const Sample::Position& position : sample.positions)
-            held[number].emplace_back(matcher_at(constraint, position)->mask(), &position.mask);
-        }
-      });
-      for (const auto& masks : held)
-        for (const auto& [mask, words] : masks) CHECK(mask->words == *words);
-    }
+    for (const Patterns& all : anew()) compile_at_once(all, in_one_order, [](const Sample& sample) { return sample.compile(); });
 }
 
 // One of several constraints gives up what it knows all the time, and goes on from what the tokenizer remembers.

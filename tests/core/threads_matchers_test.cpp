@@ -133,22 +133,9 @@ TEST(one_matcher_takes_whole_calls_in_some_order) {
 
 TEST(constraints_compiled_at_once_share_a_vocabulary) {
   const std::vector<Sample> all = samples_of_classes();
-  for (unsigned round = 0; round < 2; ++round) {
+  for (const bool in_one_order : {false, true}) {
     const auto vocabulary = engine::vocabulary_of(all[0].tokens);
-    std::vector<std::vector<std::pair<MaskPtr, const Words*>>> held(3);
-    at_once(3, [&](unsigned number) {
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const Sample& sample = all[(i + (round ? 0 : 2 * number)) % all.size()];
-        const test::Note note([&] { return sample.name; });
-        const auto constraint = sample.compile({}, nullptr, vocabulary);
-        Player player(std::make_unique<Matcher>(constraint), number);
-        CHECK_EQUAL(play_all(player, sample, number), sample.texts.size());
-        for (const Sample::Position& position : sample.positions)
-          held[number].emplace_back(matcher_at(constraint, position)->mask(), &position.mask);
-      }
-    });
-    for (const auto& masks : held)
-      for (const auto& [mask, words] : masks) CHECK(mask->words == *words);
+    compile_at_once(all, in_one_order, [&](const Sample& sample) { return sample.compile({}, nullptr, vocabulary); });
   }
 }
 

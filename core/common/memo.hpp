@@ -1,0 +1,61 @@
+// What is made once and shared by many threads, at most so many; the oldest go first, and whoever holds one keeps it.
+//
+// Two threads may make the same value at once; the first one kept is what both are given.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace tokamata {
+
+template <class Key, class Value>
+class Memo {
+ public:
+  using Ptr = std::shared_ptr<const Value>;
+
+  explicit Memo(std::size_t most) : most_(most) {}
+
+  // Null where it is not there.
+  Ptr find(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = values_.find(key);
+    return known == values_.end() ? nullptr : known->second;
+  }
+
+  // What is kept under the key: the value, or one that was there before.
+  Ptr keep(const Key& key, Ptr value) {
+    const std::lock_guard lock(mutex_);
+    const auto [known, is_new] = values_.emplace(key, std::move(value));
+    const Ptr kept = known->second;
+    if (!is_new) return kept;
+    order_.push_back(key);
+    if (order_.size() > most_) {
+      values_.erase(order_.front());
+      order_.pop_front();
+    }
+    return kept;
+  }
+
+  // The value of the key, made by `make()` where it is not there.
+  template <class Make>
+  Ptr get(const Key& key, Make&& make) {
+    if (Ptr known = find(key)) return known;
+    return keep(key, std::make_shared<const Value>(make()));
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return values_.size();
+  }
+
+ private:
+  std::size_t most_;
+  mutable std::mutex mutex_;
+  std::unordered_map<Key, Ptr> values_;
+  std::deque<Key> order_;
+};
+
+}  // namespace tokamata
