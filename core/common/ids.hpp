@@ -18,6 +18,7 @@ using ExpressionId = Id<struct ExpressionTag>;  // a normal form in an Arena
 using StateId = Id<struct StateTag>;            // a state of a ByteAutomaton
 using NodeId = Id<struct NodeTag>;              // a node of a TokenTrie
 using TokenId = Id<struct TokenTag>;            // an entry of the vocabulary, a column of the logits
+using RuleId = Id<struct RuleTag>;              // a rule of a set of Rules
 
 // What an automaton reads: a byte, the edge between two tokens, or a control token that the pattern
 // names, in the order of their first mention.

@@ -96,9 +96,12 @@ void Arena::grow_table() {
 
 std::size_t Arena::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
-  return nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
+  std::size_t of_rules = 0;
+  for (const auto& rules : rules_) of_rules += rules->memory_bytes();
+  return of_rules + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
-         (clipped_.size() + advanced_.size() + positions_.size()) * kMapEntry +
+         (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + terminal_derivatives_.size() +
+          text_lengths_.size()) * kMapEntry +
          first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
 }
 
@@ -247,10 +250,17 @@ ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state
 bool Arena::is_class(const ExpressionNode& n) const {
   constexpr unsigned kWide = 16;  // so that the letters of a literal stay as they are
   return (n.kind == Kind::Bytes && byte_set(n).size() >= kWide) ||
-         (n.kind == Kind::CodePoints && n.second == automaton(n).start());
+         (n.kind == Kind::CodePoints && n.second == automaton(n).start()) || is_spelled_class(n);
 }
 
-// C or C{m,n}, where C is a class of code points.
+// A class with a few escapes beside it, as json_spelling.cpp makes of one.  That x beside x is x{2} is true of
+// whatever takes no notice of its surroundings; elsewhere it says little.
+bool Arena::is_spelled_class(const ExpressionNode& n) const {
+  if (n.kind != Kind::Union || n.second > 2 || n.open || n.edges || n.nullable) return false;
+  return std::ranges::any_of(items(n), [&](ExpressionId item) { return node(item).kind != Kind::Union && is_class(node(item)); });
+}
+
+// C or C{m,n}, where C is a class of code points, maybe spelled in JSON.
 std::optional<Arena::Counted> Arena::class_run(ExpressionId head) const {
   const ExpressionNode& n = node(head);
   if (n.kind == Kind::Repetition && is_class(node(n.body()))) return Counted{n.body(), kEpsilon, n.minimum, n.maximum};
@@ -282,6 +292,7 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
                  .constrained = constrained,
                  .edges = h.edges || t.edges,
                  .text = h.text && t.text,
+                 .waits = h.waits || t.waits,
                  .spelled = spelled_sum(h.spelled, t.spelled),
                  .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
                  .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
@@ -386,6 +397,7 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     ExpressionId operator()(const Expression::LookAhead& n) const { return arena.look_ahead(arena.add(*n.rest, added, budget)); }
     ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, added, budget)); }
     ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, added, budget)); }
+    ExpressionId operator()(const Expression::Grammar& n) const { return arena.add_grammar(n.rules, budget); }
   };
   const ExpressionId id = std::visit(Visitor{*this, added, budget}, expression.node());
   added.emplace(&expression, id);
@@ -490,6 +502,15 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
       result = guarded(core, copy(other, n.guard(), copies));
       break;
     }
+    case Kind::Terminal:
+      result = terminal_of(copy(other, n.body(), copies), n.spelled, n.shortest);
+      break;
+    case Kind::Rule:
+      result = rule(n.first, n.rule());
+      break;
+    case Kind::Commit:
+      result = commit(n.first);
+      break;
     case Kind::Concatenation: {  // down its tails by a loop, since they can be long
       std::vector<ExpressionId> heads;
       ExpressionId rest = expression;
@@ -518,7 +539,8 @@ ByteSet Arena::first_bytes(ExpressionId expression) const {
       case Kind::Strings:
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
         return set;
-      case Kind::Repetition: expression = n.body(); continue;
+      case Kind::Repetition:
+      case Kind::Terminal: expression = n.body(); continue;
       case Kind::Union:
         for (ExpressionId item : items(n)) set |= first_bytes(item);
         return set;

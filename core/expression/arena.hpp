@@ -21,6 +21,10 @@
 //                   and fewer guards makes it superfluous.
 //   lookbehind      holds the derivative of its prefix by all that was read so far, and so every
 //                   derivative is taken of the lookbehinds in the continuation too.
+//   terminal        a regular part that stays whole as the head of what follows it: what it does to a
+//                   vocabulary is asked once for all that may follow (composition/terminal_masks.hpp).  It is
+//                   alive by itself, or kEmpty: where its body is constrained, that was searched.
+//   rule            rules.hpp.  Commit never stands in front: what follows it is committed then and there.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
 // Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
@@ -43,6 +47,7 @@
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "expression/expression.hpp"
+#include "expression/rules.hpp"
 
 namespace tokamata {
 
@@ -51,6 +56,7 @@ enum class Kind : std::uint8_t {
   Bytes, CodePoints, Strings, ControlToken, OneToken,
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
+  Terminal, Rule, Commit,
 };
 
 struct ExpressionNode {
@@ -62,15 +68,17 @@ struct ExpressionNode {
   bool constrained : 1 = false;         // may be empty without being the empty expression
   bool edges : 1 = false;               // sees the edges of tokens
   bool text : 1 = false;                // all it accepts is valid UTF-8, and no control token
+  bool waits : 1 = false;               // has a rule that waits for a choice
   std::uint32_t spelled = kUnspelled;  // bytes of a shortest text of single-byte tokens that is sure to be there
   std::uint32_t shortest = 0;  // bytes of a shortest text; at least so many, where it is constrained
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;   // nesting, tails not counted
   std::uint32_t shape = 0;   // hash of the structure without the counts
   std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings: automaton; ControlToken: number; OneToken: set;
-                             // Concatenation: head; Union, Intersection: offset; Guarded: core; others: body
+                             // Concatenation: head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice;
+                             // others: body
   std::uint32_t second = 0;  // CodePoints, Strings: state; OneToken: phase; Concatenation: tail;
-                             // Union, Intersection: length; Guarded: guard
+                             // Union, Intersection: length; Guarded: guard; Rule: number
   Count minimum = 0;
   Count maximum = 0;
 
@@ -82,6 +90,7 @@ struct ExpressionNode {
   ExpressionId body() const { return {first}; }
   ExpressionId core() const { return {first}; }
   ExpressionId guard() const { return {second}; }
+  RuleId rule() const { return {second}; }
   bool has_items() const { return kind == Kind::Union || kind == Kind::Intersection; }
 };
 
@@ -117,12 +126,23 @@ class Arena {
   ExpressionId look_ahead(ExpressionId rest);
   ExpressionId look_behind(ExpressionId prefix);
   ExpressionId scope(ExpressionId body);
+  // kEmpty where the body accepts nothing.
+  ExpressionId terminal(ExpressionId body, Budget& budget);
+  ExpressionId rule(std::uint32_t source, RuleId rule);
+  ExpressionId commit(std::uint32_t choice);
+  // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
+  // where there are rules in it.
+  std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
+
+  // Rules move to the arena that replaces theirs.
+  void adopt_rules(Arena& old);
+  Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
 
-  // Where the expression begins with a leaf: the bytes after which something may live.
-  std::optional<ByteSet> leaf_bytes(ExpressionId expression) const;
+  // Where that is cheap to tell: the bytes after which something may live.
+  std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
 
   // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
   // long, in which counts beyond that reach are forgotten: x{0,n} becomes x*, and x{m,n}·t with m
@@ -226,6 +246,7 @@ class Arena {
   std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget);
   ExpressionId pair(ExpressionId head, ExpressionId tail);
   bool is_class(const ExpressionNode& n) const;
+  bool is_spelled_class(const ExpressionNode& n) const;
   static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   std::optional<Counted> class_run(ExpressionId head) const;
   ExpressionId rotated(ExpressionId expression);
@@ -270,6 +291,14 @@ class Arena {
 
   ExpressionId clip_repetition(const ExpressionNode& node);
 
+  // Rules and terminals: rules.cpp.
+  ExpressionId add_grammar(const std::shared_ptr<const RuleSet>& rules, Budget& budget);
+  ExpressionId terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest);
+  ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
+  std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
+  ExpressionId committed(ExpressionId expression, std::uint32_t choice);
+  ExpressionId settled(ExpressionId alternative);
+
   ByteSet single_bytes_;
   std::size_t reach_;
   std::uint32_t depth_limit_;
@@ -287,6 +316,11 @@ class Arena {
   std::unordered_map<std::uint32_t, ByteSet> first_bytes_;
   std::unordered_map<std::uint64_t, ExpressionId> advanced_;  // by expression and symbol
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
+  std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
+  std::vector<std::unique_ptr<Rules>> rules_;
+  std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
+  std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
+  std::unordered_map<std::uint32_t, std::uint32_t> text_lengths_;  // of bodies that were searched; kNoText: none
   ByteSet class_borders_;
   ByteSet pattern_bytes_;
 };

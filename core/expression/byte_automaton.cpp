@@ -45,7 +45,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   try {
     budget.step();
     const std::size_t place = std::size_t{state.value} * stride_ + column(symbol);
-    if (symbol.is_byte() && fill_dead_from_leaf(state) && rows_[place] == kDead) return kDead;
+    if (symbol.is_byte() && fill_dead_from_leaf(state, budget) && rows_[place] == kDead) return kDead;
     const StateId target = state_of(arena_.derivative(source, symbol, budget), budget.limits());
     rows_[place] = target;
     return target;
@@ -55,8 +55,9 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   }
 }
 
-bool ByteAutomaton::fill_dead_from_leaf(StateId state) {
-  const std::optional<ByteSet> alive = arena_.leaf_bytes(expressions_[state.value]);
+bool ByteAutomaton::fill_dead_from_leaf(StateId state, Budget& budget) {
+  if (rows_[std::size_t{state.value} * stride_] != kUnknown) return false;  // that was done, most likely
+  const std::optional<ByteSet> alive = arena_.leaf_bytes(expressions_[state.value], budget);
   if (!alive) return false;
   const std::size_t row = std::size_t{state.value} * stride_;
   for (std::size_t index = 0; index < byte_classes_.size(); ++index)
@@ -75,9 +76,10 @@ std::size_t ByteAutomaton::memory_bytes() const {
 }
 
 void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
-  const Arena old_arena = std::move(arena_);
+  Arena old_arena = std::move(arena_);
   const std::vector<ExpressionId> old_expressions = std::move(expressions_);
   arena_ = make_arena();
+  arena_.adopt_rules(old_arena);
   expressions_.clear();
   rows_ = {};
   state_of_expression_ = {};

@@ -86,7 +86,7 @@ class ByteAutomaton {
                             : static_cast<std::uint32_t>(byte_classes_.size()) + symbol.value - Symbol::kBytes;
   }
   StateId make_transition(StateId state, Symbol symbol, Budget& budget);
-  bool fill_dead_from_leaf(StateId state);
+  bool fill_dead_from_leaf(StateId state, Budget& budget);
 
   Arena make_arena() const { return Arena(single_bytes_, reach_, limits_.depth); }
 

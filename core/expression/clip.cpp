@@ -44,6 +44,9 @@ ExpressionId Arena::clip(ExpressionId expression) {
       std::vector<ExpressionId> clipped;
       for (std::uint32_t i = 0; i < n.second; ++i) clipped.push_back(clip(items_[n.first + i]));
       result = unite(clipped);
+    } else if (n.kind == Kind::Terminal) {
+      const ExpressionId body = clip(n.body());
+      result = terminal_of(body, node(body).spelled, node(body).shortest);
     } else {
       result = clip_repetition(n);
     }

@@ -36,6 +36,16 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::Stub:
       case Kind::LookAhead:
       case Kind::LookBehind:
+      case Kind::Commit:
+        return;
+      case Kind::Terminal:
+        if (const ExpressionId rest = derive_terminal(n, run); rest != kEmpty)
+          out.push_back(concatenate(rest, advanced(tail, run.symbol, run.budget)));
+        return;
+      case Kind::Rule:
+        if (run.symbol.is_byte())
+          if (const ExpressionId rest = rules(n).derivative(n.rule(), run.symbol.byte(), *this, run.budget); rest != kEmpty)
+            distribute(rest, advanced(tail, run.symbol, run.budget), out);
         return;
       case Kind::Everything:
       case Kind::Bytes:
@@ -285,12 +295,24 @@ ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
 // ---- whole rows -------------------------------------------------------------------------------
 
 // Most bytes lead nowhere from a literal or a class; to ask for them one by one costs ten times as much.
-std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression) const {
-  const ExpressionNode& n = node(expression);
-  const ExpressionNode& leaf = n.kind == Kind::Concatenation ? node(n.head()) : n;
-  if (leaf.kind != Kind::Bytes && leaf.kind != Kind::CodePoints && leaf.kind != Kind::Strings) return std::nullopt;
-  if (leaf.nullable) return std::nullopt;  // the end of one string may be the beginning of another
-  return first_bytes(n.kind == Kind::Concatenation ? n.head() : expression);
+std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget) {
+  constexpr std::size_t kMany = 64;
+  const auto all = alternatives(expression);
+  if (all.size() > kMany) return std::nullopt;
+  ByteSet bytes;
+  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
+    const ExpressionNode n = node(alternative);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode leaf = is_pair ? node(n.head()) : n;
+    const bool is_told = leaf.kind == Kind::Bytes || leaf.kind == Kind::CodePoints || leaf.kind == Kind::Strings ||
+                         leaf.kind == Kind::Rule || alternative == kEpsilon;
+    if (!is_told || (leaf.nullable && is_pair)) return std::nullopt;  // what may be skipped lets others begin
+    if (leaf.kind == Kind::Rule)
+      bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
+    else
+      bytes |= first_bytes(is_pair ? n.head() : alternative);
+  }
+  return bytes;
 }
 
 }  // namespace tokamata

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "expression/rules.hpp"
 #include "expression/string_automaton.hpp"
 #include "expression/utf8.hpp"
 
@@ -82,8 +83,11 @@ class Expression {
   struct OneToken {
     ByteSet bytes;
   };
+  struct Grammar {  // all that the rules accept
+    std::shared_ptr<const RuleSet> rules;
+  };
   using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Everything,
-                            Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken>;
+                            Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar>;
 
   // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.
   static constexpr std::uint32_t kMaximumDepth = 2000;
@@ -123,6 +127,7 @@ class Expression {
   static ExpressionPtr scope(ExpressionPtr body) { return wrap<Scope>(std::move(body)); }
   static ExpressionPtr control_token(std::string name) { return make(ControlToken{std::move(name)}, 0); }
   static ExpressionPtr one_token(const ByteSet& bytes) { return make(OneToken{bytes}, 0); }
+  static ExpressionPtr grammar(std::shared_ptr<const RuleSet> rules) { return make(Grammar{std::move(rules)}, 0); }
 
   const Node& node() const { return node_; }
   std::uint32_t depth() const { return depth_; }

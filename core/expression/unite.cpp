@@ -20,7 +20,7 @@ void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>&
     const auto union_items = items(n);
     out.insert(out.end(), union_items.begin(), union_items.end());
   } else {
-    out.push_back(rotated(expression));
+    out.push_back(settled(rotated(expression)));
   }
 }
 
@@ -61,6 +61,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
     result.constrained |= n.constrained;
     result.edges |= n.edges;
     result.text &= n.text;
+    result.waits |= n.waits;
     result.spelled = std::min(result.spelled, n.spelled);
     result.shortest = std::min(result.shortest, n.shortest);
     result.worst = std::max(result.worst, n.worst);

@@ -1,0 +1,179 @@
+#include "bindings/json.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "json/canonical_value.hpp"
+#include "json/json_rules.hpp"
+#include "json/leaves.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+
+namespace {
+
+using json::ValueNode;
+using json::ValueTable;
+
+// A table under way, and what was handed out of it.
+struct TableBuilder {
+  std::shared_ptr<ValueTable> table = std::make_shared<ValueTable>();
+
+  std::uint32_t add(ValueTable::Node node) { return table->add(std::move(node)).value; }
+  ValueNode node(std::uint32_t number) const {
+    if (number >= table->size()) throw nb::index_error("no such node");
+    return {number};
+  }
+  std::vector<ValueNode> nodes(const nb::list& numbers) const {
+    std::vector<ValueNode> found;
+    found.reserve(numbers.size());
+    for (const nb::handle number : numbers) found.push_back(node(nb::cast<std::uint32_t>(number)));
+    return found;
+  }
+};
+
+std::string utf8(nb::handle text) {
+  Py_ssize_t length = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+  if (!data) throw nb::python_error();
+  return {data, static_cast<std::size_t>(length)};
+}
+
+// A value that json.loads gives, as canonical text.
+std::string canonical_of(nb::handle value, unsigned depth) {
+  constexpr unsigned kDeepest = 500;
+  if (depth > kDeepest) throw nb::value_error("a constant is nested more than 500 deep");
+  if (value.is_none()) return "null";
+  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True ? "true" : "false";
+  if (PyUnicode_Check(value.ptr())) return '"' + json::spelled_string(utf8(value)) + '"';
+  const auto joined = [](char open, std::vector<std::string> parts, char close) {
+    std::string text(1, open);
+    for (std::size_t i = 0; i < parts.size(); ++i) text += (i ? "," : "") + parts[i];
+    return text + close;
+  };
+  if (PyList_Check(value.ptr())) {
+    std::vector<std::string> parts;
+    for (const nb::handle part : nb::borrow<nb::list>(value)) parts.push_back(canonical_of(part, depth + 1));
+    return joined('[', std::move(parts), ']');
+  }
+  if (PyDict_Check(value.ptr())) {
+    std::vector<std::string> parts;
+    for (const auto [name, part] : nb::borrow<nb::dict>(value))
+      parts.push_back('"' + json::spelled_string(utf8(name)) + "\":" + canonical_of(part, depth + 1));
+    std::ranges::sort(parts);
+    return joined('{', std::move(parts), '}');
+  }
+  return json::canonical_value(utf8(PyFloat_Check(value.ptr()) ? nb::repr(value) : nb::str(value)));  // a number
+}
+
+std::uint32_t add_constants(TableBuilder& builder, const nb::list& values) {
+  std::vector<std::string> texts;
+  std::vector<ValueNode> ways;
+  for (const nb::handle value : values) {
+    if (PyUnicode_Check(value.ptr()))
+      texts.push_back(utf8(value));
+    else
+      ways.push_back(json::add_constant(canonical_of(value, 0), *builder.table));
+  }
+  if (!texts.empty()) {
+    std::vector<std::string_view> views(texts.begin(), texts.end());
+    const json::LanguageId language = builder.table->language(Expression::strings(StringAutomaton::of_strings(std::move(views))));
+    ways.push_back(builder.table->add(ValueTable::AllOf{{builder.table->add(ValueTable::String{language}),
+                                                         builder.table->add(ValueTable::Types{json::kString})}}));
+  }
+  return ways.size() == 1 ? ways[0].value : builder.add(ValueTable::AnyOf{std::move(ways)});
+}
+
+std::uint32_t add_range(TableBuilder& builder, std::optional<std::string> minimum, std::optional<std::string> exclusive_minimum,
+                        std::optional<std::string> maximum, std::optional<std::string> exclusive_maximum,
+                        std::optional<std::string> multiple_of) {
+  std::vector<ValueNode> parts;
+  const auto part = [&](json::NumberRange range) { parts.push_back(builder.table->add(ValueTable::Number{std::move(range)})); };
+  json::NumberRange range;
+  range.multiple_of = std::move(multiple_of);
+  range.exclusive_minimum = !minimum && exclusive_minimum;
+  range.exclusive_maximum = !maximum && exclusive_maximum;
+  if (minimum && exclusive_minimum) part({.minimum = exclusive_minimum, .exclusive_minimum = true});
+  if (maximum && exclusive_maximum) part({.maximum = exclusive_maximum, .exclusive_maximum = true});
+  range.minimum = minimum ? std::move(minimum) : std::move(exclusive_minimum);
+  range.maximum = maximum ? std::move(maximum) : std::move(exclusive_maximum);
+  if (range.minimum || range.maximum || range.multiple_of) part(std::move(range));
+  return parts.size() == 1 ? parts[0].value : builder.add(ValueTable::AllOf{std::move(parts)});
+}
+
+template <class Style>
+Style one_of_names(const std::string& given, std::initializer_list<std::pair<const char*, Style>> names) {
+  for (const auto& [name, value] : names)
+    if (given == name) return value;
+  throw nb::value_error("no such style");
+}
+
+ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
+                         const std::string& whitespace, const std::string& spelling) {
+  using namespace json;
+  const Style style{
+      one_of_names<Whitespace>(whitespace, {{"compact", Whitespace::Compact}, {"natural", Whitespace::Natural}, {"any", Whitespace::Any}}),
+      one_of_names<PropertyOrder>(property_order, {{"schema", PropertyOrder::Schema}, {"any", PropertyOrder::Any}}),
+      one_of_names<Spelling>(spelling, {{"plain", Spelling::Plain}, {"any", Spelling::Any}})};
+  return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table), builder.node(root), style));
+}
+
+Count maximum_of(std::optional<Count> maximum) { return maximum.value_or(json::kNoMaximum); }
+
+}  // namespace
+
+void bind_json(nb::module_& m) {
+  using B = TableBuilder;
+  using N = std::uint32_t;
+  nb::class_<B>(m, "ValueTable")
+      .def(nb::init<>())
+      .def("any_value", [](B&) { return ValueTable::kAny.value; })
+      .def("no_value", [](B&) { return ValueTable::kNone.value; })
+      .def("all_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::AllOf{b.nodes(nodes)}); })
+      .def("any_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::AnyOf{b.nodes(nodes)}); })
+      .def("one_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::OneOf{b.nodes(nodes)}); })
+      .def("negate", [](B& b, N node) { return b.add(ValueTable::Negation{b.node(node)}); })
+      .def("types", [](B& b, unsigned mask) { return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)}); })
+      .def("integral", [](B& b) { return b.add(ValueTable::Integral{}); })
+      .def("number_range", &add_range, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
+      .def("string", [](B& b, ExpressionPtr texts) { return b.add(ValueTable::String{b.table->language(std::move(texts))}); })
+      .def("string_length",
+           [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::StringLength{minimum, maximum_of(maximum)}); },
+           nb::arg(), nb::arg().none())
+      .def("items", [](B& b, const nb::list& prefix, N rest) { return b.add(ValueTable::Items{b.nodes(prefix), b.node(rest)}); })
+      .def("array_length",
+           [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::ArrayLength{minimum, maximum_of(maximum)}); },
+           nb::arg(), nb::arg().none())
+      .def("contains",
+           [](B& b, N node, Count minimum, std::optional<Count> maximum) {
+             return b.add(ValueTable::Contains{b.node(node), minimum, maximum_of(maximum)});
+           },
+           nb::arg(), nb::arg(), nb::arg().none())
+      .def("unique", [](B& b) { return b.add(ValueTable::Unique{}); })
+      .def("property",
+           [](B& b, const nb::str& name, N node) { return b.add(ValueTable::Property{b.table->name(utf8(name)), b.node(node)}); })
+      .def("matching",
+           [](B& b, ExpressionPtr names, N node) { return b.add(ValueTable::Matching{b.table->language(std::move(names)), b.node(node)}); })
+      .def("others",
+           [](B& b, const nb::list& names, const std::vector<ExpressionPtr>& languages, N node) {
+             ValueTable::Others others{{}, {}, b.node(node)};
+             for (const nb::handle name : names) others.names.push_back(b.table->name(utf8(name)));
+             for (const ExpressionPtr& language : languages) others.languages.push_back(b.table->language(language));
+             return b.add(std::move(others));
+           })
+      .def("has", [](B& b, const nb::str& name) { return b.add(ValueTable::Has{b.table->name(utf8(name))}); })
+      .def("property_count",
+           [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::PropertyCount{minimum, maximum_of(maximum)}); },
+           nb::arg(), nb::arg().none())
+      .def("constant", [](B& b, nb::handle value) { return json::add_constant(canonical_of(value, 0), *b.table).value; }, nb::arg().none())
+      .def("constants", &add_constants)
+      .def("reserve", [](B& b) { return b.table->reserve().value; })
+      .def("define", [](B& b, N reserved, N as) { b.table->define(b.node(reserved), b.node(as)); })
+      .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a);
+}
+
+}  // namespace tokamata

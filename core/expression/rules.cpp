@@ -1,0 +1,198 @@
+// Rules and terminals inside expressions; see rules.hpp for rules.
+//
+// A terminal keeps a regular part whole: of T·K the derivative is T'·K, and not the alternatives of T with K
+// behind each.  So K is told apart from what the part does to a vocabulary, which is the same for all K.
+//
+// Problem.  A terminal must be known to live, or to be empty, when it is made: what stands around it takes it
+// for granted.  Where no intersection, complement or lookaround is in its body that shows; elsewhere a search
+// by bytes decides.
+// Example.  terminal([a-z]{3} & .*q.*) lives (aaq), terminal([a-z]{3} & [0-9]*) is kEmpty.
+// How.  Best first, by the length of the shortest text of what is reached, as far as its parts tell it; what
+// was found alive or empty on the way is remembered for all bodies met.
+// Cost.  A derivative for every byte class of every expression reached; mostly few, since the first way tried
+// ends well.
+
+#include <algorithm>
+#include <queue>
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+namespace {
+
+constexpr std::uint32_t kNoText = ~std::uint32_t{0};
+
+std::uint64_t key_of(ExpressionId expression, std::uint32_t with) {
+  return (std::uint64_t{expression.value} << 32) | with;
+}
+
+}  // namespace
+
+// ---- rules ------------------------------------------------------------------------------------
+
+ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, Budget& budget) {
+  const auto known = std::ranges::find(rule_sets_, rule_set);
+  const auto source = static_cast<std::uint32_t>(known - rule_sets_.begin());
+  if (known == rule_sets_.end()) {
+    rule_sets_.push_back(rule_set);
+    rules_.push_back(rule_set->make(source));
+    pattern_bytes_ |= rule_set->bytes();
+    class_borders_ |= rule_set->class_borders();
+  }
+  return rules_[source]->start(*this, budget);
+}
+
+void Arena::adopt_rules(Arena& old) {
+  rules_ = std::move(old.rules_);
+  rule_sets_ = std::move(old.rule_sets_);
+  pattern_bytes_ = old.pattern_bytes_;
+  class_borders_ = old.class_borders_;
+  for (const auto& rules : rules_) rules->forget_expressions();
+}
+
+ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
+  const Rules::About about = rules_[source]->about(rule);
+  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .spelled = about.spelled,
+                 .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
+}
+
+ExpressionId Arena::commit(std::uint32_t choice) {
+  return intern({.kind = Kind::Commit, .text = true, .spelled = 0, .first = choice});
+}
+
+// What `expression` becomes once the choice is made.
+ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
+  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
+  ExpressionId result;
+  while (true) {
+    const ExpressionNode n = node(expression);
+    if (!n.waits) {
+      result = expression;
+      break;
+    }
+    if (const auto known = committed_.find(key_of(expression, choice)); known != committed_.end()) {
+      result = known->second;
+      break;
+    }
+    if (n.kind == Kind::Concatenation) {
+      spine.push_back(expression);
+      expression = n.tail();
+      continue;
+    }
+    if (n.kind == Kind::Rule) {
+      result = rule(n.first, rules_[n.first]->committed(n.rule(), choice));
+    } else {  // a union: nothing else holds rules
+      std::vector<ExpressionId> alternatives;
+      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(committed(items_[n.first + i], choice));
+      result = unite(alternatives);
+    }
+    committed_.emplace(key_of(expression, choice), result);
+    break;
+  }
+  for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
+    result = concatenate(committed(node(*place).head(), choice), result);
+    committed_.emplace(key_of(*place, choice), result);
+  }
+  return result;
+}
+
+// An alternative with no Commit in front.
+ExpressionId Arena::settled(ExpressionId alternative) {
+  while (true) {
+    const ExpressionNode n = node(alternative);
+    if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
+    alternative = rotated(committed(n.tail(), node(n.head()).first));
+  }
+}
+
+// ---- terminals --------------------------------------------------------------------------------
+
+ExpressionId Arena::terminal(ExpressionId body, Budget& budget) {
+  const ExpressionNode n = node(body);
+  if (body == kEmpty || body == kEpsilon || n.kind == Kind::Terminal) return body;
+  if (!n.constrained) return terminal_of(body, n.spelled, n.shortest);
+  const std::uint32_t length = length_of_some_text(body, budget);
+  // The text found need not be one of single-byte tokens; where all bytes of the pattern are, it is.
+  const bool is_spelled = pattern_bytes_.is_subset_of(single_bytes_);
+  return length == kNoText ? kEmpty : terminal_of(body, is_spelled ? length : ExpressionNode::kUnspelled, n.shortest);
+}
+
+ExpressionId Arena::terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest) {
+  const ExpressionNode& n = node(body);
+  return intern({.kind = Kind::Terminal, .nullable = n.nullable, .counts_past_reach = n.counts_past_reach, .text = true,
+                 .spelled = spelled, .shortest = shortest,
+                 .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst, .depth = n.depth + 1,
+                 .shape = n.shape, .first = body.value});
+}
+
+ExpressionId Arena::derive_terminal(const ExpressionNode& n, const Derivation& run) {
+  if (!run.symbol.is_byte()) return kEmpty;
+  const std::uint64_t key = key_of(n.body(), run.symbol.value);
+  if (const auto known = terminal_derivatives_.find(key); known != terminal_derivatives_.end()) return known->second;
+  const ExpressionId result = terminal(derivative(n.body(), run.symbol, run.budget), run.budget);
+  terminal_derivatives_.emplace(key, result);
+  return result;
+}
+
+// ---- some text --------------------------------------------------------------------------------
+
+std::uint32_t Arena::length_of_some_text(ExpressionId expression, Budget& budget) {
+  if (const auto known = text_lengths_.find(expression.value); known != text_lengths_.end()) return known->second;
+  const std::optional<std::string> text = some_text(expression, budget);
+  return text ? static_cast<std::uint32_t>(text->size()) : kNoText;
+}
+
+std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& budget) {
+  struct Arrival {
+    ExpressionId from;
+    std::uint8_t byte;
+  };
+  struct Open {
+    std::uint32_t estimate;  // of a whole text through here, in bytes
+    std::uint32_t length;    // so far
+    ExpressionId at;
+    bool operator<(const Open& other) const {  // the best on top; of equals the longest
+      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
+    }
+  };
+  std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
+  std::priority_queue<Open> open;
+  const auto estimate = [&](ExpressionId at, std::uint32_t length) {
+    return length + std::min(node(at).shortest, ExpressionNode::kUnspelled / 2);
+  };
+  if (expression != kEmpty) open.push({estimate(expression, 0), 0, expression});
+  while (!open.empty()) {
+    const Open best = open.top();
+    open.pop();
+    if (node(best.at).nullable) {
+      std::string text;
+      std::uint32_t rest = 0;
+      for (ExpressionId at = best.at;; ++rest) {
+        text_lengths_.insert_or_assign(at.value, rest);
+        if (at == expression) break;
+        const Arrival& arrival = arrivals.at(at.value);
+        text.push_back(static_cast<char>(arrival.byte));
+        at = arrival.from;
+      }
+      std::ranges::reverse(text);
+      return text;
+    }
+    const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
+    for (unsigned value = 0; value < 256; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      if (byte != 0 && !class_borders_.contains(byte)) continue;
+      if (leaf && !leaf->contains(byte)) continue;
+      budget.step();
+      const ExpressionId target = derivative(best.at, byte, budget);
+      if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
+      if (const auto known = text_lengths_.find(target.value); known != text_lengths_.end() && known->second == kNoText)
+        continue;
+      open.push({estimate(target, best.length + 1), best.length + 1, target});
+    }
+  }
+  for (const auto& [dead, arrival] : arrivals) text_lengths_.insert_or_assign(dead, kNoText);
+  return std::nullopt;
+}
+
+}  // namespace tokamata

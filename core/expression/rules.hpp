@@ -1,0 +1,77 @@
+// Rules: nonterminals whose right-hand sides are made when they are asked for.
+//
+// Problem.  A JSON value may hold JSON values, as deep as the input goes; no finite set of regular
+// expressions says that.  A reference to a rule inside a concatenation does: `rule · continuation` is the
+// stack of a push-down automaton, a chain of hash-consed continuations that many states share.
+// Example.  V = [ ] | [ V (, V)* ] | 1.  After "[[1" the state is  rest-of-list · rest-of-list.
+// How.  The arena asks a set of rules for the derivative of a rule, which is an expression over other
+// rules, and puts the continuation behind it.  Nothing of a rule is made before its first byte is read.
+//
+// Contract.
+//   - A rule accepts some text, and never the empty one; a rule of no text is not made (the expression
+//     is Arena::kEmpty there).  So liveness costs nothing: what is not kEmpty lives.
+//   - Derivatives are functions of rule and byte alone; equal rules have equal numbers.
+// A rule may *wait* for a choice that the text makes once, such as the width of its indents.  Where it is made,
+// a Commit node stands in the expression, and all that follows becomes what it is under that choice.
+//
+// Source.  Derivatives of context-free languages, Might, Darais and Spiewak 2011, where rules are not left
+// recursive; chains of continuations as in graph-structured stacks, Tomita 1985.
+// Not taken: a push-down automaton beside the expressions (a second kind of engine, and no intersection).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "common/byte_set.hpp"
+#include "common/ids.hpp"
+#include "common/limits.hpp"
+
+namespace tokamata {
+
+class Arena;
+
+// The rules of one pattern within one arena; made by a RuleSet.
+class Rules {
+ public:
+  struct About {
+    std::uint32_t shortest;  // no text is shorter, in bytes
+    std::uint32_t spelled;   // some text of so many bytes has a token for every byte; or kUnspelled
+    bool waits;              // for a choice
+  };
+
+  explicit Rules(std::uint32_t source) : source_(source) {}
+  virtual ~Rules() = default;
+  Rules(const Rules&) = delete;
+  Rules& operator=(const Rules&) = delete;
+
+  // All of the pattern.
+  virtual ExpressionId start(Arena& arena, Budget& budget) = 0;
+  virtual About about(RuleId rule) const = 0;
+  virtual ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) = 0;
+  // The bytes that the texts of a rule begin with.
+  virtual ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // What becomes of a rule that waits.
+  virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
+  // The arena has been given up: numbers of its expressions mean nothing any more.
+  virtual void forget_expressions() = 0;
+  virtual std::size_t memory_bytes() const = 0;
+
+ protected:
+  std::uint32_t source() const { return source_; }
+
+ private:
+  std::uint32_t source_;  // which of the sets of rules of its arena it is
+};
+
+// What a pattern knows of its rules: immutable, shared between threads.
+class RuleSet {
+ public:
+  virtual ~RuleSet() = default;
+  virtual std::unique_ptr<Rules> make(std::uint32_t source) const = 0;
+  // The bytes that texts may hold, and those that begin or end a byte class (Arena::class_borders).
+  virtual ByteSet bytes() const = 0;
+  virtual ByteSet class_borders() const = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,114 @@
+// What a value to come decides, and what is left to fulfil behind it.
+//
+// Problem.  A formula about the elements of an array says of the next element that it is in this set or not in
+// that one, under `any`, `not` and `one`.  The text must go on with one of several sets of values, each with what
+// then remains: a list of branches, whose union is exactly what the formula allows.
+// Example.  one(x in A, x in B) branches into  A less B, nothing left  and  B less A, nothing left; where A and
+// B share no value, into A and B.  contains(A, at least 1) branches into  A, nothing left  and  any value, the
+// same again.
+// How.  Atoms that depend on the value are written with *conditions*, atoms that say "the value is in set s".  One
+// condition after the other is decided; where it is only ever wanted, the branch that lacks it may take any value,
+// since what is left there asks no less: so no complement is made of what nobody denies.
+// Source.  Shannon's expansion; alternating automata over trees work the same way.
+// Cost.  2^n branches at worst for n conditions that are wanted and denied; branches of no value are dropped at
+// once, and those that leave the same are one.
+#pragma once
+
+#include <vector>
+
+#include "json/formula.hpp"
+#include "json/work.hpp"
+
+namespace tokamata::json {
+
+using SetId = Id<struct SetTag>;        // of values: a formula over nodes of a ValueTable
+using ArrayId = Id<struct ArrayTag>;    // a formula about the elements of an array to come
+using ObjectId = Id<struct ObjectTag>;  // a formula about the members of an object to come
+
+inline constexpr std::uint32_t kCondition = 1u << 31;
+constexpr bool is_condition(std::uint32_t atom) { return (atom & kCondition) != 0; }
+constexpr std::uint32_t condition_atom(SetId set) { return set.value | kCondition; }
+constexpr SetId condition_set(std::uint32_t atom) { return {atom & ~kCondition}; }
+
+template <class Tag>
+struct Branch {
+  SetId value;  // some value is in it
+  Id<Tag> rest;
+};
+
+// `Sets` has all, negate, lives and is_exact (value_sets.hpp).
+template <class Tag, class Sets>
+class Brancher {
+ public:
+  using FormulaId = Id<Tag>;
+  Brancher(Formulas<Tag>& formulas, Sets& sets, const Work& work) : formulas_(formulas), sets_(sets), work_(work) {}
+
+  std::vector<Branch<Tag>> branches(FormulaId conditioned, SetId value) {
+    split(conditioned, value);
+    return std::move(found_);
+  }
+
+ private:
+  struct Use {
+    bool wanted = false, denied = false;
+  };
+
+  void split(FormulaId f, SetId value) {
+    while (true) {
+      work_.budget.step();
+      if (f == Formulas<Tag>::kFalse) return;
+      std::uint32_t first = 0;
+      Use use;
+      formulas_.visit(f, [&](std::uint32_t atom, bool wanted, bool denied) {
+        if (!is_condition(atom)) return;
+        if (first == 0) first = atom;
+        if (atom != first) return;
+        use.wanted |= wanted;
+        use.denied |= denied;
+      });
+      if (first == 0) return add(value, f);
+      const SetId condition = condition_set(first);
+      const auto decided = [&](bool holds) {
+        return formulas_.map(f, [&](std::uint32_t atom) {
+          if (atom != first) return formulas_.make_atom(atom);
+          return holds ? Formulas<Tag>::kTrue : Formulas<Tag>::kFalse;
+        });
+      };
+      const FormulaId when = decided(true), unless = decided(false);
+      const SetId inside = sets_.all({value, condition});
+      if (!sets_.lives(inside, work_)) {  // all of `value` is outside
+        if (!sets_.is_exact(condition)) value = sets_.all({value, sets_.negate(condition)});
+        if (!sets_.lives(value, work_)) return;
+        f = unless;
+        continue;
+      }
+      if (unless == Formulas<Tag>::kFalse) {
+        value = inside;
+        f = when;
+        continue;
+      }
+      // Where it is only ever wanted, what is left without it is no more than what is left with it.
+      const SetId outside = use.wanted && !use.denied ? value : sets_.all({value, sets_.negate(condition)});
+      if (when != Formulas<Tag>::kFalse) split(when, use.denied && !use.wanted ? value : inside);
+      if (!sets_.lives(outside, work_)) return;
+      value = outside;
+      f = unless;
+    }
+  }
+
+  void add(SetId value, FormulaId rest) {
+    for (Branch<Tag>& known : found_)
+      if (known.rest == rest) {
+        known.value = sets_.any({known.value, value});
+        return;
+      }
+    found_.push_back({value, rest});
+  }
+
+  Formulas<Tag>& formulas_;
+  Sets& sets_;
+  Work work_;
+  std::vector<Branch<Tag>> found_;
+};
+
+}  // namespace tokamata::json

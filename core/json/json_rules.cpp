@@ -1,0 +1,330 @@
+#include "json/json_rules.hpp"
+
+#include <algorithm>
+
+#include "json/canonical_value.hpp"
+#include "json/leaves.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
+constexpr std::uint32_t kNothing = 0;                   // the empty record, the empty set of texts or names
+
+std::uint32_t capped_sum(std::uint64_t a, std::uint64_t b) {
+  if (a >= ExpressionNode::kUnspelled || b >= ExpressionNode::kUnspelled) return ExpressionNode::kUnspelled;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(a + b, ExpressionNode::kUnspelled - 1));
+}
+
+ExpressionId literal(std::string_view text, const Work& work) {
+  ExpressionId result = Arena::kEpsilon;
+  for (auto place = text.rbegin(); place != text.rend(); ++place) {
+    const auto byte = static_cast<std::uint8_t>(*place);
+    result = work.arena.concatenate(work.arena.bytes(ByteSet::range(byte, byte)), result);
+  }
+  return result;
+}
+
+}  // namespace
+
+// ---- numbers of things ------------------------------------------------------------------------
+
+std::size_t JsonRules::RuleHash::operator()(const Rule& rule) const {
+  std::uint64_t hash = static_cast<std::uint64_t>(rule.form) + 1;
+  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.indent.depth, std::uint32_t{rule.indent.width}}) {
+    hash = (hash ^ part) * 0xff51afd7ed558ccdull;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
+  Rule wanted = given;
+  if (!layout_.has_depth()) wanted.indent = {};
+  const auto [place, is_new] = rule_index_.try_emplace(wanted, static_cast<std::uint32_t>(rules_.size()));
+  if (is_new) {
+    rules_.push_back(wanted);
+    abouts_.push_back({1, spelled, layout_.waits(wanted.indent)});
+  }
+  return {place->second};
+}
+
+namespace {
+
+template <class T, class Index>
+std::uint32_t number_in(std::vector<T>& all, Index& index, std::uint64_t hash, const T& wanted) {
+  std::vector<std::uint32_t>& same_hash = index[hash];
+  for (const std::uint32_t number : same_hash)
+    if (all[number] == wanted) return number;
+  same_hash.push_back(static_cast<std::uint32_t>(all.size()));
+  all.push_back(wanted);
+  return same_hash.back();
+}
+
+}  // namespace
+
+std::uint32_t JsonRules::array_number(const Array& array) {
+  return number_in(arrays_, array_index_, (std::uint64_t{array.rest.value} << 32) | array.seen, array);
+}
+
+std::uint32_t JsonRules::object_number(const Object& object) {
+  const std::uint64_t hash = ((std::uint64_t{object.rest.value} << 32) | object.next) ^
+                             (std::uint64_t{object.written} * 0x9e3779b97f4a7c15ull) ^ (std::uint64_t{object.others} << 17) ^
+                             (std::uint64_t{object.order} << 48);
+  return number_in(objects_, object_index_, hash, object);
+}
+
+std::uint32_t JsonRules::texts_number(std::vector<std::string> sorted) {
+  const auto [place, is_new] = text_set_index_.try_emplace(sorted, static_cast<std::uint32_t>(text_sets_.size()));
+  if (is_new) text_sets_.push_back(std::move(sorted));
+  return place->second;
+}
+
+std::uint32_t JsonRules::record_number(const std::string& text) {
+  const auto [place, is_new] = record_index_.try_emplace(text, static_cast<std::uint32_t>(records_.size()));
+  if (is_new) records_.push_back(text);
+  return place->second;
+}
+
+// ---- the whole --------------------------------------------------------------------------------
+
+JsonRuleSet::JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
+    : table_(std::move(table)), root_(root), style_(style) {
+  if (root_.value >= table_->size()) throw std::invalid_argument("the root is no node of the table");
+  table_->check();
+}
+
+std::unique_ptr<Rules> JsonRuleSet::make(std::uint32_t source) const {
+  return std::make_unique<JsonRules>(source, table_, root_, style_);
+}
+
+// Of all texts in UTF-8 without control characters.
+ByteSet JsonRuleSet::bytes() const {
+  ByteSet set = ByteSet::range(0x20, 0xBF) | ByteSet::range(0xC2, 0xF4);
+  for (const char blank : {'\t', '\n', '\r'}) set.add(static_cast<std::uint8_t>(blank));
+  return set;
+}
+
+// Names and elements that are kept are kept byte by byte.
+ByteSet JsonRuleSet::class_borders() const { return ByteSet::range(0, 0xFF); }
+
+JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
+    : Rules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
+  record_number("");
+  texts_number({});
+  name_sets_.emplace_back();
+  name_set_index_.emplace(std::vector<NameId>(), 0);
+}
+
+ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
+  const Work work{arena, budget};
+  const SetId root = sets_.set_of(root_);
+  if (!sets_.lives(root, work)) return Arena::kEmpty;
+  const ExpressionId all = value(root, Gap::None, {}, work);
+  return arena.concatenate(all, layout_.behind_blank(Gap::None, Arena::kEpsilon, work));
+}
+
+ExpressionId JsonRules::derivative(RuleId id, std::uint8_t byte, Arena& arena, Budget& budget) {
+  const Work work{arena, budget};
+  const Rule rule = rules_[id.value];
+  switch (rule.form) {
+    case Form::Name: return derive_name(rule, byte, work);
+    case Form::Other: return derive_other(id, byte, work);
+    case Form::Recorded: return derive_recorded(id, byte, work);
+    default: return arena.derivative(expanded(id, work), byte, budget);
+  }
+}
+
+ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
+  const Work work{arena, budget};
+  const Rule rule = rules_[id.value];
+  switch (rule.form) {
+    case Form::Other: return ByteSet::range(0, 0xFF);
+    case Form::Recorded: return arena.leaf_bytes(core(id, work), budget).value_or(ByteSet::range(0, 0xFF));
+    case Form::Name: {
+      ByteSet bytes;
+      const Choice& names = choice(rule.subject, work);
+      for (std::uint32_t i = rule.low; i < rule.high; ++i) {
+        const std::string& text = names.names[i].spelled;
+        bytes.add(rule.record < text.size() ? static_cast<std::uint8_t>(text[rule.record]) : std::uint8_t{'"'});
+      }
+      return bytes;
+    }
+    default: return arena.leaf_bytes(expanded(id, work), budget).value_or(ByteSet::range(0, 0xFF));
+  }
+}
+
+RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
+  Rule rule = rules_[id.value];
+  rule.indent.width = static_cast<std::uint8_t>(choice);
+  return this->rule(rule, abouts_[id.value].spelled);
+}
+
+ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
+  if (const auto known = expanded_.find(id.value); known != expanded_.end()) return known->second;
+  const Rule rule = rules_[id.value];
+  const ExpressionId result = rule.form == Form::Value      ? expand_value(rule, work)
+                              : rule.form == Form::Elements ? expand_elements(rule, work)
+                                                            : expand_members(rule, work);
+  expanded_.emplace(id.value, result);
+  return result;
+}
+
+// ---- values -----------------------------------------------------------------------------------
+
+ExpressionId JsonRules::value(SetId set, Gap gap, Indent indent, const Work& work) {
+  const std::uint32_t length = sets_.some_length(set, work).value_or(ExpressionNode::kUnspelled);
+  const Rule wanted{Form::Value, set.value, static_cast<std::uint32_t>(gap), 0, 0, indent};
+  return expression(rule(wanted, length), work);
+}
+
+ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
+  const SetId set{rule.subject};
+  const Gap gap{rule.low};
+  const ValueSets::Parts parts = sets_.parts(set, work);
+  Arena& arena = work.arena;
+  std::vector<ExpressionId> scalars;
+  if (parts.simple & kNull) scalars.push_back(literal("null", work));
+  if (parts.simple & kFalse) scalars.push_back(literal("false", work));
+  if (parts.simple & kTrue) scalars.push_back(literal("true", work));
+  if (parts.strings != Arena::kEmpty)
+    scalars.push_back(arena.concatenate(literal("\"", work), arena.concatenate(parts.strings, literal("\"", work))));
+  if (parts.numbers != Arena::kEmpty) scalars.push_back(parts.numbers);
+  std::vector<ExpressionId> ways;
+  if (!scalars.empty()) ways.push_back(arena.terminal(layout_.behind_blank(gap, arena.unite(scalars), work), work.budget));
+  if (sets_.arrays().some_length(parts.arrays, work)) {
+    const std::uint32_t array = array_number({parts.arrays, kNothing});
+    const ExpressionId inside = elements(array, true, rule.indent.deeper(), work);
+    ways.push_back(layout_.behind_blank(gap, arena.concatenate(literal("[", work), inside), work));
+  }
+  const ValueSets::Order order = sets_.order(set);
+  Object object{parts.objects, static_cast<std::uint32_t>(orders_.size()), 0, kNothing, kNothing};
+  orders_.push_back(order);
+  if (sets_.objects().some_length(parts.objects, room(object), work)) {
+    const ExpressionId inside = members(object_number(object), true, rule.indent.deeper(), work);
+    ways.push_back(layout_.behind_blank(gap, arena.concatenate(literal("{", work), inside), work));
+  }
+  ways.push_back(layout_.behind_break(gap, rule.indent, value(set, Gap::None, rule.indent, work), work));
+  return arena.unite(ways);
+}
+
+// What ends an array or an object whose elements or members are as deep as `indent`.
+ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const Work& work) {
+  const ExpressionId end = literal(std::string_view(&bracket, 1), work);
+  return layout_.behind(is_empty ? Gap::None : Gap::Line, indent.outer(), end, work);
+}
+
+// ---- arrays -----------------------------------------------------------------------------------
+
+ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Indent indent, const Work& work) {
+  const auto length = sets_.arrays().some_length(arrays_[array].rest, work);
+  const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
+  return expression(rule({Form::Elements, array, is_first, 0, 0, indent}, spelled), work);
+}
+
+ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
+  const Array array = arrays_[rule.subject];
+  const bool is_first = rule.low != 0;
+  Arena& arena = work.arena;
+  ArrayFormulas& arrays = sets_.arrays();
+  std::vector<ExpressionId> ways;
+  if (arrays.accepts(array.rest)) ways.push_back(closed(']', rule.indent, is_first, work));
+  std::vector<ExpressionId> next;
+  for (const auto ways = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *ways) {
+    if (!arrays.some_length(way.rest, work)) continue;
+    const Array rest{way.rest, array.seen};
+    if (arrays.wants_unique(array.rest)) {
+      SetId set = way.value;
+      for (const std::string& seen : text_sets_[array.seen]) set = sets_.all({set, sets_.negate(sets_.constant(seen))});
+      if (!sets_.lives(set, work)) continue;
+      next.push_back(recorded(rest, set, value(set, Gap::Line, rule.indent, work), "", rule.indent, work));
+    } else {
+      next.push_back(arena.concatenate(value(way.value, Gap::Line, rule.indent, work),
+                                       elements(array_number(rest), false, rule.indent, work)));
+    }
+  }
+  const ExpressionId more = arena.unite(next);
+  ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
+  return arena.unite(ways);
+}
+
+// ---- elements that must differ ----------------------------------------------------------------
+
+// `core` is what may still be written of the element; where that may be nothing, the array goes on.
+ExpressionId JsonRules::recorded(const Array& rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
+                                 const Work& work) {
+  std::vector<ExpressionId> ways;
+  if (work.arena.node(core).nullable) ways.push_back(after_recorded(rest, record, indent, work));
+  if (core != Arena::kEpsilon) {
+    const auto left = sets_.arrays().some_length(rest.rest, work);
+    const std::uint32_t spelled =
+        capped_sum(work.arena.node(core).spelled, left ? std::uint64_t{*left} + 1 : ExpressionNode::kUnspelled);
+    const RuleId id = rule({Form::Recorded, array_number(rest), 0, set.value, record_number(record), indent}, spelled);
+    cores_.insert_or_assign(id.value, core);
+    ways.push_back(expression(id, work));
+  }
+  return work.arena.unite(ways);
+}
+
+ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work& work) {
+  const Rule rule = rules_[id.value];
+  const ExpressionId rest = work.arena.derivative(core(id, work), byte, work.budget);
+  if (rest == Arena::kEmpty) return Arena::kEmpty;
+  const std::string record = records_[rule.record] + static_cast<char>(byte);
+  return recorded(arrays_[rule.subject], {rule.high}, rest, record, rule.indent, work);
+}
+
+ExpressionId JsonRules::after_recorded(const Array& rest, const std::string& record, Indent indent, const Work& work) {
+  std::vector<std::string> seen = text_sets_[rest.seen];
+  const std::string element = canonical_value(record);
+  const auto place = std::ranges::lower_bound(seen, element);
+  if (place != seen.end() && *place == element) return Arena::kEmpty;
+  seen.insert(place, element);
+  const std::uint32_t array = array_number({rest.rest, texts_number(std::move(seen))});
+  if (const std::uint8_t width = layout_.waits(indent) ? width_of_indents(record, indent.depth) : std::uint8_t{0}) {
+    indent.width = width;
+    return work.arena.concatenate(elements(array, false, indent, work), work.arena.commit(width));
+  }
+  return elements(array, false, indent, work);
+}
+
+// What may still be written of what is kept, read anew where the arena is another one.
+ExpressionId JsonRules::core(RuleId id, const Work& work) {
+  if (const auto known = cores_.find(id.value); known != cores_.end()) return known->second;
+  const Rule rule = rules_[id.value];
+  ExpressionId rest;
+  if (rule.form == Form::Recorded) {
+    Indent at_first = rule.indent;
+    if (layout_.has_depth() && width_of_indents(records_[rule.record], rule.indent.depth) != Indent::kOpen) at_first.width = Indent::kOpen;
+    rest = value({rule.high}, Gap::Line, at_first, work);
+  } else if (rule.high == kDeclared) {
+    std::vector<ExpressionId> names;
+    for (const Choice::Name& name : choice(rule.subject, work).names)
+      names.push_back(work.arena.add(*spelled_name_in_any_way(sets_.table().text(name.name)), work.budget));
+    rest = work.arena.unite(names);
+  } else {
+    rest = (*sets_.objects().name_classes(objects_[rule.subject].rest, work))[rule.high].names;
+  }
+  for (const char byte : records_[rule.record]) rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+  cores_.emplace(id.value, rest);
+  return rest;
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void JsonRules::forget_expressions() {
+  expanded_.clear();
+  cores_.clear();
+  sets_.forget_expressions();
+}
+
+std::size_t JsonRules::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 64;
+  std::size_t bytes = sets_.memory_bytes() + rules_.size() * (sizeof(Rule) + sizeof(About) + 3 * kMapEntry) +
+                      (arrays_.size() + objects_.size()) * (sizeof(Object) + 2 * kMapEntry) + choices_.size() * 4 * kMapEntry;
+  bytes += records_.size() * 3 * kMapEntry + text_sets_.size() * 4 * kMapEntry + name_sets_.size() * 3 * kMapEntry;
+  return bytes;
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,148 @@
+// JSON texts of a set of values, as rules.
+//
+//   value      a value of a set, with the space that may stand before it
+//   elements   what follows the bracket of an array, or an element of it
+//   members    what follows the brace of an object, or a member of it
+//   name       a declared name under way, up to its quote, and all that follows in its object
+//   other      another name under way, likewise; what it is called is kept, since no name comes twice
+//   recorded   an element under way that must differ from those before it, and all that follows in its array
+//
+// Example.  {"type": "object", "properties": {"a": …}, "additionalProperties": false}, after `{"`: name(a) · ε, then
+// after `a"`:  `:` value(…) members · ε.
+//
+// Problem.  That names differ, and elements that must, is more than a push-down automaton can say: the states carry
+// what was written.  So every prefix of such a name, and of such an element, is a state of its own; all else is
+// told by what is still to be fulfilled alone.
+// White space and indents: layout.hpp.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "json/layout.hpp"
+#include "json/value_sets.hpp"
+
+namespace tokamata::json {
+
+// All JSON texts, in a style, of a set of values.
+class JsonRuleSet : public RuleSet {
+ public:
+  // Throws std::invalid_argument where the table is not whole.
+  JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
+  std::unique_ptr<Rules> make(std::uint32_t source) const override;
+  ByteSet bytes() const override;
+  ByteSet class_borders() const override;
+
+ private:
+  std::shared_ptr<const ValueTable> table_;
+  ValueNode root_;
+  Style style_;
+};
+
+class JsonRules : public Rules {
+ public:
+  JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
+
+  ExpressionId start(Arena& arena, Budget& budget) override;
+  About about(RuleId rule) const override { return abouts_[rule.value]; }
+  ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
+  ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
+  RuleId committed(RuleId rule, std::uint32_t choice) override;
+  void forget_expressions() override;
+  std::size_t memory_bytes() const override;
+
+ private:
+  enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, Recorded };
+  struct Rule {
+    Form form;
+    std::uint32_t subject;    // Value: set; Elements, Recorded: array; Members, Name, Other: object
+    std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
+    std::uint32_t high = 0;   // Other: class; Recorded: set of the element
+    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: what was written
+    Indent indent;
+    bool operator==(const Rule&) const = default;
+  };
+  struct RuleHash {
+    std::size_t operator()(const Rule& rule) const;
+  };
+  // An array under way: what remains, and the elements so far where they must differ (sorted, canonical).
+  struct Array {
+    ArrayId rest;
+    std::uint32_t seen;  // of texts_sets_
+    bool operator==(const Array&) const = default;
+  };
+  struct Object {
+    ObjectId rest;
+    std::uint32_t order;    // of orders_
+    std::uint32_t next;     // names before it do not come any more
+    std::uint32_t written;  // of name_sets_
+    std::uint32_t others;   // of texts_sets_
+    bool operator==(const Object&) const = default;
+  };
+  // The names that may come next, as they are spelled, sorted; how much text follows each at least.
+  struct Choice {
+    struct Name {
+      std::string spelled;
+      NameId name;
+      std::uint32_t place;
+      std::uint32_t length;
+    };
+    std::vector<Name> names;
+    std::optional<std::uint32_t> other;  // length, where other names may come
+  };
+
+  RuleId rule(const Rule& rule, std::uint32_t spelled);
+  ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
+  ExpressionId expanded(RuleId rule, const Work& work);
+  ExpressionId expand_value(const Rule& rule, const Work& work);
+  ExpressionId expand_elements(const Rule& rule, const Work& work);
+  ExpressionId expand_members(const Rule& rule, const Work& work);
+  ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
+  ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
+  ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
+
+  ExpressionId value(SetId set, Gap gap, Indent indent, const Work& work);
+  ExpressionId elements(std::uint32_t array, bool is_first, Indent indent, const Work& work);
+  ExpressionId members(std::uint32_t object, bool is_first, Indent indent, const Work& work);
+  ExpressionId names(std::uint32_t object, Indent indent, const Work& work);
+  ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Indent indent, const Work& work);
+  ExpressionId after_name(std::uint32_t object, const ObjectFormulas::Branches& ways, Object rest, Indent indent,
+                          const Work& work);
+  ExpressionId recorded(const Array& rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
+                        const Work& work);
+  ExpressionId after_recorded(const Array& rest, const std::string& record, Indent indent, const Work& work);
+  ExpressionId core(RuleId rule, const Work& work);
+  const Choice& choice(std::uint32_t object, const Work& work);
+  ObjectFormulas::Room room(const Object& object) const;
+  ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);
+
+  std::uint32_t array_number(const Array& array);
+  std::uint32_t object_number(const Object& object);
+  std::uint32_t texts_number(std::vector<std::string> sorted);
+  std::uint32_t record_number(const std::string& text);
+
+  ValueNode root_;
+  Style style_;
+  Layout layout_;
+  ValueSets sets_;
+  std::vector<Rule> rules_;
+  std::vector<About> abouts_;
+  std::unordered_map<Rule, std::uint32_t, RuleHash> rule_index_;
+  std::unordered_map<std::uint32_t, ExpressionId> expanded_, cores_;  // by rule
+  std::vector<Array> arrays_;
+  std::vector<Object> objects_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> array_index_, object_index_;
+  std::unordered_map<std::uint32_t, Choice> choices_;  // by object
+  std::vector<ValueSets::Order> orders_;
+  std::vector<std::vector<NameId>> name_sets_;
+  std::map<std::vector<NameId>, std::uint32_t> name_set_index_;
+  std::vector<std::vector<std::string>> text_sets_;
+  std::map<std::vector<std::string>, std::uint32_t> text_set_index_;
+  std::vector<std::string> records_;
+  std::unordered_map<std::string, std::uint32_t> record_index_;
+};
+
+}  // namespace tokamata::json

@@ -1,0 +1,53 @@
+// What may stand between the parts of a JSON text.
+//
+// Problem.  People and json.dumps write `{"a": 1}`, `{"a":1}`, or one member to a line, indented; a model that may put
+// blanks anywhere may go on with blanks forever.
+// The three ways:
+//   compact   nothing.
+//   natural   after a colon at most one space; after a comma or an opening bracket, and before a closing one, at most
+//             one space, or a line break and an indent: as many times as the line is deep, one width, of 1 to 8 spaces
+//             or a tab.  The width is chosen where it is used first and is the same in all of the text.  Nothing inside
+//             empty brackets, nothing around the whole.
+//   any       all white space that JSON allows.
+// How the width is kept: rules wait for it (expression/rules.hpp).  Behind a line break each width goes its own way,
+// and a Commit behind the indent tells all that follows.
+#pragma once
+
+#include <cstdint>
+
+#include "json/style.hpp"
+#include "json/work.hpp"
+
+namespace tokamata::json {
+
+enum class Gap : std::uint32_t { None, Space, Line };  // before a value: none, after a colon, where a line may begin
+
+struct Indent {
+  static constexpr std::uint8_t kOpen = 0, kTab = 9;  // 1 to 8: so many spaces
+  std::uint32_t depth = 0;                            // of the line
+  std::uint8_t width = kOpen;
+
+  bool operator==(const Indent&) const = default;
+  Indent deeper() const { return {depth + 1, width}; }
+  Indent outer() const { return {depth - 1, width}; }
+};
+
+class Layout {
+ public:
+  explicit Layout(Whitespace whitespace) : whitespace_(whitespace) {}
+
+  // `what`, with what may stand before it.
+  ExpressionId behind(Gap gap, Indent indent, ExpressionId what, const Work& work) const;
+  // The same without line breaks, for what holds no rules.
+  ExpressionId behind_blank(Gap gap, ExpressionId what, const Work& work) const;
+  // The alternatives of `what` behind a line break; kEmpty where there are none.
+  ExpressionId behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work) const;
+  // Whether a text at this depth may still choose its width.
+  bool waits(Indent indent) const { return whitespace_ == Whitespace::Natural && indent.width == Indent::kOpen; }
+  bool has_depth() const { return whitespace_ == Whitespace::Natural; }
+
+ private:
+  Whitespace whitespace_;
+};
+
+}  // namespace tokamata::json

@@ -1,0 +1,115 @@
+#include "json/leaves.hpp"
+
+#include <array>
+
+#include "expression/json_spelling.hpp"
+
+namespace tokamata::json {
+
+const ExpressionPtr& code_point_texts(bool any_spelling) {
+  static const std::array<ExpressionPtr, 2> made = [] {
+    const ExpressionPtr all = Expression::code_points({{0, 0x10FFFF}});
+    return std::array{spelled_in_json(all, false), spelled_in_json(all, true)};
+  }();
+  return made[any_spelling ? 1 : 0];
+}
+
+const ExpressionPtr& string_texts(bool any_spelling) {
+  static const std::array<ExpressionPtr, 2> made{Expression::repetition(code_point_texts(false), 0, kUnbounded, -1),
+                                                 Expression::repetition(code_point_texts(true), 0, kUnbounded, -1)};
+  return made[any_spelling ? 1 : 0];
+}
+
+ExpressionPtr spelled_name_in_any_way(const std::string& name) { return spelled_in_json(Expression::literal(name), true); }
+
+// ---- strings ----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+std::uint32_t hex_value(std::string_view digits) {
+  std::uint32_t value = 0;
+  for (const char digit : digits)
+    value = 16 * value + static_cast<std::uint32_t>(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+  return value;
+}
+
+void push_utf8(std::uint32_t point, std::string& out) {
+  if (point < 0x80) {
+    out.push_back(static_cast<char>(point));
+    return;
+  }
+  const unsigned rest = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  const unsigned lead = rest == 1 ? 0xC0 : rest == 2 ? 0xE0 : 0xF0;
+  out.push_back(static_cast<char>(lead | (point >> (6 * rest))));
+  for (unsigned i = rest; i-- > 0;) out.push_back(static_cast<char>(0x80 | ((point >> (6 * i)) & 0x3F)));
+}
+
+}  // namespace
+
+std::string spelled_string(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (json_stands_for_itself(byte)) {
+      text.push_back(c);
+    } else if (const char escape = json_short_escape(byte, false)) {
+      text.push_back('\\');
+      text.push_back(escape);
+    } else {
+      text += "\\u00";
+      text.push_back(kHexDigits[byte >> 4]);
+      text.push_back(kHexDigits[byte & 15]);
+    }
+  }
+  return text;
+}
+
+// Of what an automaton of spelled strings has accepted, so that it is well formed.
+std::string read_string(std::string_view spelled) {
+  std::string value;
+  for (std::size_t at = 0; at < spelled.size(); ++at) {
+    if (spelled[at] != '\\') {
+      value.push_back(spelled[at]);
+      continue;
+    }
+    switch (const char escape = spelled[++at]) {
+      case 'b': value.push_back('\b'); break;
+      case 'f': value.push_back('\f'); break;
+      case 'n': value.push_back('\n'); break;
+      case 'r': value.push_back('\r'); break;
+      case 't': value.push_back('\t'); break;
+      case 'u': {
+        std::uint32_t point = hex_value(spelled.substr(at + 1, 4));
+        at += 4;
+        if (point >= 0xD800 && point < 0xDC00) {
+          point = 0x10000 + ((point - 0xD800) << 10) + (hex_value(spelled.substr(at + 3, 4)) - 0xDC00);
+          at += 6;
+        }
+        push_utf8(point, value);
+        break;
+      }
+      default: value.push_back(escape);
+    }
+  }
+  return value;
+}
+
+// ---- numbers ----------------------------------------------------------------------------------
+
+ExpressionPtr number_texts(const NumberRange&, bool, bool digits_only, bool) {
+  const auto chars = [](char low, char high) { return Expression::code_points({{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high)}}); };
+  const auto optional = [](ExpressionPtr e) { return Expression::repetition(std::move(e), 0, 1, -1); };
+  const auto digits = [&](Count least) { return Expression::repetition(chars('0', '9'), least, kUnbounded, -1); };
+  const ExpressionPtr whole = Expression::unite({Expression::literal("0"), Expression::concatenation({chars('1', '9'), digits(0)})});
+  const ExpressionPtr integer = Expression::concatenation({optional(Expression::literal("-")), whole});
+  if (digits_only) return integer;
+  const ExpressionPtr fraction = optional(Expression::concatenation({Expression::literal("."), digits(1)}));
+  const ExpressionPtr exponent = optional(Expression::concatenation(
+      {Expression::unite({Expression::literal("e"), Expression::literal("E")}),
+       optional(Expression::unite({Expression::literal("+"), Expression::literal("-")})), digits(1)}));
+  return Expression::concatenation({integer, fraction, exponent});
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,25 @@
+// The parts of JSON texts that are regular: strings, numbers, white space.  Made once in a process.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "json/style.hpp"
+#include "json/value_table.hpp"
+
+namespace tokamata::json {
+
+// Between the quotes: one code point, and all strings.
+const ExpressionPtr& code_point_texts(bool any_spelling);
+const ExpressionPtr& string_texts(bool any_spelling);
+// Numbers in a range; `digits_only`: without fraction and exponent.
+ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, bool any_spelling);
+
+// All spellings of one text.
+ExpressionPtr spelled_name_in_any_way(const std::string& name);
+
+// A string between its quotes, in plain spelling, and back from any spelling.
+std::string spelled_string(std::string_view value);
+std::string read_string(std::string_view spelled);
+
+}  // namespace tokamata::json

@@ -1,0 +1,265 @@
+#include "json/object_formulas.hpp"
+
+#include <algorithm>
+
+#include "json/value_sets.hpp"
+
+namespace tokamata::json {
+
+ObjectFormulas::ObjectFormulas(ValueSets& sets)
+    : sets_(sets), formulas_([this](std::vector<ObjectId>& conjuncts) { merge(conjuncts); }) {}
+
+std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
+  std::uint64_t hash = static_cast<std::uint64_t>(atom.kind) + 1;
+  const auto add = [&](std::uint64_t part) {
+    hash = (hash ^ part) * 0xff51afd7ed558ccdull;
+    hash ^= hash >> 32;
+  };
+  add(atom.subject);
+  add(atom.value.value);
+  add(atom.minimum);
+  add(atom.maximum);
+  for (const NameId name : atom.names) add(name.value);
+  for (const SetId value : atom.values) add(value.value);
+  return hash;
+}
+
+ObjectId ObjectFormulas::make(Atom atom) {
+  const auto [place, is_new] = atom_index_.try_emplace(std::move(atom), static_cast<std::uint32_t>(atoms_.size()));
+  if (is_new) atoms_.push_back(place->first);
+  return formulas_.make_atom(place->second);
+}
+
+const ObjectFormulas::Atom* ObjectFormulas::atom_of(ObjectId f) const {
+  if (formulas_.operation(f) != Operation::Atom || is_condition(formulas_.atom(f))) return nullptr;
+  return &atoms_[formulas_.atom(f)];
+}
+
+// ---- atoms ------------------------------------------------------------------------------------
+
+ObjectId ObjectFormulas::properties(std::vector<NameId> names, std::vector<SetId> values) {
+  if (names.empty()) return formulas_.kTrue;
+  return make({.kind = Kind::Properties, .names = std::move(names), .values = std::move(values)});
+}
+
+ObjectId ObjectFormulas::required(std::vector<NameId> names) {
+  if (names.empty()) return formulas_.kTrue;
+  return make({.kind = Kind::Required, .names = std::move(names)});
+}
+
+ObjectId ObjectFormulas::property(NameId name, SetId value) {
+  if (value == Formulas<SetTag>::kTrue) return formulas_.kTrue;
+  return properties({name}, {value});
+}
+
+ObjectId ObjectFormulas::matching(LanguageId names, SetId value) {
+  if (value == Formulas<SetTag>::kTrue) return formulas_.kTrue;
+  return make({.kind = Kind::Matching, .subject = names.value, .value = value});
+}
+
+ObjectId ObjectFormulas::others(ValueNode others) {
+  const SetId value = sets_.set_of(std::get<ValueTable::Others>(sets_.table().node(others)).value);
+  if (value == Formulas<SetTag>::kTrue) return formulas_.kTrue;
+  return make({.kind = Kind::Others, .subject = others.value, .value = value});
+}
+
+ObjectId ObjectFormulas::has(NameId name) { return required({name}); }
+
+ObjectId ObjectFormulas::count(Count minimum, Count maximum) {
+  if (minimum > maximum) return formulas_.kFalse;
+  if (minimum == 0 && maximum == kNoMaximum) return formulas_.kTrue;
+  return make({.kind = Kind::Count, .minimum = minimum, .maximum = maximum});
+}
+
+// All properties of a conjunction are one atom, as are all names that it requires, and all counts.
+void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
+  unsigned kinds[5] = {};
+  for (const ObjectId f : conjuncts)
+    if (const Atom* atom = atom_of(f)) ++kinds[static_cast<unsigned>(atom->kind)];
+  const auto several = [&](Kind kind) { return kinds[static_cast<unsigned>(kind)] > 1; };
+  if (!several(Kind::Properties) && !several(Kind::Required) && !several(Kind::Count)) return;
+
+  std::vector<std::pair<NameId, SetId>> declared;
+  std::vector<NameId> names;
+  Count minimum = 0, maximum = kNoMaximum;
+  std::erase_if(conjuncts, [&](ObjectId f) {
+    const Atom* atom = atom_of(f);
+    if (!atom) return false;
+    if (atom->kind == Kind::Properties) {
+      for (std::size_t i = 0; i < atom->names.size(); ++i) declared.emplace_back(atom->names[i], atom->values[i]);
+    } else if (atom->kind == Kind::Required) {
+      names.insert(names.end(), atom->names.begin(), atom->names.end());
+    } else if (atom->kind == Kind::Count) {
+      minimum = std::max(minimum, atom->minimum);
+      maximum = std::min(maximum, atom->maximum);
+    } else {
+      return false;
+    }
+    return true;
+  });
+  std::ranges::sort(declared);
+  std::vector<NameId> property_names;
+  std::vector<SetId> values;
+  for (const auto& [name, value] : declared) {
+    if (!property_names.empty() && property_names.back() == name) {
+      values.back() = sets_.all({values.back(), value});
+    } else {
+      property_names.push_back(name);
+      values.push_back(value);
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  conjuncts.push_back(properties(std::move(property_names), std::move(values)));
+  conjuncts.push_back(required(std::move(names)));
+  conjuncts.push_back(count(minimum, maximum));
+}
+
+bool ObjectFormulas::accepts(ObjectId f) const {
+  return formulas_.holds(f, [&](std::uint32_t number) {
+    const Atom& atom = atoms_[number];
+    return atom.kind == Kind::Count ? atom.minimum == 0 : atom.kind != Kind::Required;
+  });
+}
+
+// ---- members ----------------------------------------------------------------------------------
+
+// The value is in the set, and then the rest holds.
+ObjectId ObjectFormulas::conditioned(SetId value, ObjectId rest) {
+  if (value == Formulas<SetTag>::kTrue) return rest;
+  if (value == Formulas<SetTag>::kFalse) return formulas_.kFalse;
+  return formulas_.all({formulas_.make_atom(condition_atom(value)), rest});
+}
+
+namespace {
+
+Count one_less(Count count) { return count == 0 || count == kNoMaximum ? count : count - 1; }
+
+std::optional<std::size_t> place_of(const std::vector<NameId>& names, NameId name) {
+  const auto place = std::ranges::lower_bound(names, name);
+  if (place == names.end() || *place != name) return std::nullopt;
+  return place - names.begin();
+}
+
+template <class T>
+std::vector<T> without(const std::vector<T>& items, std::size_t place) {
+  std::vector<T> rest = items;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(place));
+  return rest;
+}
+
+}  // namespace
+
+ObjectId ObjectFormulas::after_name(const Atom& atom, NameId name, const Work& work) {
+  switch (atom.kind) {
+    case Kind::Count:
+      return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+    case Kind::Required: {
+      const auto place = place_of(atom.names, name);
+      return place ? required(without(atom.names, *place)) : make(atom);
+    }
+    case Kind::Properties: {
+      const auto place = place_of(atom.names, name);
+      if (!place) return make(atom);
+      return conditioned(atom.values[*place], properties(without(atom.names, *place), without(atom.values, *place)));
+    }
+    case Kind::Matching:
+      return is_in(name, {atom.subject}, work) ? conditioned(atom.value, make(atom)) : make(atom);
+    case Kind::Others: {
+      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+      const bool is_other = std::ranges::find(others.names, name) == others.names.end() &&
+                            std::ranges::none_of(others.languages, [&](LanguageId l) { return is_in(name, l, work); });
+      return is_other ? conditioned(atom.value, make(atom)) : make(atom);
+    }
+  }
+  return formulas_.kFalse;
+}
+
+ObjectId ObjectFormulas::after_other(const Atom& atom, const NameClass& other) {
+  const auto in = [&](LanguageId language) { return std::ranges::find(other.in, language) != other.in.end(); };
+  switch (atom.kind) {
+    case Kind::Count:
+      return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+    case Kind::Matching: return in({atom.subject}) ? conditioned(atom.value, make(atom)) : make(atom);
+    case Kind::Others: {
+      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+      return std::ranges::any_of(others.languages, in) ? make(atom) : conditioned(atom.value, make(atom));
+    }
+    default: return make(atom);
+  }
+}
+
+bool ObjectFormulas::is_in(NameId name, LanguageId language, const Work& work) {
+  const std::uint64_t key = (std::uint64_t{name.value} << 32) | language.value;
+  if (const auto known = is_in_.find(key); known != is_in_.end()) return known->second;
+  ExpressionId rest = sets_.unspelled(language, work);
+  for (const char byte : sets_.table().text(name))
+    rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+  return is_in_.emplace(key, work.arena.node(rest).nullable).first->second;
+}
+
+ObjectFormulas::Branches ObjectFormulas::branch(ObjectId conditioned_formula, const Work& work) {
+  Brancher<ObjectTag, ValueSets> brancher(formulas_, sets_, work);
+  auto found = brancher.branches(conditioned_formula, Formulas<SetTag>::kTrue);
+  std::erase_if(found, [&](const auto& b) { return !sets_.lives(b.value, work); });
+  return std::make_shared<const std::vector<Branch<ObjectTag>>>(std::move(found));
+}
+
+ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, NameId name, const Work& work) {
+  const std::uint64_t key = (std::uint64_t{f.value} << 32) | name.value;
+  if (const auto known = branches_.find(key); known != branches_.end()) return known->second;
+  const std::uint64_t taints = sets_.taints();
+  Branches found = branch(
+      formulas_.map(f, [&](std::uint32_t number) { return after_name(Atom(atoms_[number]), name, work); }), work);
+  if (sets_.taints() == taints) branches_.emplace(key, found);
+  return found;
+}
+
+ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, const NameClass& other, const Work& work) {
+  return branch(formulas_.map(f, [&](std::uint32_t number) { return after_other(Atom(atoms_[number]), other); }), work);
+}
+
+ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work& work) {
+  if (const auto known = name_classes_.find(f.value); known != name_classes_.end()) return known->second;
+  std::vector<LanguageId> languages;
+  formulas_.visit(f, [&](std::uint32_t number, bool, bool) {
+    const Atom& atom = atoms_[number];
+    if (atom.kind == Kind::Matching) languages.push_back({atom.subject});
+    if (atom.kind != Kind::Others) return;
+    const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+    languages.insert(languages.end(), others.languages.begin(), others.languages.end());
+  });
+  std::ranges::sort(languages);
+  languages.erase(std::unique(languages.begin(), languages.end()), languages.end());
+  std::vector<NameClass> classes{{{}, sets_.all_texts(work), true}};
+  for (const LanguageId language : languages) {
+    std::vector<NameClass> next;
+    const ExpressionId spelled = sets_.spelled(language, work);
+    for (const NameClass& before : classes) {
+      NameClass inside = before, outside = before;
+      inside.in.push_back(language);
+      inside.is_any = outside.is_any = false;
+      inside.names = sets_.intersect_texts({before.names, spelled}, work);
+      outside.names = sets_.intersect_texts({before.names, sets_.complement_texts(spelled, work)}, work);
+      if (work.arena.terminal(inside.names, work.budget) == Arena::kEmpty) {
+        next.push_back(before);
+        continue;
+      }
+      next.push_back(std::move(inside));
+      if (work.arena.terminal(outside.names, work.budget) != Arena::kEmpty) next.push_back(std::move(outside));
+    }
+    classes = std::move(next);
+  }
+  return name_classes_.emplace(f.value, std::make_shared<const std::vector<NameClass>>(std::move(classes))).first->second;
+}
+
+void ObjectFormulas::forget_expressions() { name_classes_.clear(); }
+
+std::size_t ObjectFormulas::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 64;
+  std::size_t bytes = formulas_.memory_bytes() + (branches_.size() + name_classes_.size() + is_in_.size()) * 2 * kMapEntry;
+  for (const Atom& atom : atoms_) bytes += 2 * (sizeof(Atom) + (atom.names.size() + atom.values.size()) * 4) + kMapEntry;
+  return bytes;
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,115 @@
+// What is still to be said of the members of an object, after some of them.
+//
+// Names are *declared* where some part of the schema names them; all others are told apart only by the languages
+// (patterns) that they are in: a *class* of other names is a choice of in or out for each language.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "json/branches.hpp"
+#include "json/value_table.hpp"
+
+namespace tokamata::json {
+
+class ValueSets;
+
+class ObjectFormulas {
+ public:
+  explicit ObjectFormulas(ValueSets& sets);
+
+  Formulas<ObjectTag>& formulas() { return formulas_; }
+  ObjectId property(NameId name, SetId value);
+  ObjectId matching(LanguageId names, SetId value);
+  ObjectId others(ValueNode others);
+  ObjectId has(NameId name);
+  ObjectId count(Count minimum, Count maximum);
+
+  // Whether the object may end here.
+  bool accepts(ObjectId f) const;
+
+  // Names that are not declared, by the languages of a formula: which of them they are in, and their texts.
+  struct NameClass {
+    std::vector<LanguageId> in;
+    ExpressionId names;  // spelled, without quotes
+    bool is_any;         // all names there are
+  };
+  using NameClasses = std::shared_ptr<const std::vector<NameClass>>;
+  NameClasses name_classes(ObjectId f, const Work& work);
+
+  using Branches = std::shared_ptr<const std::vector<Branch<ObjectTag>>>;
+  // What the value of a member may be, and what then remains.
+  Branches branches(ObjectId f, NameId name, const Work& work);
+  Branches branches(ObjectId f, const NameClass& other, const Work& work);
+
+  // The names that may still come, in their order; `next` counts into it.
+  struct Room {
+    const std::vector<NameId>* order;
+    std::uint32_t next;                   // those before it do not come any more
+    const std::vector<NameId>* written;   // sorted; nor do these
+    const std::vector<std::string>* other_names;  // that were written, sorted
+  };
+  // Bytes of some way to end the object, comma, quotes and colon counted for each member; nothing where there is
+  // none.
+  std::optional<std::uint32_t> some_length(ObjectId f, const Room& room, const Work& work);
+  // The same for each name that may come next, given by its place in the order; and whether another may.
+  struct Next {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> declared;  // place in the order, length
+    std::optional<std::uint32_t> other;
+  };
+  Next next(ObjectId f, const Room& room, bool in_order, const Work& work);
+
+  void forget_expressions();
+  std::size_t memory_bytes() const;
+
+ private:
+  enum class Kind : std::uint8_t { Properties, Matching, Others, Required, Count };
+  struct Atom {
+    Kind kind;
+    std::uint32_t subject = 0;  // Matching: language; Others: node of the table
+    SetId value{};              // Matching, Others
+    Count minimum = 0, maximum = 0;
+    std::vector<NameId> names = {};   // Properties, Required: sorted
+    std::vector<SetId> values = {};   // Properties
+    bool operator==(const Atom&) const = default;
+  };
+  struct AtomHash {
+    std::size_t operator()(const Atom& atom) const;
+  };
+  ObjectId make(Atom atom);
+  ObjectId required(std::vector<NameId> names);
+  ObjectId properties(std::vector<NameId> names, std::vector<SetId> values);
+  void merge(std::vector<ObjectId>& conjuncts);
+  const Atom* atom_of(ObjectId f) const;
+  ObjectId conditioned(SetId value, ObjectId rest);
+  ObjectId after_name(const Atom& atom, NameId name, const Work& work);
+  ObjectId after_other(const Atom& atom, const NameClass& other);
+  bool is_in(NameId name, LanguageId language, const Work& work);
+  Branches branch(ObjectId conditioned_formula, const Work& work);
+  // Whether it is a conjunction of atoms that no name but a required one helps.
+  bool is_plain(ObjectId f) const;
+  SetId value_if_plain(ObjectId f, NameId name, const Work& work);
+  std::vector<NameId> required_if_plain(ObjectId f) const;
+  std::optional<std::uint32_t> member_length(NameId name, SetId value, const Work& work);
+  std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);
+  std::optional<std::uint32_t> search_length(ObjectId f, const Room& room, const Work& work);
+  Next next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work);
+  struct Help {
+    bool all = false;               // any name may help
+    std::vector<NameId> names;      // sorted; otherwise these alone
+  };
+  Help helpful(ObjectId f) const;
+  bool has_name_left(const NameClass& other, const Room& room, std::uint32_t added, const Work& work);
+
+  ValueSets& sets_;
+  Formulas<ObjectTag> formulas_;
+  std::vector<Atom> atoms_;
+  std::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
+  std::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
+  std::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula
+  std::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
+};
+
+}  // namespace tokamata::json

@@ -1,0 +1,239 @@
+// Whether an object can still be ended, how, and with which names it may go on.
+//
+// Problem.  Before a name is written it must be known that, with it, all that is required can still be had: the
+// names left, in the order that they must come in, each at most once, with values that are in what is said of them.
+// Example.  Order a, b, c; required b: the next name is a or b, and not c.  With any(required a, x not in b's set)
+// and nothing else, all three may come next, and the object may not end.
+// How.  Mostly a formula is a conjunction of atoms, and then required names alone matter.  Otherwise the cheapest
+// way to end it is searched (Dijkstra) over what remains after each member; a shortest way has no member that
+// nothing asks for, and members may be taken in the order of their names whatever the order of the text.
+// Cost.  Linear in the names for conjunctions; exponential at worst elsewhere, bounded by Limits.
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+#include "json/object_formulas.hpp"
+#include "json/value_sets.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+bool is_written(const ObjectFormulas::Room& room, NameId name) {
+  return room.written && std::ranges::binary_search(*room.written, name);
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Work& work) {
+  const std::optional<std::uint32_t> length = sets_.some_length(value, work);
+  if (!length) return std::nullopt;
+  return *length + 4 + static_cast<std::uint32_t>(sets_.spelled_name(name).size());
+}
+
+// ---- conjunctions -----------------------------------------------------------------------------
+
+bool ObjectFormulas::is_plain(ObjectId f) const {
+  if (f == formulas_.kTrue) return true;
+  return std::ranges::all_of(formulas_.conjuncts(f), [&](ObjectId part) {
+    const Atom* atom = atom_of(part);
+    return atom && atom->kind != Kind::Count;
+  });
+}
+
+SetId ObjectFormulas::value_if_plain(ObjectId f, NameId name, const Work& work) {
+  std::vector<SetId> values;
+  const auto parts = formulas_.conjuncts(f);
+  for (const ObjectId part : std::vector<ObjectId>(parts.begin(), parts.end())) {
+    const Atom* atom = atom_of(part);
+    if (!atom || atom->kind == Kind::Required) continue;
+    if (atom->kind == Kind::Properties) {
+      const auto place = std::ranges::lower_bound(atom->names, name);
+      if (place != atom->names.end() && *place == name)
+        values.push_back(atom->values[static_cast<std::size_t>(place - atom->names.begin())]);
+      continue;
+    }
+    bool is_said = false;
+    if (atom->kind == Kind::Matching) {
+      is_said = is_in(name, {atom->subject}, work);
+    } else {
+      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom->subject}));
+      is_said = std::ranges::find(others.names, name) == others.names.end() &&
+                std::ranges::none_of(others.languages, [&](LanguageId l) { return is_in(name, l, work); });
+    }
+    if (is_said) values.push_back(atom->value);
+  }
+  return sets_.all(std::move(values));
+}
+
+std::vector<NameId> ObjectFormulas::required_if_plain(ObjectId f) const {
+  for (const ObjectId part : formulas_.conjuncts(f))
+    if (const Atom* atom = atom_of(part); atom && atom->kind == Kind::Required) return atom->names;
+  return {};
+}
+
+std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room& room, const Work& work) {
+  std::vector<NameId> missing = required_if_plain(f);
+  if (missing.empty()) return 0;
+  std::uint32_t length = 0;
+  std::size_t found = 0;
+  for (std::uint32_t place = room.next; place < room.order->size(); ++place) {
+    const NameId name = (*room.order)[place];
+    if (!std::ranges::binary_search(missing, name) || is_written(room, name)) continue;
+    const auto member = member_length(name, value_if_plain(f, name, work), work);
+    if (!member) return std::nullopt;
+    length += *member;
+    ++found;
+  }
+  return found == missing.size() ? std::optional(length) : std::nullopt;
+}
+
+ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work) {
+  Next result;
+  const std::vector<NameId> missing = required_if_plain(f);
+  const std::optional<std::uint32_t> rest = plain_length(f, room, work);
+  if (!rest) return result;
+  bool is_first_missing = false;
+  for (std::uint32_t place = room.next; place < room.order->size() && !is_first_missing; ++place) {
+    const NameId name = (*room.order)[place];
+    if (is_written(room, name)) continue;
+    work.budget.step();
+    const auto member = member_length(name, value_if_plain(f, name, work), work);
+    const bool is_missing = std::ranges::binary_search(missing, name);
+    if (member) result.declared.emplace_back(place, is_missing ? *rest : *rest + *member);
+    is_first_missing = in_order && is_missing;
+  }
+  if (is_first_missing) return result;
+  for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
+    if (!has_name_left(other, room, 0, work)) continue;
+    for (const auto ways = branches(f, other, work); const Branch<ObjectTag>& way : *ways) {
+      const auto value = sets_.some_length(way.value, work);
+      if (value) result.other = std::min(result.other.value_or(~0u), *rest + *value + 12);
+    }
+  }
+  return result;
+}
+
+// ---- formulas ---------------------------------------------------------------------------------
+
+// What a shortest way to end the object may have members for.
+ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
+  Help help;
+  formulas_.visit(f, [&](std::uint32_t number, bool wanted, bool denied) {
+    const Atom& atom = atoms_[number];
+    switch (atom.kind) {
+      case Kind::Required:
+        if (wanted) help.names.insert(help.names.end(), atom.names.begin(), atom.names.end());
+        return;
+      case Kind::Properties:
+        if (denied) help.names.insert(help.names.end(), atom.names.begin(), atom.names.end());
+        return;
+      case Kind::Count:
+        help.all |= (wanted && atom.minimum > 0) || (denied && atom.maximum != kNoMaximum);
+        return;
+      default: help.all |= denied;
+    }
+  });
+  std::ranges::sort(help.names);
+  return help;
+}
+
+// Whether some name of the class is neither declared nor written, nor one of so many others.
+bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, std::uint32_t added, const Work& work) {
+  if (other.is_any) return true;
+  const std::size_t taken = room.order->size() + room.other_names->size() + added;
+  std::size_t left = 0;
+  for (const std::string& text : sets_.some_texts(other.names, taken + 1, work)) {
+    const std::string name = sets_.read_name(text);
+    const std::optional<NameId> declared = sets_.table().find_name(name);
+    const bool is_declared = declared && std::ranges::find(*room.order, *declared) != room.order->end();
+    if (!is_declared && !std::ranges::binary_search(*room.other_names, name)) ++left;
+  }
+  return left > added;
+}
+
+std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room& room, const Work& work) {
+  if (f == formulas_.kFalse) return std::nullopt;
+  if (accepts(f)) return 0;
+  return is_plain(f) ? plain_length(f, room, work) : search_length(f, room, work);
+}
+
+std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Room& room, const Work& work) {
+  struct At {
+    std::uint32_t formula, next, others;
+    auto operator<=>(const At&) const = default;
+  };
+  using Open = std::pair<std::uint32_t, At>;
+  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
+  std::map<At, std::uint32_t> best;
+  const auto reach = [&](std::uint32_t length, const At& at) {
+    const auto [place, is_new] = best.try_emplace(at, length);
+    if (!is_new && place->second <= length) return;
+    place->second = length;
+    open.emplace(length, at);
+  };
+  reach(0, {f.value, room.next, 0});
+  while (!open.empty()) {
+    const auto [so_far, at] = open.top();
+    open.pop();
+    if (best.at(at) < so_far) continue;
+    work.budget.step();
+    const ObjectId here{at.formula};
+    if (accepts(here)) return so_far;
+    const Help help = helpful(here);
+    for (std::uint32_t place = at.next; place < room.order->size(); ++place) {
+      const NameId name = (*room.order)[place];
+      if (is_written(room, name) || (!help.all && !std::ranges::binary_search(help.names, name))) continue;
+      for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways)
+        if (const auto member = member_length(name, way.value, work)) reach(so_far + *member, {way.rest.value, place + 1, at.others});
+    }
+    if (!help.all) continue;
+    for (const auto classes = name_classes(here, work); const NameClass& other : *classes) {
+      if (!has_name_left(other, room, at.others, work)) continue;
+      for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
+        const auto value = sets_.some_length(way.value, work);
+        if (value) reach(so_far + *value + 12, {way.rest.value, static_cast<std::uint32_t>(room.order->size()), at.others + 1});
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, const Work& work) {
+  if (is_plain(f)) return next_if_plain(f, room, in_order, work);
+  Next result;
+  for (std::uint32_t place = room.next; place < room.order->size(); ++place) {
+    const NameId name = (*room.order)[place];
+    if (is_written(room, name)) continue;
+    Room after = room;
+    std::vector<NameId> written;
+    if (in_order) {
+      after.next = place + 1;
+    } else {
+      if (room.written) written = *room.written;
+      written.insert(std::ranges::lower_bound(written, name), name);
+      after.written = &written;
+    }
+    std::optional<std::uint32_t> least;
+    for (const auto ways = branches(f, name, work); const Branch<ObjectTag>& way : *ways) {
+      const auto rest = some_length(way.rest, after, work);
+      const auto member = rest ? member_length(name, way.value, work) : std::nullopt;
+      if (member) least = std::min(least.value_or(~0u), *member + *rest);
+    }
+    if (least) result.declared.emplace_back(place, *least);
+  }
+  Room after = room;
+  if (in_order) after.next = static_cast<std::uint32_t>(room.order->size());
+  for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
+    if (!has_name_left(other, room, 0, work)) continue;
+    for (const auto ways = branches(f, other, work); const Branch<ObjectTag>& way : *ways) {
+      const auto rest = some_length(way.rest, after, work);
+      const auto value = rest ? sets_.some_length(way.value, work) : std::nullopt;
+      if (value) result.other = std::min(result.other.value_or(~0u), *value + *rest + 12);
+    }
+  }
+  return result;
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,18 @@
+// How a JSON text is written: what may stand between its parts, in what order members come, how values are spelled.
+#pragma once
+
+#include <cstdint>
+
+namespace tokamata::json {
+
+enum class Whitespace : std::uint8_t { Compact, Natural, Any };
+enum class PropertyOrder : std::uint8_t { Schema, Any };
+enum class Spelling : std::uint8_t { Plain, Any };
+
+struct Style {
+  Whitespace whitespace = Whitespace::Natural;
+  PropertyOrder order = PropertyOrder::Schema;
+  Spelling spelling = Spelling::Plain;
+};
+
+}  // namespace tokamata::json

@@ -1,0 +1,377 @@
+#include "json/value_sets.hpp"
+
+#include <algorithm>
+
+#include "expression/json_spelling.hpp"
+#include "json/leaves.hpp"
+
+namespace tokamata::json {
+
+namespace {
+constexpr SetId kNoSet = Formulas<SetTag>::kFalse;
+constexpr SetId kAnySet = Formulas<SetTag>::kTrue;
+constexpr std::uint8_t kSimple = kNull | kFalse | kTrue;
+
+const std::vector<std::string>& no_names() {
+  static const std::vector<std::string> none;
+  return none;
+}
+}  // namespace
+
+ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
+    : table_(std::move(table)), spelling_(spelling), arrays_(*this), objects_(*this) {}
+
+SetId ValueSets::set_of(ValueNode node) {
+  node = table_->resolved(node);
+  if (node == ValueTable::kAny) return kAnySet;
+  if (node == ValueTable::kNone) return kNoSet;
+  return formulas_.make_atom(node.value);
+}
+
+// ---- parts ------------------------------------------------------------------------------------
+
+const ValueSets::Universe& ValueSets::universe(const Work& work) {
+  if (!universe_) {
+    const bool any = spelling_ == Spelling::Any;
+    const ExpressionId strings = work.arena.add(*string_texts(any), work.budget);
+    universe_ = Universe{strings, work.arena.add(*number_texts({}, false, false, any), work.budget)};
+  }
+  return *universe_;
+}
+
+ExpressionId ValueSets::complement(ExpressionId part, ExpressionId universe, const Work& work) {
+  if (part == Arena::kEmpty) return universe;
+  if (part == universe) return Arena::kEmpty;
+  std::vector<ExpressionId> both{universe, work.arena.complement(part)};
+  return work.arena.intersect(both);
+}
+
+ExpressionId ValueSets::intersect(std::vector<ExpressionId> parts, ExpressionId universe, const Work& work) {
+  if (parts.size() > 1) std::erase(parts, universe);
+  if (parts.empty()) return universe;
+  return parts.size() == 1 ? parts[0] : work.arena.intersect(parts);
+}
+
+ValueSets::Parts ValueSets::everything(const Work& work) {
+  const Universe& all = universe(work);
+  return {kSimple, all.strings, all.numbers, Formulas<ArrayTag>::kTrue, Formulas<ObjectTag>::kTrue};
+}
+
+ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Work& work) {
+  Parts result = everything(work);
+  std::vector<ExpressionId> strings, numbers;
+  std::vector<ArrayId> arrays;
+  std::vector<ObjectId> objects;
+  for (const Parts& part : parts) {
+    result.simple &= part.simple;
+    strings.push_back(part.strings);
+    numbers.push_back(part.numbers);
+    arrays.push_back(part.arrays);
+    objects.push_back(part.objects);
+  }
+  result.strings = intersect(std::move(strings), universe(work).strings, work);
+  result.numbers = intersect(std::move(numbers), universe(work).numbers, work);
+  result.arrays = arrays_.formulas().all(std::move(arrays));
+  result.objects = objects_.formulas().all(std::move(objects));
+  return result;
+}
+
+ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Work& work) {
+  Parts result{0, Arena::kEmpty, Arena::kEmpty, {}, {}};
+  std::vector<ExpressionId> strings, numbers;
+  std::vector<ArrayId> arrays;
+  std::vector<ObjectId> objects;
+  for (const Parts& part : parts) {
+    result.simple |= part.simple;
+    strings.push_back(part.strings);
+    numbers.push_back(part.numbers);
+    arrays.push_back(part.arrays);
+    objects.push_back(part.objects);
+  }
+  const auto unite = [&](std::vector<ExpressionId>& languages, ExpressionId universe) {
+    const bool all = std::ranges::find(languages, universe) != languages.end();
+    return all ? universe : work.arena.unite(languages);
+  };
+  result.strings = unite(strings, universe(work).strings);
+  result.numbers = unite(numbers, universe(work).numbers);
+  result.arrays = arrays_.formulas().any(std::move(arrays));
+  result.objects = objects_.formulas().any(std::move(objects));
+  return result;
+}
+
+ValueSets::Parts ValueSets::complement_parts(const Parts& parts, const Work& work) {
+  return {static_cast<std::uint8_t>(kSimple & ~parts.simple), complement(parts.strings, universe(work).strings, work),
+          complement(parts.numbers, universe(work).numbers, work), arrays_.formulas().negate(parts.arrays),
+          objects_.formulas().negate(parts.objects)};
+}
+
+// What exactly one of them has: one after the other, with what none so far has and what one has.
+ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const std::vector<Parts>& denied,
+                                      const Work& work) {
+  std::uint8_t none = kSimple, one = 0;
+  for (const Parts& part : wanted) {
+    one = static_cast<std::uint8_t>((one & ~part.simple) | (none & part.simple));
+    none = static_cast<std::uint8_t>(none & ~part.simple);
+  }
+  const auto languages = [&](ExpressionId Parts::* part, ExpressionId universe) {
+    ExpressionId none_has = universe, one_has = Arena::kEmpty;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].*part == Arena::kEmpty && denied[i].*part == Arena::kEmpty) continue;
+      const ExpressionId without = complement(denied[i].*part, universe, work);
+      std::vector<ExpressionId> either{intersect({one_has, without}, universe, work),
+                                       intersect({none_has, wanted[i].*part}, universe, work)};
+      one_has = work.arena.unite(either);
+      none_has = intersect({none_has, without}, universe, work);
+    }
+    return one_has;
+  };
+  std::vector<ArrayId> arrays;
+  std::vector<ObjectId> objects;
+  for (const Parts& part : wanted) {
+    arrays.push_back(part.arrays);
+    objects.push_back(part.objects);
+  }
+  return {one, languages(&Parts::strings, universe(work).strings), languages(&Parts::numbers, universe(work).numbers),
+          arrays_.formulas().one(std::move(arrays)), objects_.formulas().one(std::move(objects))};
+}
+
+ExpressionId ValueSets::numbers(const NumberRange& range, bool integral, bool digits_only, const Work& work) {
+  return work.arena.add(*number_texts(range, integral, digits_only, spelling_ == Spelling::Any), work.budget);
+}
+
+// Bounds that stand side by side are one set of numbers.
+ValueSets::Parts ValueSets::parts_of_all(const std::vector<ValueNode>& nodes, bool wanted, const Work& work) {
+  std::vector<Parts> parts;
+  const NumberRange* range = nullptr;
+  bool integral = false;
+  for (const ValueNode given : nodes) {
+    const ValueNode node = table_->resolved(given);
+    if (std::holds_alternative<ValueTable::Integral>(table_->node(node))) {
+      integral = true;
+      continue;
+    }
+    const auto* number = std::get_if<ValueTable::Number>(&table_->node(node));
+    if (number && !range)
+      range = &number->range;
+    else
+      parts.push_back(parts_of_node(node, wanted, work));
+  }
+  if (range || integral) {
+    Parts part = everything(work);
+    part.numbers = numbers(range ? *range : NumberRange{}, integral, integral && wanted && spelling_ == Spelling::Plain, work);
+    parts.push_back(part);
+  }
+  return all_parts(parts, work);
+}
+
+const ValueSets::Parts& ValueSets::parts_of_node(ValueNode node, bool wanted, const Work& work) {
+  node = table_->resolved(node);
+  const std::uint64_t key = (std::uint64_t{node.value} << 1) | (wanted ? 1 : 0);
+  if (const auto known = node_parts_.find(key); known != node_parts_.end()) return known->second;
+  work.budget.step();
+  if (++depth_ > work.budget.limits().depth) {
+    depth_ = 0;
+    throw LimitExceeded("depth", work.budget.limits().depth);
+  }
+  const Parts parts = make_parts(node, wanted, work);
+  --depth_;
+  return node_parts_.insert_or_assign(key, parts).first->second;
+}
+
+ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& work) {
+  const auto& node = table_->node(id);
+  Parts parts = everything(work);
+  const auto each = [&](const std::vector<ValueNode>& items, bool as_wanted) {
+    std::vector<Parts> found;
+    for (const ValueNode item : items) found.push_back(parts_of_node(item, as_wanted, work));
+    return found;
+  };
+  std::visit(
+      [&](const auto& n) {
+        using N = std::decay_t<decltype(n)>;
+        if constexpr (std::is_same_v<N, ValueTable::NoValue>) {
+          parts = {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse};
+        } else if constexpr (std::is_same_v<N, ValueTable::AllOf>) {
+          parts = parts_of_all(n.items, wanted, work);
+        } else if constexpr (std::is_same_v<N, ValueTable::AnyOf>) {
+          parts = any_parts(each(n.items, wanted), work);
+        } else if constexpr (std::is_same_v<N, ValueTable::OneOf>) {
+          parts = one_parts(each(n.items, wanted), each(n.items, !wanted), work);
+        } else if constexpr (std::is_same_v<N, ValueTable::Negation>) {
+          parts = complement_parts(parts_of_node(n.body, !wanted, work), work);
+        } else if constexpr (std::is_same_v<N, ValueTable::Types>) {
+          parts.simple &= n.mask;
+          if (!(n.mask & kString)) parts.strings = Arena::kEmpty;
+          if (!(n.mask & kNumber)) parts.numbers = Arena::kEmpty;
+          if (!(n.mask & kArray)) parts.arrays = Formulas<ArrayTag>::kFalse;
+          if (!(n.mask & kObject)) parts.objects = Formulas<ObjectTag>::kFalse;
+        } else if constexpr (std::is_same_v<N, ValueTable::Integral>) {
+          parts.numbers = numbers({}, true, wanted && spelling_ == Spelling::Plain, work);
+        } else if constexpr (std::is_same_v<N, ValueTable::Number>) {
+          parts.numbers = numbers(n.range, false, false, work);
+        } else if constexpr (std::is_same_v<N, ValueTable::String>) {
+          parts.strings = spelled(n.language, work);
+        } else if constexpr (std::is_same_v<N, ValueTable::StringLength>) {
+          const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ == Spelling::Any), work.budget);
+          parts.strings = n.minimum > n.maximum ? Arena::kEmpty : work.arena.repeat(code_point, n.minimum, n.maximum);
+        } else if constexpr (std::is_same_v<N, ValueTable::Items>) {
+          parts.arrays = arrays_.items(id);
+        } else if constexpr (std::is_same_v<N, ValueTable::ArrayLength>) {
+          parts.arrays = arrays_.length(n.minimum, n.maximum);
+        } else if constexpr (std::is_same_v<N, ValueTable::Contains>) {
+          parts.arrays = arrays_.contains(set_of(n.value), n.minimum, n.maximum);
+        } else if constexpr (std::is_same_v<N, ValueTable::Unique>) {
+          parts.arrays = arrays_.unique();
+        } else if constexpr (std::is_same_v<N, ValueTable::Property>) {
+          parts.objects = objects_.property(n.name, set_of(n.value));
+        } else if constexpr (std::is_same_v<N, ValueTable::Matching>) {
+          parts.objects = objects_.matching(n.names, set_of(n.value));
+        } else if constexpr (std::is_same_v<N, ValueTable::Others>) {
+          parts.objects = objects_.others(id);
+        } else if constexpr (std::is_same_v<N, ValueTable::Has>) {
+          parts.objects = objects_.has(n.name);
+        } else if constexpr (std::is_same_v<N, ValueTable::PropertyCount>) {
+          parts.objects = objects_.count(n.minimum, n.maximum);
+        }
+      },
+      node);
+  return parts;
+}
+
+ValueSets::Parts ValueSets::parts_of_formula(SetId set, bool wanted, const Work& work) {
+  const auto each = [&](bool as_wanted) {
+    const auto operands = formulas_.operands(set);
+    std::vector<Parts> found;
+    for (const SetId operand : std::vector<SetId>(operands.begin(), operands.end()))
+      found.push_back(parts_of_formula(operand, as_wanted, work));
+    return found;
+  };
+  switch (formulas_.operation(set)) {
+    case Operation::True: return everything(work);
+    case Operation::False: return {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse};
+    case Operation::Atom: return parts_of_node({formulas_.atom(set)}, wanted, work);
+    case Operation::Not: return complement_parts(parts_of_formula(formulas_.body(set), !wanted, work), work);
+    case Operation::All: return all_parts(each(wanted), work);
+    case Operation::Any: return any_parts(each(wanted), work);
+    default: return one_parts(each(wanted), each(!wanted), work);
+  }
+}
+
+const ValueSets::Parts& ValueSets::parts(SetId set, const Work& work) {
+  if (const auto known = parts_.find(set.value); known != parts_.end()) return known->second;
+  Parts found = parts_of_formula(set, true, work);
+  // What is empty is known to be so from here on.
+  if (work.arena.terminal(found.strings, work.budget) == Arena::kEmpty) found.strings = Arena::kEmpty;
+  if (work.arena.terminal(found.numbers, work.budget) == Arena::kEmpty) found.numbers = Arena::kEmpty;
+  return parts_.insert_or_assign(set.value, found).first->second;
+}
+
+// ---- which sets are empty ---------------------------------------------------------------------
+
+std::optional<std::uint32_t> ValueSets::some_length(SetId set, const Work& work) {
+  if (set == kAnySet) return 2;
+  if (set == kNoSet) return std::nullopt;
+  if (const auto known = lengths_.find(set.value); known != lengths_.end()) {
+    if (known->second.search == Search::Busy) ++taints_;
+    return known->second.length;
+  }
+  if (++depth_ > work.budget.limits().depth) {
+    depth_ = 0;
+    throw LimitExceeded("depth", work.budget.limits().depth);
+  }
+  lengths_.emplace(set.value, Length{Search::Busy, std::nullopt});
+  const std::uint64_t before = taints_;
+  std::optional<std::uint32_t> length;
+  try {
+    length = find_length(set, work);
+  } catch (...) {
+    lengths_.erase(set.value);
+    depth_ = 0;
+    throw;
+  }
+  --depth_;
+  // Found empty with sets around it still open: not known for good, unless nothing is around it.
+  if (length || taints_ == before || depth_ == 0)
+    lengths_.insert_or_assign(set.value, Length{Search::Done, length});
+  else
+    lengths_.erase(set.value);
+  return length;
+}
+
+std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work) {
+  const Parts found = parts(set, work);
+  std::optional<std::uint32_t> least;
+  const auto offer = [&](std::uint32_t length) { least = std::min(least.value_or(~0u), length); };
+  if (found.simple & (kNull | kTrue)) offer(4);
+  if (found.simple & kFalse) offer(5);
+  if (found.strings != Arena::kEmpty) offer(work.arena.node(work.arena.terminal(found.strings, work.budget)).spelled + 2);
+  if (found.numbers != Arena::kEmpty) offer(work.arena.node(work.arena.terminal(found.numbers, work.budget)).spelled);
+  if (least && *least < 16) return least;
+  if (const auto inside = arrays_.some_length(found.arrays, work)) offer(*inside + 2);
+  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, &no_names()}, work)) offer(*inside + 2);
+  return least;
+}
+
+bool ValueSets::is_exact(SetId set) {
+  if (spelling_ == Spelling::Any) return true;
+  if (const auto known = exact_.find(set.value); known != exact_.end()) return known->second;
+  std::vector<std::uint32_t> open;
+  formulas_.visit(set, [&](std::uint32_t node, bool, bool) { open.push_back(node); });
+  std::vector<bool> seen(table_->size(), false);
+  bool exact = true;
+  while (exact && !open.empty()) {
+    const std::uint32_t node = open.back();
+    open.pop_back();
+    if (seen[node]) continue;
+    seen[node] = true;
+    exact = !std::holds_alternative<ValueTable::Integral>(table_->node({node}));
+    table_->visit_references({node}, [&](ValueNode to, bool) { open.push_back(to.value); });
+  }
+  return exact_.emplace(set.value, exact).first->second;
+}
+
+// ---- names ------------------------------------------------------------------------------------
+
+ValueSets::Order ValueSets::order(SetId set) {
+  if (const auto known = orders_.find(set.value); known != orders_.end()) return known->second;
+  std::vector<std::uint32_t> nodes;
+  formulas_.visit(set, [&](std::uint32_t node, bool, bool) { nodes.push_back(node); });
+  std::ranges::sort(nodes);
+  std::vector<bool> seen(table_->size(), false), is_listed(table_->name_count(), false);
+  std::vector<NameId> declared, mentioned;
+  for (const std::uint32_t node : nodes) collect_names({node}, seen, is_listed, declared, mentioned);
+  for (const NameId name : mentioned)
+    if (!is_listed[name.value]) {
+      is_listed[name.value] = true;
+      declared.push_back(name);
+    }
+  return orders_.emplace(set.value, std::make_shared<const std::vector<NameId>>(std::move(declared))).first->second;
+}
+
+// Depth first, through what is said of the same value.
+void ValueSets::collect_names(ValueNode root, std::vector<bool>& seen, std::vector<bool>& is_listed,
+                              std::vector<NameId>& declared, std::vector<NameId>& mentioned) const {
+  std::vector<ValueNode> open{root};
+  while (!open.empty()) {
+    const ValueNode node = open.back();
+    open.pop_back();
+    if (seen[node.value]) continue;
+    seen[node.value] = true;
+    const auto& n = table_->node(node);
+    if (const auto* property = std::get_if<ValueTable::Property>(&n)) {
+      if (!is_listed[property->name.value]) declared.push_back(property->name);
+      is_listed[property->name.value] = true;
+    } else if (const auto* has = std::get_if<ValueTable::Has>(&n)) {
+      mentioned.push_back(has->name);
+    } else if (const auto* others = std::get_if<ValueTable::Others>(&n)) {
+      mentioned.insert(mentioned.end(), others->names.begin(), others->names.end());
+    }
+    const std::size_t first = open.size();
+    table_->visit_references(node, [&](ValueNode to, bool in_place) {
+      if (in_place) open.push_back(to);
+    });
+    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
+  }
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,128 @@
+// Sets of JSON values, closed under Boolean operations.
+//
+// Problem.  A schema says of one value many things at once, under `allOf`, `anyOf`, `oneOf` and `not`; which texts
+// spell a value of which all of that is true?
+// Example.  all(types(string or number), not(string of [a-z]*)) is: all numbers; strings of something but [a-z]*.
+// How.  A set falls into *parts*, one for each type of value, and every operation works on each by itself: null,
+// false and true are bits; strings and numbers are regular languages, of which the engine knows intersection and
+// complement; arrays and objects are formulas about their elements and members (array_formulas, object_formulas),
+// which name further sets.  So a set is never expanded deeper than a text goes into it.
+// Which sets are empty is a least fixed point: a value is finite.  It is searched depth first; what was found empty
+// only because a set around it was still being looked at is not remembered.
+// Source.  Negation by type and element: Attouche, Baazizi, Colazzo, Ghelli, Sartiani and Scherzinger, "Witness
+// Generation for JSON Schema", VLDB 2022, who bring a whole schema into such a form before they look for a value;
+// here each formula is worked out when a text comes to it.
+// Not taken: disjunctive normal forms of whole schemas (exponential, and nobody asks for most of them).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "json/array_formulas.hpp"
+#include "json/object_formulas.hpp"
+#include "json/style.hpp"
+
+namespace tokamata::json {
+
+class ValueSets {
+ public:
+  ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling);
+
+  const ValueTable& table() const { return *table_; }
+  ArrayFormulas& arrays() { return arrays_; }
+  ObjectFormulas& objects() { return objects_; }
+
+  // ---- sets ----
+  SetId set_of(ValueNode node);
+  SetId all(std::vector<SetId> sets) { return formulas_.all(std::move(sets)); }
+  SetId any(std::vector<SetId> sets) { return formulas_.any(std::move(sets)); }
+  SetId negate(SetId set) { return formulas_.negate(set); }
+  // The set of one value, given in canonical form (canonical_value.hpp).
+  SetId constant(const std::string& canonical);
+
+  struct Parts {
+    std::uint8_t simple;   // of kNull, kFalse, kTrue
+    ExpressionId strings;  // spelled, without quotes; kEmpty where there is none
+    ExpressionId numbers;
+    ArrayId arrays;
+    ObjectId objects;
+  };
+  const Parts& parts(SetId set, const Work& work);
+  // Bytes of the text of some value of the set; nothing where there is none.
+  std::optional<std::uint32_t> some_length(SetId set, const Work& work);
+  bool lives(SetId set, const Work& work) { return some_length(set, work).has_value(); }
+  // How often a search came upon a set that it was in the middle of: what it found empty may not be.
+  std::uint64_t taints() const { return taints_; }
+  // Whether, of every value that can be written, the set or its complement has the text.  Not so where an
+  // integer is asked for in plain spelling: 1.0 is no text of it, nor of its complement.
+  bool is_exact(SetId set);
+
+  // The names that the schema of a set declares, in their order.
+  using Order = std::shared_ptr<const std::vector<NameId>>;
+  Order order(SetId set);
+
+  // ---- texts of strings ----
+  ExpressionId all_texts(const Work& work);
+  ExpressionId intersect_texts(std::vector<ExpressionId> texts, const Work& work);
+  ExpressionId complement_texts(ExpressionId texts, const Work& work);
+  ExpressionId spelled(LanguageId language, const Work& work);
+  ExpressionId unspelled(LanguageId language, const Work& work);
+  // How a name stands between its quotes in plain spelling.
+  const std::string& spelled_name(NameId name);
+  // The name that a spelling between quotes is of.
+  std::string read_name(const std::string& spelled_text) const;
+  // Texts of a language, shortest first, at most so many.
+  std::vector<std::string> some_texts(ExpressionId language, std::size_t most, const Work& work);
+
+  void forget_expressions();
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Universe {
+    ExpressionId strings, numbers;
+  };
+  const Universe& universe(const Work& work);
+  const Parts& parts_of_node(ValueNode node, bool wanted, const Work& work);
+  Parts make_parts(ValueNode node, bool wanted, const Work& work);
+  Parts all_parts(const std::vector<Parts>& parts, const Work& work);
+  Parts any_parts(const std::vector<Parts>& parts, const Work& work);
+  Parts one_parts(const std::vector<Parts>& wanted, const std::vector<Parts>& denied, const Work& work);
+  Parts complement_parts(const Parts& parts, const Work& work);
+  Parts everything(const Work& work);
+  Parts parts_of_formula(SetId set, bool wanted, const Work& work);
+  Parts parts_of_all(const std::vector<ValueNode>& nodes, bool wanted, const Work& work);
+  ExpressionId numbers(const NumberRange& range, bool integral, bool digits_only, const Work& work);
+  ExpressionId complement(ExpressionId part, ExpressionId universe, const Work& work);
+  ExpressionId intersect(std::vector<ExpressionId> parts, ExpressionId universe, const Work& work);
+  std::optional<std::uint32_t> find_length(SetId set, const Work& work);
+  void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, std::vector<NameId>& declared,
+                     std::vector<NameId>& mentioned) const;
+
+  std::shared_ptr<const ValueTable> table_;
+  std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold
+  std::unordered_map<std::string, SetId> constants_;
+  Spelling spelling_;
+  Formulas<SetTag> formulas_;
+  ArrayFormulas arrays_;
+  ObjectFormulas objects_;
+  std::optional<Universe> universe_;
+  std::unordered_map<std::uint64_t, Parts> node_parts_;  // by node, and whether wanted
+  std::unordered_map<std::uint32_t, Parts> parts_;
+  enum class Search : std::uint8_t { Busy, Done };
+  struct Length {
+    Search search;
+    std::optional<std::uint32_t> length;
+  };
+  std::unordered_map<std::uint32_t, Length> lengths_;
+  std::uint64_t taints_ = 0;
+  std::uint32_t depth_ = 0;
+  std::unordered_map<std::uint32_t, bool> exact_;
+  std::unordered_map<std::uint32_t, Order> orders_;
+  std::unordered_map<std::uint32_t, ExpressionId> spelled_, unspelled_;
+  std::unordered_map<std::uint32_t, std::string> spelled_names_;
+};
+
+}  // namespace tokamata::json

@@ -1,0 +1,89 @@
+// The texts that strings and names are spelled with: the part of ValueSets that speaks with the arena.
+
+#include <deque>
+
+#include "expression/json_spelling.hpp"
+#include "json/canonical_value.hpp"
+#include "json/leaves.hpp"
+#include "json/value_sets.hpp"
+
+namespace tokamata::json {
+
+ExpressionId ValueSets::all_texts(const Work& work) { return universe(work).strings; }
+
+ExpressionId ValueSets::intersect_texts(std::vector<ExpressionId> texts, const Work& work) {
+  return intersect(std::move(texts), universe(work).strings, work);
+}
+
+ExpressionId ValueSets::complement_texts(ExpressionId texts, const Work& work) {
+  return complement(texts, universe(work).strings, work);
+}
+
+ExpressionId ValueSets::spelled(LanguageId language, const Work& work) {
+  if (const auto known = spelled_.find(language.value); known != spelled_.end()) return known->second;
+  const ExpressionPtr texts = spelled_in_json(table_->texts(language), spelling_ == Spelling::Any);
+  return spelled_.emplace(language.value, work.arena.add(*texts, work.budget)).first->second;
+}
+
+ExpressionId ValueSets::unspelled(LanguageId language, const Work& work) {
+  if (const auto known = unspelled_.find(language.value); known != unspelled_.end()) return known->second;
+  return unspelled_.emplace(language.value, work.arena.add(*table_->texts(language), work.budget)).first->second;
+}
+
+const std::string& ValueSets::spelled_name(NameId name) {
+  const auto [place, is_new] = spelled_names_.try_emplace(name.value);
+  if (is_new) place->second = spelled_string(table_->text(name));
+  return place->second;
+}
+
+std::string ValueSets::read_name(const std::string& spelled_text) const { return read_string(spelled_text); }
+
+// Breadth first over what is left of the language; each text has one way through it.
+std::vector<std::string> ValueSets::some_texts(ExpressionId language, std::size_t most, const Work& work) {
+  std::vector<std::string> texts;
+  std::deque<std::pair<ExpressionId, std::string>> open;
+  const ExpressionId start = work.arena.terminal(language, work.budget);
+  if (start != Arena::kEmpty) open.emplace_back(start, "");
+  while (!open.empty() && texts.size() < most) {
+    auto [rest, text] = std::move(open.front());
+    open.pop_front();
+    if (work.arena.node(rest).nullable) texts.push_back(text);
+    const std::size_t wanted = most - texts.size();
+    for (unsigned byte = 0; byte < 256 && open.size() < 2 * wanted; ++byte) {
+      work.budget.step();
+      const ExpressionId next = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+      if (next != Arena::kEmpty) open.emplace_back(next, text + static_cast<char>(byte));
+    }
+  }
+  return texts;
+}
+
+// ---- constants --------------------------------------------------------------------------------
+
+// A set of its own, in a table of its own: schemas do not mention what texts happen to hold.
+SetId ValueSets::constant(const std::string& canonical) {
+  const auto [place, is_new] = constants_.try_emplace(canonical);
+  if (is_new) {
+    if (!own_table_) table_ = own_table_ = std::make_shared<ValueTable>(*table_);
+    place->second = set_of(add_constant(canonical, *own_table_));
+  }
+  return place->second;
+}
+
+void ValueSets::forget_expressions() {
+  universe_.reset();
+  node_parts_.clear();
+  parts_.clear();
+  spelled_.clear();
+  unspelled_.clear();
+  objects_.forget_expressions();
+}
+
+std::size_t ValueSets::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 64;
+  return formulas_.memory_bytes() + arrays_.memory_bytes() + objects_.memory_bytes() +
+         (node_parts_.size() + parts_.size() + lengths_.size() + exact_.size() + 4 * orders_.size() + spelled_.size() +
+          unspelled_.size() + 2 * spelled_names_.size()) * kMapEntry;
+}
+
+}  // namespace tokamata::json
