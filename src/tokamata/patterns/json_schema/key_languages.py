@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Keys", "language_of_strings", "other_keys"]
 
-_MOST_NESTING = 60
+_MOST_NESTING = 40
 _EVERY_CODE_POINT = [(0, 0x10FFFF)]
 
 
@@ -85,6 +85,7 @@ class _Strings:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._nesting = 0
+        self._known: dict[tuple[int, int], _core.Expression] = {}  # by schema and scope
 
     def language(self, schema: Any) -> _core.Expression:
         if type(schema) is not dict:
@@ -94,11 +95,15 @@ class _Strings:
             raise _NoLanguage("it nests too deep, or without end")
         reader = self._reader
         with reader.inside(schema):
-            parts = [part for keyword in reader.effective(schema) for part in self._parts(schema, keyword)]
+            key = (id(schema), id(reader.scope))
+            if key not in self._known:
+                parts = [
+                    part for keyword in reader.effective(schema) for part in self._parts(schema, keyword)
+                ]
+                whole = parts[0] if len(parts) == 1 else _core.intersect(parts) if parts else any_string()
+                self._known[key] = whole
         self._nesting -= 1
-        if len(parts) == 1:
-            return parts[0]
-        return _core.intersect(parts) if parts else any_string()
+        return self._known[key]
 
     def _parts(self, schema: dict[str, Any], keyword: str) -> Iterator[_core.Expression]:
         value = schema[keyword]

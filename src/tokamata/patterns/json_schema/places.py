@@ -21,12 +21,13 @@ class Places:
 
     Attributes:
         count: how many documents there are.
+        deepest: how deep they nest: the most objects and arrays that one is within.
     """
 
     def __init__(self, documents: dict[str, Any]) -> None:
         self.count = len(documents)
-        # What holds an object, under which key, and how deep it nests there.
-        self._parents: dict[int, tuple[int, str, int]] = {}
+        self.deepest = 0
+        self._parents: dict[int, tuple[int, str]] = {}  # what holds an object, and under which key
         self._roots: dict[int, str] = {}
         self._objects: list[dict[str, Any]] = []
         for index, (uri, root) in enumerate(documents.items()):
@@ -39,16 +40,11 @@ class Places:
         parts: list[str] = []
         key = id(value)
         while key not in self._roots and key in self._parents:
-            key, part, _ = self._parents[key]
+            key, part = self._parents[key]
             parts.append(part)
         uri = self._roots.get(key, "")
         path = "".join(f"/{escaped(part)}" for part in reversed(parts))
         return f"{uri}#{path}" if uri else path
-
-    def nesting(self, value: Any) -> int:
-        """How many arrays and objects an object is within."""
-        found = self._parents.get(id(value))
-        return found[2] if found else 0
 
     def pointer_to_value(self, value: Any, references: References) -> tuple[str, str]:
         """Where something stands that is no schema, though one should; and what it is."""
@@ -63,15 +59,15 @@ class Places:
         return "", shown(value)
 
     def _note(self, root: Any) -> None:
-        self._parents[id(root)] = (0, "", 0)
-        stack: list[Any] = [root]
+        self._parents[id(root)] = (0, "")
+        stack: list[tuple[Any, int]] = [(root, 0)]
         while stack:
-            value = stack.pop()
-            nesting = self._parents[id(value)][2] + 1
+            value, nesting = stack.pop()
+            self.deepest = max(self.deepest, nesting)
             for key, inner in value.items() if type(value) is dict else enumerate(value):
                 if (type(inner) is dict or type(inner) is list) and id(inner) not in self._parents:
-                    self._parents[id(inner)] = (id(value), str(key), nesting)
-                    stack.append(inner)
+                    self._parents[id(inner)] = (id(value), str(key))
+                    stack.append((inner, nesting + 1))
             if type(value) is dict:
                 self._objects.append(value)
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from tokamata.errors import LimitExceeded, SchemaError, UnsupportedSchemaError
 from tokamata.limits import Limits
@@ -40,8 +40,8 @@ from tokamata.patterns.json_schema.loops import refuse_loops
 from tokamata.patterns.json_schema.places import Places
 from tokamata.patterns.json_schema.references import References, Scope
 from tokamata.patterns.json_schema.report import Reading
-from tokamata.patterns.json_schema.table import Table
-from tokamata.patterns.json_schema.text import parse_schema
+from tokamata.patterns.json_schema.table import RecordingTable, Table
+from tokamata.patterns.json_schema.text import parse_schema, plain
 from tokamata.patterns.json_schema.unevaluated import unevaluated
 
 if TYPE_CHECKING:
@@ -90,13 +90,34 @@ def read_schema(
         raise TypeError(f"a schema must be a dict, a bool, or its JSON text, not {type(schema).__name__}")
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise TypeError(f"registry must be a referencing.Registry, not {type(registry).__name__}")
-    polar = False
-    while True:
-        reader = Reader(schema, table, formats == "assert", strict, registry, depth, polar)
-        reading = reader.whole()
-        if polar or not (reader.negated and reader.depends_on_sign):
-            return reading
-        polar = True
+    options = _Options(formats == "assert", strict, registry, depth)
+    try:
+        return _read(schema, table, options)
+    except SchemaError:
+        if not isinstance(schema, dict) or (copy := plain(schema)) is None:
+            raise
+    return _read(copy, table, options)  # what json.loads makes, of what is like it
+
+
+class _Options(NamedTuple):
+    """What the caller chose."""
+
+    asserts_formats: bool
+    strict: bool
+    registry: referencing.Registry[Any] | None
+    depth: int
+
+
+def _read(schema: Any, table: Table, options: _Options) -> Reading:
+    """Reads once, and once more for each sign where that matters."""
+    reader = Reader(schema, table, options)
+    reading = reader.whole()
+    if not (reader.negated and reader.depends_on_sign):
+        return reading
+    if reader.strict:
+        Reader(schema, RecordingTable(), options, polar=True).whole()  # what may not be negated is found
+        return reading
+    return Reader(schema, table, options, polar=True).whole()
 
 
 class Reader:
@@ -111,25 +132,18 @@ class Reader:
         relaxed: what was left out, and why, by the identity of the schema and the keyword.
         anything, nothing: nodes that all share.
         type_nodes: nodes of types, by name.
-        masks: memo of :mod:`.type_masks`.
+        masks: memo of :mod:`.apart`.
         asserts_formats: whether ``format`` is an assertion.
         depth: how deep values may nest.
+        strict: whether what cannot be enforced is an error.
     """
 
-    def __init__(
-        self,
-        schema: Any,
-        table: Table,
-        asserts_formats: bool,
-        strict: bool,
-        registry: referencing.Registry[Any] | None,
-        depth: int,
-        polar: bool,
-    ) -> None:
+    def __init__(self, schema: Any, table: Table, options: _Options, polar: bool = False) -> None:
         self.root = schema
         self.table = table
-        self.asserts_formats = asserts_formats
-        self.depth = depth
+        self.asserts_formats = options.asserts_formats
+        self.strict = options.strict
+        self.depth = options.depth
         self.polar = polar
         self.positive = True
         self.negated = False
@@ -140,13 +154,12 @@ class Reader:
         self.type_nodes: dict[str, int] = {}
         self.masks: dict[tuple[int, int], int] = {}
         self._integral: int | None = None
-        self._strict = strict
         self._frames = 0
         self._deferred: list[tuple[dict[str, Any], Scope, bool, int]] = []
         self._returns: list[tuple[dict[str, Any], Scope]] = []  # where references lead back to
         self._places: Places | None = None
         try:
-            self.references = References(schema, registry)
+            self.references = References(schema, options.registry)
         except Fault as fault:
             raise SchemaError("", fault.keyword, fault.found, fault.expected) from None
         self.scope = self.references.start
@@ -156,6 +169,8 @@ class Reader:
     def whole(self) -> Reading:
         """Reads the root and all that it leads to."""
         try:
+            if self.depth < 2 * MOST_FRAMES and self.places.deepest > self.depth:
+                raise LimitExceeded("depth", self.depth)  # which is seen later only where reading goes deep
             root = self.read(self.root)
             while self._deferred:
                 self._read_deferred(*self._deferred.pop())
@@ -318,7 +333,7 @@ class Reader:
 
     def refuse(self, schema: dict[str, Any], keyword: str, reason: str) -> int:
         """What stands for a keyword that cannot be enforced, where it may be left out."""
-        if self._strict:
+        if self.strict:
             raise UnsupportedSchemaError(self.pointer(schema), keyword, reason)
         self.depends_on_sign = True
         self.relaxed[(id(schema), keyword)] = reason
@@ -328,7 +343,7 @@ class Reader:
 
     def _defer(self, schema: dict[str, Any]) -> int:
         """Puts a schema off until Python's stack is empty again."""
-        if self.places.nesting(schema) > self.depth:
+        if self.places.deepest > self.depth:
             raise LimitExceeded("depth", self.depth)
         number = self.table.reserve()
         self._memo[id(schema)] = number

@@ -77,7 +77,7 @@ class Reading:
         found: dict[tuple[str, str], ReportEntry] = {}
         for schema, scope in self._schemas():
             pointer = reader.pointer(schema)
-            for keyword in schema:
+            for keyword in map(str, schema):
                 entry = self._entry(pointer, schema, keyword, scope)
                 known = found.get((pointer, keyword))
                 if known is None or known.status != "relaxed":

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 from tokamata.errors import LimitExceeded, SchemaError
 
-__all__ = ["MOST_BITS", "escaped", "is_text", "parse_schema", "shown", "why_no_value"]
+__all__ = ["MOST_BITS", "escaped", "is_text", "parse_schema", "plain", "shown", "why_no_value"]
 
 _MOST_VALUES = 10_000_000  # at one level; lists that hold the same list many times make as many as they like
 MOST_BITS = 14_000  # of a whole number; Python writes none of more than 4,300 digits
@@ -109,6 +110,40 @@ def why_no_value(value: Any, depth: int) -> str:
                 return shown(one)
         values = inner
     return ""
+
+
+def plain(schema: dict[str, Any]) -> dict[str, Any] | None:
+    """A copy in plain dicts and lists of one that has others (``OrderedDict``); ``None`` if none has."""
+    copies: dict[int, Any] = {}
+    stack: list[Any] = [schema]
+    others = False
+    while stack:
+        value = stack.pop()
+        if id(value) in copies:
+            continue
+        others |= type(value) is not dict and type(value) is not list
+        copies[id(value)] = {} if isinstance(value, Mapping) else []
+        inner = value.values() if isinstance(value, Mapping) else value
+        stack.extend(one for one in inner if isinstance(one, (Mapping, list, tuple)))
+    if not others:
+        return None
+    stack, done = [schema], set[int]()
+    while stack:
+        value = stack.pop()
+        if id(value) in done:
+            continue
+        done.add(id(value))
+        copy = copies[id(value)]
+        for key, one in value.items() if isinstance(value, Mapping) else enumerate(value):
+            new = copies.get(id(one), one) if isinstance(one, (Mapping, list, tuple)) else one
+            if isinstance(value, Mapping):
+                copy[key] = new
+            else:
+                copy.append(new)
+            if new is not one:
+                stack.append(one)
+    result: dict[str, Any] = copies[id(schema)]
+    return result
 
 
 class _DoubledKeyError(Exception):

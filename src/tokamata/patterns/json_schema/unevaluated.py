@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["MOST_OPTIONS", "unevaluated"]
 
 MOST_OPTIONS = 4096
-_MOST_NESTING = 60
+_MOST_NESTING = 40
+_MOST_WORK = 2_000_000  # names and patterns that are put together
 
 # What is evaluated: names and patterns of keys; or a count of first items and nodes whose items are evaluated
 # wherever they are.  ``None`` is everything.
@@ -75,6 +76,9 @@ class _Kind(Protocol):
     def both(self, one: Any, other: Any) -> Any:
         """What either evaluates; neither evaluates everything."""
 
+    def size(self, evaluated: Any) -> int:
+        """How much it takes to say it."""
+
     def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
         """All that is not evaluated is in the node."""
 
@@ -93,6 +97,9 @@ class _KeyKind:
 
     def both(self, one: Any, other: Any) -> Any:
         return one[0] | other[0], one[1] | other[1]
+
+    def size(self, evaluated: Any) -> int:
+        return 1 if evaluated is None else len(evaluated[0]) + len(evaluated[1])
 
     def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
         language = other_keys(Keys(sorted(evaluated[0]), sorted(evaluated[1])))
@@ -124,6 +131,9 @@ class _ItemKind:
     def both(self, one: Any, other: Any) -> Any:
         return max(one[0], other[0]), one[1] | other[1]
 
+    def size(self, evaluated: Any) -> int:
+        return 1 if evaluated is None else len(evaluated[1])
+
     def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
         count, found = evaluated
         rest = reader.any_of([*sorted(found), node])
@@ -141,6 +151,8 @@ class _Collecting:
         self._kind = kind
         self._keyword = keyword
         self._nesting = 0
+        self._work = 0
+        self._known: dict[tuple[int, int], list[_Option]] = {}  # by schema and scope
 
     def options(self, schema: Any, asking: bool = False) -> list[_Option]:
         """The options of a schema that holds."""
@@ -150,18 +162,21 @@ class _Collecting:
         if self._nesting > _MOST_NESTING:
             raise _RefusedError("what is about the same value nests too deep, or leads back to itself")
         with self._reader.inside(schema):
-            keywords = self._reader.effective(schema)
-            local = self._kind.local(
-                self._reader,
-                schema,
-                [keyword for keyword in keywords if not asking or keyword != self._keyword],
-            )
-            options: list[_Option] = [((), local)]
-            if local is not None:
-                for keyword in keywords:
-                    for factor in self._factors(schema, keyword):
-                        options = self._product(options, factor)
+            key = (id(schema), id(self._reader.scope))
+            if key not in self._known:
+                self._known[key] = self._made(schema, asking)
         self._nesting -= 1
+        return self._known[key]
+
+    def _made(self, schema: dict[str, Any], asking: bool) -> list[_Option]:
+        keywords = self._reader.effective(schema)
+        own = [keyword for keyword in keywords if not asking or keyword != self._keyword]
+        options: list[_Option] = [((), self._kind.local(self._reader, schema, own))]
+        if options[0][1] is None:
+            return options
+        factors = [factor for keyword in keywords for factor in self._factors(schema, keyword)]
+        for factor in sorted(factors, key=len):  # those without a choice first
+            options = self._product(options, factor)
         return options
 
     def _factors(self, schema: dict[str, Any], keyword: str) -> list[list[_Option]]:
@@ -225,8 +240,10 @@ class _Collecting:
     def _product(self, options: list[_Option], factor: list[_Option]) -> list[_Option]:
         if len(factor) == 1 and factor[0] == ((), self._kind.nothing):
             return options
-        if len(options) * len(factor) > MOST_OPTIONS:
-            raise _RefusedError(f"what is evaluated has more than {MOST_OPTIONS:,} cases")
+        count = len(options) * len(factor)
+        self._work += count + sum(self._kind.size(evaluated) for _, evaluated in options) * len(factor)
+        if count > MOST_OPTIONS or self._work > _MOST_WORK:
+            raise _RefusedError(f"what else speaks of these has more than {MOST_OPTIONS:,} cases")
         found: dict[_Option, None] = {}
         for conditions, evaluated in options:
             for more, also in factor:

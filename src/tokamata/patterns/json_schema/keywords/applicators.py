@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tokamata.patterns.json_schema.apart import apart
 from tokamata.patterns.json_schema.faults import Fault
-from tokamata.patterns.json_schema.type_masks import apart
 
 if TYPE_CHECKING:
     from tokamata.patterns.json_schema.reading import Reader
@@ -100,7 +100,7 @@ def _exactly_one(reader: Reader, schemas: list[Any]) -> int:
     if not reader.polar:
         reader.negated = True
         return reader.table.one_of([reader.read(one) for one in schemas])
-    # What is left out of a schema may differ from what is left out of its negation.
+    # What is left out of a schema (strict=False) may differ from what is left out of its negation.
     table = reader.table
     holds = [reader.read(one) for one in schemas]
     fails = [table.negate(reader.read_negated(one)) for one in schemas]

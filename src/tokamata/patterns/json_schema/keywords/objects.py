@@ -57,7 +57,7 @@ def pattern_properties(reader: Reader, schema: dict[str, Any], value: Any, opera
         node = reader.read(subschema)
         language = pattern_expression(pattern)
         if isinstance(language, str):
-            if node != reader.anything or reader.polar:
+            if node != reader.anything:
                 operands.append(reader.refuse(schema, "patternProperties", f"{language} {pattern!r:.100}"))
         elif node != reader.anything:
             operands.append(reader.table.matching(language, node))
