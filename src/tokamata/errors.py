@@ -46,6 +46,52 @@ class UnsupportedPatternError(PatternError):
     """The pattern says what is not about the texts it means, or what tokamata does not express."""
 
 
+class SchemaError(TokamataError, ValueError):
+    """What was given is not a JSON Schema: a keyword has a value that its draft does not allow.
+
+    Attributes:
+        pointer: JSON Pointer to the schema that is at fault, ``""`` for the root; in another document,
+            that document's URI, ``#`` and the pointer.
+        keyword: the keyword of it, or ``""`` where no keyword is at fault.
+        found: what stands there, shortened.
+        expected: what should.
+    """
+
+    def __init__(self, pointer: str, keyword: str, found: str, expected: str) -> None:
+        super().__init__(pointer, keyword, found, expected)
+        self.pointer = pointer
+        self.keyword = keyword
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        what = f"the keyword {self.keyword!r:.80} is" if self.keyword else "there is"
+        return f"{schema_place(self.pointer)}: {what} {self.found}; expected {self.expected}"
+
+
+class UnsupportedSchemaError(TokamataError, ValueError):
+    """A schema that says what tokamata cannot enforce exactly.
+
+    Attributes:
+        pointer: JSON Pointer to the schema that says it, as in :class:`SchemaError`.
+        keyword: the keyword of it.
+        reason: why it cannot be enforced.
+    """
+
+    def __init__(self, pointer: str, keyword: str, reason: str) -> None:
+        super().__init__(pointer, keyword, reason)
+        self.pointer = pointer
+        self.keyword = keyword
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"{schema_place(self.pointer)}: the keyword {self.keyword!r:.80} cannot be enforced: "
+            f"{self.reason}\nchange it, or pass strict=False, which leaves out what cannot be enforced "
+            "and says so in the report"
+        )
+
+
 class EmptyConstraintError(TokamataError, ValueError):
     """A constraint that no text matches."""
 
@@ -265,6 +311,12 @@ class MachineFileError(MachineError):
 
     def __str__(self) -> str:
         return f"line {self.line} of the OpenFst text is {self.found!r}; expected {self.expected}"
+
+
+def schema_place(pointer: str) -> str:
+    """How a message names the schema at a JSON Pointer."""
+    shown = pointer if len(pointer) <= 200 else f"{pointer[:99]}…{pointer[-100:]}"
+    return f"in the schema at {shown}" if pointer else "in the schema at its root"
 
 
 def caret(text: str, position: int, width: int = 72) -> str:

@@ -1,0 +1,124 @@
+"""``minimum``, ``maximum`` and their exclusive kin, ``multipleOf`` (validation 6.2; draft 4: 5.1).
+
+Bounds are exact decimals: a ``Decimal`` as it is written, a ``float`` as Python writes it.
+
+In draft 4 ``"exclusiveMinimum": true`` changes what ``minimum`` means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from tokamata.patterns.json_schema.faults import Fault
+from tokamata.patterns.json_schema.text import MOST_BITS
+
+if TYPE_CHECKING:
+    from tokamata.patterns.json_schema.reading import Reader
+
+__all__ = ["handlers", "handlers_of_draft_4", "led_by", "whole_number"]
+
+_MOST_COUNT = (1 << 62) - 1
+_Handler = Callable[["Reader", dict[str, Any], Any, list[int]], None]
+
+
+def led_by(handler: _Handler, *keywords: str) -> dict[str, _Handler]:
+    """One handler for keywords that belong together, called where the first of them stands."""
+
+    def later(earlier: tuple[str, ...]) -> _Handler:
+        def handle(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+            for keyword in earlier:
+                if keyword in schema and keyword in reader.handlers:
+                    return
+            handler(reader, schema, value, operands)
+
+        return handle
+
+    return {keyword: later(keywords[:index]) if index else handler for index, keyword in enumerate(keywords)}
+
+
+def handlers(*keywords: str) -> dict[str, _Handler]:
+    """All of them together."""
+    return led_by(_range, *keywords)
+
+
+def handlers_of_draft_4() -> dict[str, _Handler]:
+    """Those of draft 4, whose exclusive bounds are booleans."""
+    keywords = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
+    return led_by(_range_of_draft_4, *keywords)
+
+
+def decimal(schema: dict[str, Any], keyword: str) -> str | None:
+    """A bound in decimal digits; ``None`` where the schema has none."""
+    if keyword not in schema:
+        return None
+    value = schema[keyword]
+    kind = type(value)
+    if kind is int:
+        if value.bit_length() <= MOST_BITS:
+            return str(value)
+    elif kind is Decimal:
+        if value.is_finite():
+            return str(value)
+    elif kind is float and isfinite(value):
+        return repr(value)
+    raise Fault(schema, keyword, value, "a number")
+
+
+def whole_number(schema: dict[str, Any], keyword: str, default: int | None) -> int | None:
+    """A count; ``3.0`` is one too."""
+    if keyword not in schema:
+        return default
+    value: Any = schema[keyword]
+    if type(value) is not int:
+        if (type(value) is float and value.is_integer()) or (type(value) is Decimal and _is_count(value)):
+            value = int(value)
+        else:
+            raise Fault(schema, keyword, value, "a whole number of at least 0")
+    if value < 0:
+        raise Fault(schema, keyword, value, "a whole number of at least 0")
+    return value if value < _MOST_COUNT else _MOST_COUNT
+
+
+def _is_count(value: Decimal) -> bool:
+    return value.is_finite() and value.adjusted() < 4000 and value == value.to_integral_value()
+
+
+def _range(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+    operands.append(
+        reader.table.number_range(
+            decimal(schema, "minimum"),
+            decimal(schema, "exclusiveMinimum"),
+            decimal(schema, "maximum"),
+            decimal(schema, "exclusiveMaximum"),
+            _factor(schema),
+        )
+    )
+
+
+def _range_of_draft_4(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+    minimum, maximum = decimal(schema, "minimum"), decimal(schema, "maximum")
+    exclusive_minimum = exclusive_maximum = None
+    if _is_exclusive(schema, "exclusiveMinimum"):
+        minimum, exclusive_minimum = None, minimum
+    if _is_exclusive(schema, "exclusiveMaximum"):
+        maximum, exclusive_maximum = None, maximum
+    bounds = (minimum, exclusive_minimum, maximum, exclusive_maximum, _factor(schema))
+    if any(bound is not None for bound in bounds):
+        operands.append(reader.table.number_range(*bounds))
+
+
+def _is_exclusive(schema: dict[str, Any], keyword: str) -> bool:
+    value = schema.get(keyword, False)
+    if type(value) is not bool:
+        raise Fault(schema, keyword, value, "true or false, as draft 4 has it")
+    return value
+
+
+def _factor(schema: dict[str, Any]) -> str | None:
+    factor = decimal(schema, "multipleOf")
+    if factor is not None and not schema["multipleOf"] > 0:
+        raise Fault(schema, "multipleOf", schema["multipleOf"], "a number above 0")
+    return factor
