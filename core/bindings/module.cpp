@@ -19,6 +19,7 @@
 #include "canonical/byte_pair_pieces.hpp"
 #include "canonical/longest_match_pieces.hpp"
 #include "canonical/text_ids.hpp"
+#include "expression/json_spelling.hpp"
 #include "expression/shortest_text.hpp"
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
@@ -616,6 +617,12 @@ void bind_expressions(nb::module_& m) {
           return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}));
         },
         "text"_a);
+  m.def("spelled_in_json",
+        [](const ExpressionPtr& expression, bool any_spelling) {
+          const nb::gil_scoped_release release;
+          return spelled_in_json(expression, any_spelling);
+        },
+        "expression"_a, "any_spelling"_a);
   m.def("control_token", &Expression::control_token, "name"_a);
   m.def("one_token",
         [](const std::vector<std::pair<std::uint8_t, std::uint8_t>>& ranges) {

@@ -247,10 +247,17 @@ ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state
 bool Arena::is_class(const ExpressionNode& n) const {
   constexpr unsigned kWide = 16;  // so that the letters of a literal stay as they are
   return (n.kind == Kind::Bytes && byte_set(n).size() >= kWide) ||
-         (n.kind == Kind::CodePoints && n.second == automaton(n).start());
+         (n.kind == Kind::CodePoints && n.second == automaton(n).start()) || is_spelled_class(n);
 }
 
-// C or C{m,n}, where C is a class of code points.
+// A class with a few escapes beside it, as json_spelling.cpp makes of one.  That x beside x is x{2} is true of
+// whatever takes no notice of its surroundings; elsewhere it says little.
+bool Arena::is_spelled_class(const ExpressionNode& n) const {
+  if (n.kind != Kind::Union || n.second > 2 || n.open || n.edges || n.nullable) return false;
+  return std::ranges::any_of(items(n), [&](ExpressionId item) { return node(item).kind != Kind::Union && is_class(node(item)); });
+}
+
+// C or C{m,n}, where C is a class of code points, maybe spelled in JSON.
 std::optional<Arena::Counted> Arena::class_run(ExpressionId head) const {
   const ExpressionNode& n = node(head);
   if (n.kind == Kind::Repetition && is_class(node(n.body()))) return Counted{n.body(), kEpsilon, n.minimum, n.maximum};

@@ -226,6 +226,7 @@ class Arena {
   std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget);
   ExpressionId pair(ExpressionId head, ExpressionId tail);
   bool is_class(const ExpressionNode& n) const;
+  bool is_spelled_class(const ExpressionNode& n) const;
   static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   std::optional<Counted> class_run(ExpressionId head) const;
   ExpressionId rotated(ExpressionId expression);

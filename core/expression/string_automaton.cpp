@@ -41,6 +41,16 @@ std::shared_ptr<const StringAutomaton> StringAutomaton::of_strings(std::vector<s
   return result;
 }
 
+std::shared_ptr<const StringAutomaton> StringAutomaton::of_transitions(std::vector<std::uint32_t> offsets,
+                                                                       std::vector<Transition> transitions,
+                                                                       std::vector<bool> accepting) {
+  auto result = std::make_shared<StringAutomaton>();
+  result->offsets_ = std::move(offsets);
+  result->transitions_ = std::move(transitions);
+  result->accepting_ = std::move(accepting);
+  return result;
+}
+
 namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -31,6 +31,10 @@ class StringAutomaton {
   // All substrings of a UTF-8 text that begin and end between two code points, the empty one too.
   static std::shared_ptr<const StringAutomaton> of_substrings(std::string_view text);
 
+  // An automaton as it is: the transitions of state i end before offsets[i + 1].  For what stays below.
+  static std::shared_ptr<const StringAutomaton> of_transitions(std::vector<std::uint32_t> offsets, std::vector<Transition> transitions,
+                                                               std::vector<bool> accepting);
+
   static constexpr std::uint32_t start() { return 0; }
   std::uint32_t state_count() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
   bool accepting(std::uint32_t state) const { return accepting_[state]; }

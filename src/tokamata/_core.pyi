@@ -72,6 +72,16 @@ def strings(strings: list[str]) -> Expression:
 def substrings(text: str) -> Expression:
     """Any substring of ``text``, the empty one too."""
 
+def spelled_in_json(expression: Expression, any_spelling: bool) -> Expression:
+    """How the texts of ``expression`` stand between the quotes of a JSON string.
+
+    As ``json.dumps(ensure_ascii=False)`` writes them, or in any spelling that JSON allows: ``\\/``,
+    ``\\u00E9``, pairs of surrogates.  Lone surrogates are none.  How: ``core/expression/json_spelling.hpp``.
+
+    Raises:
+        ValueError: the expression has control tokens, or edges of tokens.
+    """
+
 def control_token(name: str) -> Expression:
     """The control token of that name."""
 

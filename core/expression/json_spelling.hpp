@@ -1,0 +1,59 @@
+// How texts stand between the quotes of a JSON string.
+//
+// Problem.  A schema's `pattern` speaks of the value of a string; what a model writes is a spelling of it,
+// in which a quote is \" and a new line is \n.  From an expression for values, make one for spellings.
+// Two ways to spell:
+//   plain   what json.dumps(ensure_ascii=False) writes: each code point as itself, but \" \\ \b \f \n \r \t,
+//           and \u00xx, in lower case, for the other controls below U+0020.  One spelling per text.
+//   any     all that JSON allows: also \/, \uXXXX with digits of either case for every code point, and pairs
+//           of surrogates, \uD83D\uDE00, beyond U+FFFF.  Lone surrogates are no text and do not occur.
+//
+// Example.  [^"]  becomes  C | \\(["bfnrt] less the quote | u00(…)), with C all code points but the quote, the
+// backslash and the controls: one class beside one short alternative, so that `[^"]{0,9}` is still a loop
+// over a wide class for the masks (composition/loops.hpp), and its counts are still numbers.
+//
+// Why it is a substitution.  A spelling determines the code point, and no spelling of one begins another: a
+// spelled text is cut into code points in one way.  So spellings of a union, a concatenation, an intersection
+// are the union, concatenation, intersection of spellings; a lookahead asks what is spelled behind it.
+// What is not so: sequences of bytes that cut a spelling in two.  \n ends in an n, so that "everything, then
+// n", as lookbehinds say it, must not take the backslash alone.  Everything and complements that something
+// follows are therefore cut down to spelled texts, and where nothing else sees to it, the whole is.
+// For explicit automata: json_strings.cpp.
+//
+// Cost.  Linear in the expression, parts that are shared once; the digits of \uXXXX are a minimal automaton of
+// at most a node for each range and digit.  Not taken: respelling what the engine derives, byte by byte: a
+// second kind of leaf, where a rewriting once will do.
+#pragma once
+
+#include "expression/expression.hpp"
+
+namespace tokamata {
+
+// The spellings of the texts.  `any`: all that JSON allows, instead of the plain one.
+// Throws std::invalid_argument where the expression has control tokens or edges of tokens, which are
+// no text, or literals that are not UTF-8.
+ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any);
+
+// The same for an automaton of strings; states that are inside a code point stay as they are.
+std::shared_ptr<const StringAutomaton> spelled_in_json(const StringAutomaton& strings, bool any);
+
+// The second character of the short escape of a code point, 0 where it has none.
+constexpr char json_short_escape(std::uint32_t code_point, bool any) {
+  switch (code_point) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    case '/': return any ? '/' : '\0';
+    default: return '\0';
+  }
+}
+// Whether a code point may stand for itself.
+constexpr bool json_stands_for_itself(std::uint32_t code_point) {
+  return code_point >= 0x20 && code_point != '"' && code_point != '\\';
+}
+
+}  // namespace tokamata
