@@ -1,0 +1,1 @@
+"""JSON Schema: what its keywords denote, as expressions of the engine."""
