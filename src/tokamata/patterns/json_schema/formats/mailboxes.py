@@ -1,0 +1,60 @@
+"""Addresses of mail, in ASCII and beyond.
+
+Source: RFC 5321, sections 4.1.2 and 4.1.3 (``Mailbox``), section 4.5.3.1 (lengths); RFC 6531, section 3.3
+(beyond ASCII).
+
+Example: ``"joe bloggs"@[IPv6:2001:db8::1]``; not ``Joe <joe@example.com>``, which is the field of a message.
+
+A local part has at most 64 octets, a mailbox 254: a path has 256, brackets around it included.  The labels
+of a domain are those of the domain name system, of at most 63 octets; whether ``xn--`` begins an A-label is
+no question of the grammar of mail.
+"""
+
+from __future__ import annotations
+
+from tokamata import _core
+from tokamata.patterns.json_schema.formats.hosts import LABEL
+from tokamata.patterns.regex import to_expression
+
+__all__ = ["email"]
+
+MOST_LOCAL, MOST_MAILBOX = 64, 254  # octets
+
+_ATOM_CHARACTERS = r"A-Za-z0-9!#$%&'*+\-/=?\^_`{|}~"
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]{1,2})"
+_GROUP = "[0-9A-Fa-f]{1,4}"
+_FOUR_OCTETS = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+
+
+def _address_literal() -> str:
+    """An address in brackets; ``::`` stands for two groups of zeros at least, unlike elsewhere."""
+    forms = [f"{_GROUP}(?::{_GROUP}){{7}}", f"{_GROUP}(?::{_GROUP}){{5}}:{_FOUR_OCTETS}"]
+    for behind in range(7):
+        before = f"(?:{_GROUP}(?::{_GROUP}){{0,{5 - behind}}})?" if behind < 6 else ""
+        forms.append(f"{before}::" + (f"{_GROUP}(?::{_GROUP}){{{behind - 1}}}" if behind else ""))
+    for behind in range(5):
+        before = f"(?:{_GROUP}(?::{_GROUP}){{0,{3 - behind}}})?" if behind < 4 else ""
+        forms.append(f"{before}::" + f"(?:{_GROUP}:){{{behind}}}{_FOUR_OCTETS}")
+    return rf"\[(?:{_FOUR_OCTETS}|[Ii][Pp][Vv]6:(?:{'|'.join(forms)}))\]"
+
+
+def _local_part(more: str) -> _core.Expression:
+    """A local part, with ``more`` beside what ASCII allows, of any length."""
+    atom = f"[{_ATOM_CHARACTERS}{more}]+"
+    quoted = rf'"(?:[ !#-\[\]-~{more}]|\\[ -~])*"'
+    return to_expression(rf"{atom}(?:\.{atom})*|{quoted}")
+
+
+def email() -> _core.Expression:
+    """``Mailbox`` of RFC 5321.
+
+    Literals of other families than IPv4 and IPv6 (``[tag:…]``) need a registered tag, and there is none.
+    """
+    local = _core.intersect([_local_part(""), _at_most(MOST_LOCAL)])
+    host = to_expression(rf"@(?:{LABEL}(?:\.{LABEL})*|{_address_literal()})")
+    return _core.intersect([_core.concat([local, host]), _at_most(MOST_MAILBOX)])
+
+
+def _at_most(octets: int) -> _core.Expression:
+    """Texts of ASCII of so many octets at most."""
+    return to_expression(rf"[\x00-\x7f]{{0,{octets}}}")
