@@ -44,21 +44,27 @@ def unevaluated(reader: Reader, schema: dict[str, Any], keyword: str, operands: 
     node = reader.read(schema[keyword])
     if node == reader.anything:
         return
-    kind: _Kind = _KEYS if keyword == "unevaluatedProperties" else _ITEMS
     try:
-        options = _Collecting(reader, kind, keyword).options(schema, True)
+        alternatives = _alternatives(reader, schema, keyword, node)
     except _RefusedError as error:
         operands.append(reader.refuse(schema, keyword, str(error)))
         return
+    if alternatives:
+        operands.append(reader.any_of(alternatives))
+
+
+def _alternatives(reader: Reader, schema: dict[str, Any], keyword: str, node: int) -> list[int]:
+    """The nodes of the options; none where everything is evaluated."""
+    kind: _Kind = _KEYS if keyword == "unevaluatedProperties" else _ITEMS
     alternatives = []
-    for conditions, evaluated in options:
+    for conditions, evaluated in _Collecting(reader, kind, keyword).options(schema, True):
         parts = list(conditions)
         if evaluated is not None:
             parts.append(kind.rest(reader, evaluated, node))
         if not parts:
-            return  # everything is evaluated
+            return []
         alternatives.append(reader.all_of(parts))
-    operands.append(reader.any_of(alternatives))
+    return alternatives
 
 
 class _RefusedError(Exception):

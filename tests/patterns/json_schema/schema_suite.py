@@ -2,7 +2,7 @@
 
 Run as a program with the path of a whole suite, it counts what agrees, draft by draft:
 
-    python tests/patterns/json_schema/suite.py PATH [--optional] [--verbose]
+    python tests/patterns/json_schema/schema_suite.py PATH [--optional] [--verbose]
 """
 
 from __future__ import annotations
@@ -77,10 +77,15 @@ def run(folder: Path, draft: str, optional: bool = False, formats: str = "annota
             yield judge(draft, path.relative_to(tests).as_posix(), case, registry, formats)
 
 
-def judge(draft: str, file: str, case: dict[str, Any], registry: Registry[Any], formats: Any) -> Outcome:
-    schema = case["schema"]
+def in_draft(schema: Any, draft: str) -> Any:
+    """The schema with the name of its draft, where that is not the default."""
     if isinstance(schema, dict) and "$schema" not in schema and draft != "draft2020-12":
-        schema = {"$schema": DRAFTS[draft], **schema}
+        return {"$schema": DRAFTS[draft], **schema}
+    return schema
+
+
+def judge(draft: str, file: str, case: dict[str, Any], registry: Registry[Any], formats: Any) -> Outcome:
+    schema = in_draft(case["schema"], draft)
     outcome = Outcome(draft, file, case["description"], "", [], 0, len(case["tests"]))
     table = RecordingTable()
     try:
