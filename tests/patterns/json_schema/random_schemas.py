@@ -58,7 +58,7 @@ class RandomSchemas:
     # ---- inner --------------------------------------------------------------------------------
 
     def _schema(self, depth: int, in_place: bool = False) -> Any:
-        """``in_place``: it is about the same value as the schema under way, so that it may not refer to it."""
+        """``in_place``: it is about the same value as the schema under way, to which it may not lead back."""
         chance = self.chance
         if chance.random() < 0.08 and self._since >= 1:
             return chance.random() < 0.6
