@@ -54,15 +54,13 @@ def load(path: Path) -> Any:
 
 
 def remotes(folder: Path, draft: str) -> Registry[Any]:
-    """The documents that the suite has at localhost; those without ``$schema`` are of the draft at hand."""
-    default = specification_with(DRAFTS[draft])
+    """The documents that the suite has at localhost; most have no ``$schema``, and are of the draft at hand."""
     registry: Registry[Any] = Registry()
     for path in sorted(folder.rglob("*.json")):
         name = path.relative_to(folder).as_posix()
         first = name.partition("/")[0]
-        if first in DRAFTS and first != draft:
-            continue
         contents = load(path)
+        default = specification_with(DRAFTS[first if first in DRAFTS else draft])
         resource = Resource.from_contents(contents, default_specification=default)
         registry = registry.with_resource(f"http://localhost:1234/{name}", resource)
     return registry

@@ -158,3 +158,5 @@ def test_the_report_is_in_the_order_of_the_document() -> None:
         ReportEntry("/properties/a/items", "minimum", "enforced", ""),
     ]
     assert read(True)[1].report() == []
+    reason = "asserts nothing in draft 2020-12; there are dependentRequired and dependentSchemas"
+    assert read({"dependencies": {}})[1].report() == [ReportEntry("", "dependencies", "annotation", reason)]
