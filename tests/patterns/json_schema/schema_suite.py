@@ -54,7 +54,7 @@ def load(path: Path) -> Any:
 
 
 def remotes(folder: Path, draft: str) -> Registry[Any]:
-    """The documents that the suite has at localhost; most have no ``$schema`` and are of the draft at hand."""
+    """The documents that the suite has at localhost; most name no draft, and are of the one at hand."""
     registry: Registry[Any] = Registry()
     for path in sorted(folder.rglob("*.json")):
         name = path.relative_to(folder).as_posix()
