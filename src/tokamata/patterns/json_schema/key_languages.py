@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Keys", "language_of_strings", "other_keys"]
 
 _MOST_NESTING = 40
+_MOST_LENGTH = 1_000_000_000
 _EVERY_CODE_POINT = [(0, 0x10FFFF)]
 
 
@@ -116,7 +117,7 @@ class _Strings:
             ]
             yield _core.strings(texts) if texts else _core.empty()
         elif keyword == "minLength" or (keyword == "maxLength" and "minLength" not in schema):
-            yield _core.repeat(_core.code_points(_EVERY_CODE_POINT), *length_bounds(schema))
+            yield _length(*length_bounds(schema))
         elif keyword == "pattern":
             language = pattern_expression(value)
             if isinstance(language, str):
@@ -148,6 +149,15 @@ class _Strings:
         return _core.union(
             [_core.intersect([condition, then]), _core.intersect([_others(condition), otherwise])]
         )
+
+
+def _length(minimum: int, maximum: int | None) -> _core.Expression:
+    if maximum is not None and minimum > maximum:
+        return _core.empty()
+    if minimum > _MOST_LENGTH:
+        raise _NoLanguage(f"lengths above {_MOST_LENGTH:,} are not told apart in names of properties")
+    maximum = None if maximum is not None and maximum > _MOST_LENGTH else maximum
+    return _core.repeat(_core.code_points(_EVERY_CODE_POINT), minimum, maximum)
 
 
 def _others(language: _core.Expression) -> _core.Expression:

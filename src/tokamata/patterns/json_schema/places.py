@@ -64,12 +64,14 @@ class Places:
         while stack:
             value, nesting = stack.pop()
             self.deepest = max(self.deepest, nesting)
+            if type(value) is dict:
+                self._objects.append(value)
+            inside = []
             for key, inner in value.items() if type(value) is dict else enumerate(value):
                 if (type(inner) is dict or type(inner) is list) and id(inner) not in self._parents:
                     self._parents[id(inner)] = (id(value), str(key))
-                    stack.append((inner, nesting + 1))
-            if type(value) is dict:
-                self._objects.append(value)
+                    inside.append((inner, nesting + 1))
+            stack.extend(reversed(inside))
 
     def objects(self) -> list[dict[str, Any]]:
         """All objects, in the order of the documents."""

@@ -47,7 +47,7 @@ from tokamata.patterns.json_schema.unevaluated import unevaluated
 if TYPE_CHECKING:
     import referencing
 
-__all__ = ["MOST_FRAMES", "Reader", "read_schema"]
+__all__ = ["MOST_FRAMES", "Options", "Reader", "read_schema"]
 
 MOST_FRAMES = 50  # schemas under way in Python's stack, each of about three frames
 
@@ -90,7 +90,7 @@ def read_schema(
         raise TypeError(f"a schema must be a dict, a bool, or its JSON text, not {type(schema).__name__}")
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise TypeError(f"registry must be a referencing.Registry, not {type(registry).__name__}")
-    options = _Options(formats == "assert", strict, registry, depth)
+    options = Options(formats == "assert", strict, registry, depth)
     try:
         return _read(schema, table, options)
     except SchemaError:
@@ -99,7 +99,7 @@ def read_schema(
     return _read(copy, table, options)  # what json.loads makes, of what is like it
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
     """What the caller chose."""
 
     asserts_formats: bool
@@ -108,7 +108,7 @@ class _Options(NamedTuple):
     depth: int
 
 
-def _read(schema: Any, table: Table, options: _Options) -> Reading:
+def _read(schema: Any, table: Table, options: Options) -> Reading:
     """Reads once, and once more for each sign where that matters."""
     reader = Reader(schema, table, options)
     reading = reader.whole()
@@ -138,7 +138,7 @@ class Reader:
         strict: whether what cannot be enforced is an error.
     """
 
-    def __init__(self, schema: Any, table: Table, options: _Options, polar: bool = False) -> None:
+    def __init__(self, schema: Any, table: Table, options: Options, polar: bool = False) -> None:
         self.root = schema
         self.table = table
         self.asserts_formats = options.asserts_formats

@@ -29,6 +29,11 @@ _STRUCTURE = {
     "$vocabulary": "is about metaschemas",
     "$comment": "is a comment",
 }
+_INSTEAD = {  # keywords of other drafts
+    "dependencies": "; there are dependentRequired and dependentSchemas",
+    "additionalItems": "; there are prefixItems and items",
+    "$recursiveRef": "; there is $dynamicRef",
+}
 _WITHOUT = {
     "then": ("if",),
     "else": ("if",),
@@ -114,7 +119,8 @@ class Reading:
         if keyword in ("then", "else") and "if" in dialect.handlers:
             return ""
         if keyword not in dialect.handlers:
-            return f"asserts nothing in {dialect.name}"
+            instead = _INSTEAD.get(keyword, "")
+            return f"asserts nothing in {dialect.name}{instead}"
         if keyword == "additionalItems" and not isinstance(schema["items"], list):
             return "means nothing unless 'items' is an array"
         if keyword == "format":

@@ -44,21 +44,27 @@ def unevaluated(reader: Reader, schema: dict[str, Any], keyword: str, operands: 
     node = reader.read(schema[keyword])
     if node == reader.anything:
         return
-    kind: _Kind = _KEYS if keyword == "unevaluatedProperties" else _ITEMS
     try:
-        options = _Collecting(reader, kind, keyword).options(schema, True)
+        alternatives = _alternatives(reader, schema, keyword, node)
     except _RefusedError as error:
         operands.append(reader.refuse(schema, keyword, str(error)))
         return
+    if alternatives:
+        operands.append(reader.any_of(alternatives))
+
+
+def _alternatives(reader: Reader, schema: dict[str, Any], keyword: str, node: int) -> list[int]:
+    """The nodes of the options; none where everything is evaluated."""
+    kind: _Kind = _KEYS if keyword == "unevaluatedProperties" else _ITEMS
     alternatives = []
-    for conditions, evaluated in options:
+    for conditions, evaluated in _Collecting(reader, kind, keyword).options(schema, True):
         parts = list(conditions)
         if evaluated is not None:
             parts.append(kind.rest(reader, evaluated, node))
         if not parts:
-            return  # everything is evaluated
+            return []
         alternatives.append(reader.all_of(parts))
-    operands.append(reader.any_of(alternatives))
+    return alternatives
 
 
 class _RefusedError(Exception):
@@ -73,8 +79,8 @@ class _Kind(Protocol):
     def local(self, reader: Reader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
         """What the keywords of a schema evaluate themselves."""
 
-    def both(self, one: Any, other: Any) -> Any:
-        """What either evaluates; neither evaluates everything."""
+    def joined(self, evaluated: list[Any]) -> Any:
+        """What at least one evaluates; none of them evaluates everything."""
 
     def size(self, evaluated: Any) -> int:
         """How much it takes to say it."""
@@ -95,8 +101,10 @@ class _KeyKind:
         )
         return names, patterns
 
-    def both(self, one: Any, other: Any) -> Any:
-        return one[0] | other[0], one[1] | other[1]
+    def joined(self, evaluated: list[Any]) -> Any:
+        return frozenset().union(*[one[0] for one in evaluated]), frozenset().union(
+            *[one[1] for one in evaluated]
+        )
 
     def size(self, evaluated: Any) -> int:
         return 1 if evaluated is None else len(evaluated[0]) + len(evaluated[1])
@@ -128,8 +136,8 @@ class _ItemKind:
             found = frozenset((reader.read(schema["contains"]),))
         return count, found
 
-    def both(self, one: Any, other: Any) -> Any:
-        return max(one[0], other[0]), one[1] | other[1]
+    def joined(self, evaluated: list[Any]) -> Any:
+        return max(one[0] for one in evaluated), frozenset().union(*[one[1] for one in evaluated])
 
     def size(self, evaluated: Any) -> int:
         return 1 if evaluated is None else len(evaluated[1])
@@ -171,11 +179,19 @@ class _Collecting:
     def _made(self, schema: dict[str, Any], asking: bool) -> list[_Option]:
         keywords = self._reader.effective(schema)
         own = [keyword for keyword in keywords if not asking or keyword != self._keyword]
-        options: list[_Option] = [((), self._kind.local(self._reader, schema, own))]
-        if options[0][1] is None:
-            return options
-        factors = [factor for keyword in keywords for factor in self._factors(schema, keyword)]
-        for factor in sorted(factors, key=len):  # those without a choice first
+        surely = [self._kind.local(self._reader, schema, own)]
+        choices = []
+        if surely[0] is not None:
+            for keyword in keywords:
+                for factor in self._factors(schema, keyword):
+                    if len(factor) == 1 and not factor[0][0]:
+                        surely.append(factor[0][1])
+                    else:
+                        choices.append(factor)
+        if any(evaluated is None for evaluated in surely):
+            return [((), None)]
+        options: list[_Option] = [((), self._kind.joined(surely))]
+        for factor in choices:
             options = self._product(options, factor)
         return options
 
@@ -238,8 +254,6 @@ class _Collecting:
         return options
 
     def _product(self, options: list[_Option], factor: list[_Option]) -> list[_Option]:
-        if len(factor) == 1 and factor[0] == ((), self._kind.nothing):
-            return options
         count = len(options) * len(factor)
         self._work += count + sum(self._kind.size(evaluated) for _, evaluated in options) * len(factor)
         if count > MOST_OPTIONS or self._work > _MOST_WORK:
@@ -247,7 +261,7 @@ class _Collecting:
         found: dict[_Option, None] = {}
         for conditions, evaluated in options:
             for more, also in factor:
-                both = None if evaluated is None or also is None else self._kind.both(evaluated, also)
+                both = None if evaluated is None or also is None else self._kind.joined([evaluated, also])
                 together = conditions + tuple(node for node in more if node not in conditions)
                 found[(together, both)] = None
         return list(found)

@@ -109,7 +109,9 @@ def _length(reader: Reader, schema: dict[str, Any], value: Any, operands: list[i
 def _find_formats() -> Callable[[str], _core.Expression | None]:
     try:
         module = import_module("tokamata.patterns.json_schema.formats")
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != "tokamata.patterns.json_schema.formats":
+            raise
         return lambda name: None
     language: Callable[[str], _core.Expression | None] = module.format_language
     return language

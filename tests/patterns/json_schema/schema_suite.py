@@ -2,7 +2,7 @@
 
 Run as a program with the path of a whole suite, it counts what agrees, draft by draft:
 
-    python tests/patterns/json_schema/suite.py PATH [--optional] [--verbose]
+    python tests/patterns/json_schema/schema_suite.py PATH [--optional] [--verbose]
 """
 
 from __future__ import annotations
@@ -54,15 +54,13 @@ def load(path: Path) -> Any:
 
 
 def remotes(folder: Path, draft: str) -> Registry[Any]:
-    """The documents that the suite has at localhost; those without ``$schema`` are of the draft at hand."""
-    default = specification_with(DRAFTS[draft])
+    """The documents that the suite has at localhost; most name no draft, and are of the one at hand."""
     registry: Registry[Any] = Registry()
     for path in sorted(folder.rglob("*.json")):
         name = path.relative_to(folder).as_posix()
         first = name.partition("/")[0]
-        if first in DRAFTS and first != draft:
-            continue
         contents = load(path)
+        default = specification_with(DRAFTS[first if first in DRAFTS else draft])
         resource = Resource.from_contents(contents, default_specification=default)
         registry = registry.with_resource(f"http://localhost:1234/{name}", resource)
     return registry
@@ -77,10 +75,15 @@ def run(folder: Path, draft: str, optional: bool = False, formats: str = "annota
             yield judge(draft, path.relative_to(tests).as_posix(), case, registry, formats)
 
 
-def judge(draft: str, file: str, case: dict[str, Any], registry: Registry[Any], formats: Any) -> Outcome:
-    schema = case["schema"]
+def in_draft(schema: Any, draft: str) -> Any:
+    """The schema with the name of its draft, where that is not the default."""
     if isinstance(schema, dict) and "$schema" not in schema and draft != "draft2020-12":
-        schema = {"$schema": DRAFTS[draft], **schema}
+        return {"$schema": DRAFTS[draft], **schema}
+    return schema
+
+
+def judge(draft: str, file: str, case: dict[str, Any], registry: Registry[Any], formats: Any) -> Outcome:
+    schema = in_draft(case["schema"], draft)
     outcome = Outcome(draft, file, case["description"], "", [], 0, len(case["tests"]))
     table = RecordingTable()
     try:
