@@ -252,7 +252,7 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
 // ---- elements that must differ ----------------------------------------------------------------
 
 // `core` is what may still be written of the element; where that may be nothing, the array goes on.
-ExpressionId JsonRules::recorded(const Array& rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
+ExpressionId JsonRules::recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
                                  const Work& work) {
   std::vector<ExpressionId> ways;
   if (work.arena.node(core).nullable) ways.push_back(after_recorded(rest, record, indent, work));
@@ -275,7 +275,7 @@ ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work
   return recorded(arrays_[rule.subject], {rule.high}, rest, record, rule.indent, work);
 }
 
-ExpressionId JsonRules::after_recorded(const Array& rest, const std::string& record, Indent indent, const Work& work) {
+ExpressionId JsonRules::after_recorded(Array rest, const std::string& record, Indent indent, const Work& work) {
   std::vector<std::string> seen = text_sets_[rest.seen];
   const std::string element = canonical_value(record);
   const auto place = std::ranges::lower_bound(seen, element);
@@ -306,7 +306,7 @@ ExpressionId JsonRules::core(RuleId id, const Work& work) {
   } else {
     rest = (*sets_.objects().name_classes(objects_[rule.subject].rest, work))[rule.high].names;
   }
-  for (const char byte : records_[rule.record]) rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+  for (const char byte : std::string(records_[rule.record])) rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
   cores_.emplace(id.value, rest);
   return rest;
 }

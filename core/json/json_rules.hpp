@@ -111,9 +111,9 @@ class JsonRules : public Rules {
   ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Indent indent, const Work& work);
   ExpressionId after_name(std::uint32_t object, const ObjectFormulas::Branches& ways, Object rest, Indent indent,
                           const Work& work);
-  ExpressionId recorded(const Array& rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
+  ExpressionId recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
                         const Work& work);
-  ExpressionId after_recorded(const Array& rest, const std::string& record, Indent indent, const Work& work);
+  ExpressionId after_recorded(Array rest, const std::string& record, Indent indent, const Work& work);
   ExpressionId core(RuleId rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;

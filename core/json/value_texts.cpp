@@ -38,22 +38,25 @@ const std::string& ValueSets::spelled_name(NameId name) {
 
 std::string ValueSets::read_name(const std::string& spelled_text) const { return read_string(spelled_text); }
 
-// Breadth first over what is left of the language; each text has one way through it.
+// Breadth first, until so many ways are open that each may end as it likes: they differ by how they begin.
 std::vector<std::string> ValueSets::some_texts(ExpressionId language, std::size_t most, const Work& work) {
   std::vector<std::string> texts;
   std::deque<std::pair<ExpressionId, std::string>> open;
   const ExpressionId start = work.arena.terminal(language, work.budget);
   if (start != Arena::kEmpty) open.emplace_back(start, "");
-  while (!open.empty() && texts.size() < most) {
-    auto [rest, text] = std::move(open.front());
+  while (!open.empty() && texts.size() + open.size() < most) {
+    const auto [rest, text] = std::move(open.front());
     open.pop_front();
     if (work.arena.node(rest).nullable) texts.push_back(text);
-    const std::size_t wanted = most - texts.size();
-    for (unsigned byte = 0; byte < 256 && open.size() < 2 * wanted; ++byte) {
+    for (unsigned byte = 0; byte < 256; ++byte) {
       work.budget.step();
       const ExpressionId next = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
       if (next != Arena::kEmpty) open.emplace_back(next, text + static_cast<char>(byte));
     }
+  }
+  for (const auto& [rest, text] : open) {
+    if (texts.size() == most) break;
+    texts.push_back(text + *work.arena.some_text(rest, work.budget));
   }
   return texts;
 }
