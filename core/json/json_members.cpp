@@ -154,13 +154,6 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   };
   if (rest != Arena::kEmpty) {
     const std::string longer = record + static_cast<char>(byte);
-    const auto classes = rule.high == kDeclared ? nullptr : sets_.objects().name_classes(object.rest, work);
-    if (classes && !(*classes)[rule.high].is_any) {
-      const std::size_t taken = orders_[object.order]->size() + text_sets_[object.others].size();
-      const auto ends = sets_.some_texts(rest, taken + 1, work);
-      if (std::ranges::all_of(ends, [&](const std::string& end) { return is_taken(read_string(longer + end)); }))
-        return Arena::kEmpty;
-    }
     return other_names(rule.subject, rule.high, longer, rule.indent, work);
   }
   if (byte != '"' || !work.arena.node(before).nullable) return Arena::kEmpty;

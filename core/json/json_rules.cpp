@@ -304,7 +304,15 @@ ExpressionId JsonRules::core(RuleId id, const Work& work) {
       names.push_back(work.arena.add(*spelled_name_in_any_way(sets_.table().text(name.name)), work.budget));
     rest = work.arena.unite(names);
   } else {
-    rest = (*sets_.objects().name_classes(objects_[rule.subject].rest, work))[rule.high].names;
+    const Object object = objects_[rule.subject];
+    const auto classes = sets_.objects().name_classes(object.rest, work);
+    rest = (*classes)[rule.high].names;
+    if (!(*classes)[rule.high].is_any) {  // otherwise names are without end, and there is always one that is not taken
+      std::vector<std::string> taken = text_sets_[object.others];
+      for (const NameId name : *orders_[object.order]) taken.push_back(sets_.table().text(name));
+      rest = sets_.without_texts(rest, taken, work);
+    }
+    rest = work.arena.terminal(rest, work.budget);
   }
   for (const char byte : std::string(records_[rule.record])) rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
   cores_.emplace(id.value, rest);

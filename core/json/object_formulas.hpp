@@ -33,7 +33,7 @@ class ObjectFormulas {
   // Names that are not declared, by the languages of a formula: which of them they are in, and their texts.
   struct NameClass {
     std::vector<LanguageId> in;
-    ExpressionId names;  // spelled, without quotes
+    ExpressionId names;  // as they may be spelled, without quotes
     bool is_any;         // all names there are
   };
   using NameClasses = std::shared_ptr<const std::vector<NameClass>>;

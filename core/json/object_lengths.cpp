@@ -139,18 +139,19 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
   return help;
 }
 
-// Whether some name of the class is neither declared nor written, nor one of so many others.
+// Whether more names of the class than were `added` are neither declared nor written.  Spellings of one name count
+// once: values are read back from them.
 bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, std::uint32_t added, const Work& work) {
   if (other.is_any) return true;
-  const std::size_t taken = room.order->size() + room.other_names->size() + added;
-  std::size_t left = 0;
-  for (const std::string& text : sets_.some_texts(other.names, taken + 1, work)) {
-    const std::string name = sets_.read_name(text);
-    const std::optional<NameId> declared = sets_.table().find_name(name);
-    const bool is_declared = declared && std::ranges::find(*room.order, *declared) != room.order->end();
-    if (!is_declared && !std::ranges::binary_search(*room.other_names, name)) ++left;
+  std::vector<std::string> taken = *room.other_names;
+  for (const NameId name : *room.order) taken.push_back(sets_.table().text(name));
+  for (std::uint32_t i = 0;; ++i) {
+    const ExpressionId left = sets_.without_texts(other.names, taken, work);
+    const std::optional<std::string> text = work.arena.some_text(left, work.budget);
+    if (!text) return false;
+    if (i == added) return true;
+    taken.push_back(sets_.read_name(*text));
   }
-  return left > added;
 }
 
 std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room& room, const Work& work) {

@@ -74,8 +74,8 @@ class ValueSets {
   const std::string& spelled_name(NameId name);
   // The name that a spelling between quotes is of.
   std::string read_name(const std::string& spelled_text) const;
-  // Texts of a language, shortest first, at most so many.
-  std::vector<std::string> some_texts(ExpressionId language, std::size_t most, const Work& work);
+  // What is left of a language without the spellings of some texts.
+  ExpressionId without_texts(ExpressionId language, const std::vector<std::string>& texts, const Work& work);
 
   void forget_expressions();
   std::size_t memory_bytes() const;

@@ -1,6 +1,5 @@
 // The texts that strings and names are spelled with: the part of ValueSets that speaks with the arena.
 
-#include <deque>
 
 #include "expression/json_spelling.hpp"
 #include "json/canonical_value.hpp"
@@ -38,27 +37,12 @@ const std::string& ValueSets::spelled_name(NameId name) {
 
 std::string ValueSets::read_name(const std::string& spelled_text) const { return read_string(spelled_text); }
 
-// Breadth first, until so many ways are open that each may end as it likes: they differ by how they begin.
-std::vector<std::string> ValueSets::some_texts(ExpressionId language, std::size_t most, const Work& work) {
-  std::vector<std::string> texts;
-  std::deque<std::pair<ExpressionId, std::string>> open;
-  const ExpressionId start = work.arena.terminal(language, work.budget);
-  if (start != Arena::kEmpty) open.emplace_back(start, "");
-  while (!open.empty() && texts.size() + open.size() < most) {
-    const auto [rest, text] = std::move(open.front());
-    open.pop_front();
-    if (work.arena.node(rest).nullable) texts.push_back(text);
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      work.budget.step();
-      const ExpressionId next = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
-      if (next != Arena::kEmpty) open.emplace_back(next, text + static_cast<char>(byte));
-    }
-  }
-  for (const auto& [rest, text] : open) {
-    if (texts.size() == most) break;
-    texts.push_back(text + *work.arena.some_text(rest, work.budget));
-  }
-  return texts;
+ExpressionId ValueSets::without_texts(ExpressionId language, const std::vector<std::string>& texts, const Work& work) {
+  if (texts.empty()) return language;
+  std::vector<std::string_view> views(texts.begin(), texts.end());
+  const ExpressionPtr strings = Expression::strings(StringAutomaton::of_strings(std::move(views)));
+  const ExpressionId spelled = work.arena.add(*spelled_in_json(strings, spelling_ == Spelling::Any), work.budget);
+  return intersect_texts({language, complement_texts(spelled, work)}, work);
 }
 
 // ---- constants --------------------------------------------------------------------------------
