@@ -173,6 +173,7 @@ void bind_json(nb::module_& m) {
       .def("constants", &add_constants)
       .def("reserve", [](B& b) { return b.table->reserve().value; })
       .def("define", [](B& b, N reserved, N as) { b.table->define(b.node(reserved), b.node(as)); })
+      .def("include", [](B& b, const B& other, N root) { return b.table->include(*other.table, other.node(root)).value; })
       .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a);
 }
 

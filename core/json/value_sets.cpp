@@ -23,8 +23,8 @@ ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
 
 SetId ValueSets::set_of(ValueNode node) {
   node = table_->resolved(node);
-  if (node == ValueTable::kAny) return kAnySet;
-  if (node == ValueTable::kNone) return kNoSet;
+  if (std::holds_alternative<ValueTable::AnyValue>(table_->node(node))) return kAnySet;
+  if (std::holds_alternative<ValueTable::NoValue>(table_->node(node))) return kNoSet;
   return formulas_.make_atom(node.value);
 }
 

@@ -2,6 +2,39 @@
 
 namespace tokamata::json {
 
+ValueNode ValueTable::include(const ValueTable& other, ValueNode root) {
+  const auto first = static_cast<std::uint32_t>(nodes_.size());
+  const auto move_node = [&](ValueNode& node) { node.value += first; };
+  const auto move_nodes = [&](std::vector<ValueNode>& nodes) {
+    for (ValueNode& node : nodes) move_node(node);
+  };
+  const auto move_name = [&](NameId& id) { id = name(other.text(id)); };
+  const auto move_language = [&](LanguageId& id) { id = language(other.texts(id)); };
+  nodes_.reserve(nodes_.size() + other.nodes_.size());
+  for (Node node : other.nodes_) {
+    std::visit(
+        [&](auto& n) {
+          using N = std::decay_t<decltype(n)>;
+          if constexpr (requires { n.items; }) move_nodes(n.items);
+          if constexpr (requires { n.prefix; }) move_nodes(n.prefix);
+          if constexpr (requires { n.rest; }) move_node(n.rest);
+          if constexpr (requires { n.as; }) move_node(n.as);
+          if constexpr (requires { n.body; }) move_node(n.body);
+          if constexpr (requires { n.value; }) move_node(n.value);
+          if constexpr (requires { n.name; }) move_name(n.name);
+          if constexpr (requires { n.language; }) move_language(n.language);
+          if constexpr (std::is_same_v<N, Matching>) move_language(n.names);
+          if constexpr (std::is_same_v<N, Others>) {
+            for (NameId& id : n.names) move_name(id);
+            for (LanguageId& id : n.languages) move_language(id);
+          }
+        },
+        node);
+    nodes_.push_back(std::move(node));
+  }
+  return {first + root.value};
+}
+
 void ValueTable::check() const {
   enum class Mark : std::uint8_t { New, Open, Done };
   std::vector<Mark> marks(nodes_.size(), Mark::New);

@@ -134,6 +134,9 @@ class ValueTable {
     return {place->second};
   }
 
+  // Copies the nodes of another table; what `root` is here.
+  ValueNode include(const ValueTable& other, ValueNode root);
+
   // Throws std::invalid_argument where a node refers to none, or is still undefined, or is defined by itself.
   void check() const;
 

@@ -54,6 +54,7 @@ from tokamata.extensions import (
     text_until,
     unquoted_text,
 )
+from tokamata.json_constraints import JsonConstraint, json, json_schema
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
@@ -74,6 +75,7 @@ __all__ = [
     "Explanation",
     "Generation",
     "GenerationError",
+    "JsonConstraint",
     "LimitExceeded",
     "Limits",
     "MachineError",
@@ -106,6 +108,8 @@ __all__ = [
     "fill_masks",
     "generate",
     "image",
+    "json",
+    "json_schema",
     "literal",
     "paragraph_token",
     "quoted_text",

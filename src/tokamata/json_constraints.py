@@ -1,0 +1,207 @@
+"""Constraints whose texts are JSON: any JSON, or the values of a JSON Schema.
+
+They denote sets of *values*; how values are written is a matter of style: white space, order of properties,
+spelling.  Intersection, difference and complement of two of one style work on values: ``~a`` is all JSON
+that is not in ``a``, and ``tk.json_schema({"type": "string"}) & tk.json_schema({"minLength": 3})`` is what
+one schema with both says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from tokamata import _core
+from tokamata.arguments import clipped
+from tokamata.constraint import Constraint
+from tokamata.errors import AlgebraError
+from tokamata.patterns.json_schema import read_schema
+from tokamata.patterns.json_schema.table import ARRAY, OBJECT
+
+if TYPE_CHECKING:
+    import referencing
+
+    from tokamata.limits import Limits
+    from tokamata.patterns.json_schema import Reading, ReportEntry
+
+__all__ = ["JsonConstraint", "PropertyOrder", "Spelling", "Style", "Whitespace", "json", "json_schema"]
+
+PropertyOrder = Literal["schema", "any"]
+Whitespace = Literal["compact", "natural", "any"]
+Spelling = Literal["plain", "any"]
+
+_CHOICES = {
+    "property_order": ("schema", "any"),
+    "whitespace": ("compact", "natural", "any"),
+    "spelling": ("plain", "any"),
+}
+
+
+class Style(NamedTuple):
+    """How values are written.
+
+    Attributes:
+        property_order: ``"schema"``: the names that a schema declares come in its order, by first appearance
+            in a depth-first reading, and all others after them; ``"any"``: every order.
+        whitespace: ``"compact"``: none; ``"natural"``: what people and ``json.dumps`` write: at most one
+            space, or a line break and an indent whose width is the same all through; ``"any"``: all that
+            JSON allows.
+        spelling: ``"plain"``: what ``json.dumps(ensure_ascii=False)`` writes, integers as digits alone;
+            ``"any"``: all that JSON allows.
+    """
+
+    property_order: PropertyOrder = "schema"
+    whitespace: Whitespace = "natural"
+    spelling: Spelling = "plain"
+
+
+class JsonConstraint(Constraint):
+    """A set of JSON values, in one style of writing them; made by :func:`json` and :func:`json_schema`.
+
+    Attributes:
+        style: how values are written.
+    """
+
+    __slots__ = ("_reading", "_root", "_table", "style")
+
+    def __init__(
+        self, table: _core.ValueTable, root: int, style: Style, name: str, reading: Reading | None = None
+    ) -> None:
+        self._table = table
+        self._root = root
+        self._reading = reading
+        self.style = style
+        super().__init__(table.texts(root, *style), name)
+
+    def report(self) -> list[ReportEntry]:
+        """What became of each keyword of the schema: enforced, an annotation, or relaxed, and why.
+
+        Empty where the constraint was not made from one schema alone.
+        """
+        return self._reading.report() if self._reading is not None else []
+
+    def __and__(self, other: Constraint) -> Constraint:
+        """The values of both; with a constraint that is not JSON, the texts of both.
+
+        Raises:
+            AlgebraError: both are JSON, in different styles.
+        """
+        return self._combined("&", other) if isinstance(other, JsonConstraint) else super().__and__(other)
+
+    def __sub__(self, other: Constraint) -> Constraint:
+        """The values of this constraint that the other has not; texts, where the other is not JSON.
+
+        Raises:
+            AlgebraError: both are JSON, in different styles; or whether a text is of ``other`` depends on
+                how it is cut into tokens.
+        """
+        return self._combined("-", other) if isinstance(other, JsonConstraint) else super().__sub__(other)
+
+    def __invert__(self) -> Constraint:
+        """All JSON values that are not of this constraint."""
+        table = _core.ValueTable()
+        root = table.negate(table.include(self._table, self._root))
+        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}")
+
+    def _combined(self, operator: Literal["&", "-"], other: JsonConstraint) -> JsonConstraint:
+        if self.style != other.style:
+            raise AlgebraError(
+                f"{clipped(repr(self))} and {clipped(repr(other))} write their values in different styles, "
+                f"{self.style} and {other.style}; make both in one"
+            )
+        table = _core.ValueTable()
+        mine = table.include(self._table, self._root)
+        theirs = table.include(other._table, other._root)
+        root = table.all_of([mine, theirs if operator == "&" else table.negate(theirs)])
+        name = f"{self._as_operand()} {operator} {other._as_operand()}"
+        return JsonConstraint(table, root, self.style, clipped(name))
+
+
+def json_schema(
+    schema: dict[str, Any] | bool | str | bytes,
+    *,
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    registry: referencing.Registry[Any] | None = None,
+    limits: Limits | None = None,
+) -> JsonConstraint:
+    """The JSON texts whose values a JSON Schema accepts.
+
+    All of drafts 4, 6, 7, 2019-09 and 2020-12 is enforced; names are distinct in every object.
+
+    Args:
+        schema: the schema, as text or as what ``json.loads`` makes of it; ``$schema`` says its draft, and
+            2020-12 is taken where it says none.
+        property_order, whitespace, spelling: how values are written; see :class:`Style`.
+        formats: whether ``format`` is asserted, or an annotation.
+        strict: whether what cannot be enforced exactly is an error; otherwise it is left out, which only
+            ever widens what is accepted, and :meth:`JsonConstraint.report` says so.
+        registry: documents that references may lead to; nothing is fetched but by it.
+        limits: ``depth`` bounds how deep the schema nests.
+
+    Raises:
+        SchemaError: it is not a schema, or a reference in it leads nowhere.
+        UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
+        LimitExceeded: it nests too deep.
+    """
+    style = _checked_style(property_order, whitespace, spelling)
+    table = _core.ValueTable()
+    reading = read_schema(
+        schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits
+    )
+    shown = schema if isinstance(schema, str) else repr(schema)
+    name = " ".join(shown[:400].split())
+    return JsonConstraint(table, reading.root, style, f"json_schema({clipped(name)})", reading)
+
+
+def json(
+    *,
+    max_depth: int | None = None,
+    max_items: int | None = None,
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+) -> JsonConstraint:
+    """Any JSON value.
+
+    Args:
+        max_depth: how deep arrays and objects may nest; 0 is none of them, ``None`` as deep as the text goes.
+            Section 5.1 of "Automata-based constraints for language model decoding" (2024) has this form.
+        max_items: how many elements or members each may have.
+        whitespace, spelling: how values are written; see :class:`Style`.
+
+    Raises:
+        ValueError: a bound is negative.
+    """
+    style = _checked_style("any", whitespace, spelling)
+    for name, bound in (("max_depth", max_depth), ("max_items", max_items)):
+        if bound is not None and (not isinstance(bound, int) or bound < 0):
+            raise ValueError(f"{name} must be a whole number, at least 0, not {bound!r:.80}")
+    table = _core.ValueTable()
+
+    def container(inside: int) -> int:
+        parts = [table.items([], inside), table.others([], [], inside)]
+        if max_items is not None:
+            parts += [table.array_length(0, max_items), table.property_count(0, max_items)]
+        return table.all_of(parts)
+
+    if max_depth is None:
+        root = table.any_value()
+        if max_items is not None:
+            root = table.reserve()
+            table.define(root, container(root))
+    else:
+        root = table.types(127 & ~(ARRAY | OBJECT))
+        for _ in range(max_depth):
+            root = container(root)
+    given = [f"{name}={bound}" for name, bound in (("max_depth", max_depth), ("max_items", max_items)) if bound is not None]
+    return JsonConstraint(table, root, style, f"json({', '.join(given)})")
+
+
+def _checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
+    for name, given in (("property_order", property_order), ("whitespace", whitespace), ("spelling", spelling)):
+        if given not in _CHOICES[name]:
+            known = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
+            raise ValueError(f"{name} must be {known}, not {given!r:.80}")
+    return Style(property_order, whitespace, spelling)  # type: ignore[arg-type]
