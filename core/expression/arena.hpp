@@ -43,12 +43,13 @@
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "expression/expression.hpp"
+#include "expression/number_automaton.hpp"
 
 namespace tokamata {
 
 enum class Kind : std::uint8_t {
   Empty, Epsilon, Stub, Everything,
-  Bytes, CodePoints, Strings, ControlToken, OneToken,
+  Bytes, CodePoints, Strings, Numbers, ControlToken, OneToken,
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
 };
@@ -67,9 +68,9 @@ struct ExpressionNode {
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;   // nesting, tails not counted
   std::uint32_t shape = 0;   // hash of the structure without the counts
-  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings: automaton; ControlToken: number; OneToken: set;
+  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Numbers: automaton; ControlToken: number; OneToken: set;
                              // Concatenation: head; Union, Intersection: offset; Guarded: core; others: body
-  std::uint32_t second = 0;  // CodePoints, Strings: state; OneToken: phase; Concatenation: tail;
+  std::uint32_t second = 0;  // CodePoints, Strings, Numbers: state; OneToken: phase; Concatenation: tail;
                              // Union, Intersection: length; Guarded: guard
   Count minimum = 0;
   Count maximum = 0;
@@ -183,6 +184,11 @@ class Arena {
     std::uint32_t worst = 0;
     ByteSet used;
   };
+  struct KnownNumbers {
+    std::unique_ptr<NumberAutomaton> automaton;
+    std::uint32_t worst;
+    bool is_spelled;  // every byte that a shortest text may need is a token of its own
+  };
   struct Counted {  // an alternative body{minimum,maximum}·tail
     ExpressionId body, tail;
     Count minimum, maximum;
@@ -213,6 +219,8 @@ class Arena {
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
   std::uint32_t add_strings(const std::shared_ptr<const StringAutomaton>& automaton);
   ExpressionId strings_state(std::uint32_t automaton, std::uint32_t state);
+  std::uint32_t add_numbers(const std::shared_ptr<const NumberSet>& set);
+  ExpressionId numbers_state(std::uint32_t automaton, std::uint32_t state);
   ExpressionId add_control_token(const std::string& name);
   ExpressionId one_token(std::uint32_t set, Phase phase);
   std::uint32_t index_of(const ByteSet& set);
@@ -282,6 +290,8 @@ class Arena {
   std::vector<KnownAutomaton> automata_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::vector<KnownStrings> strings_;
+  std::vector<KnownNumbers> numbers_;
+  std::unordered_map<std::string, std::uint32_t> numbers_index_;  // by key
   std::vector<std::string> control_tokens_;
   Aliases aliases_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;

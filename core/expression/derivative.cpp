@@ -41,6 +41,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::Bytes:
       case Kind::CodePoints:
       case Kind::Strings:
+      case Kind::Numbers:
       case Kind::ControlToken:
       case Kind::OneToken:
         if (const ExpressionId rest = derive_leaf(n, expression, run.symbol); rest != kEmpty)
@@ -116,6 +117,8 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
       for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
         if (t.byte == byte) return strings_state(leaf.first, t.target);
       return kEmpty;
+    case Kind::Numbers:
+      return numbers_state(leaf.first, numbers_[leaf.first].automaton->step(leaf.second, byte));
     default: {  // OneToken
       const bool reads = leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && byte_set(leaf).contains(byte);
       return reads ? one_token(leaf.first, Phase::Inside) : kEmpty;
@@ -288,7 +291,8 @@ ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
 std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression) const {
   const ExpressionNode& n = node(expression);
   const ExpressionNode& leaf = n.kind == Kind::Concatenation ? node(n.head()) : n;
-  if (leaf.kind != Kind::Bytes && leaf.kind != Kind::CodePoints && leaf.kind != Kind::Strings) return std::nullopt;
+  if (leaf.kind != Kind::Bytes && leaf.kind != Kind::CodePoints && leaf.kind != Kind::Strings && leaf.kind != Kind::Numbers)
+    return std::nullopt;
   if (leaf.nullable) return std::nullopt;  // the end of one string may be the beginning of another
   return first_bytes(n.kind == Kind::Concatenation ? n.head() : expression);
 }
