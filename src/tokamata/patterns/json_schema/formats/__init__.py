@@ -35,6 +35,8 @@ _MAKERS = {
     "duration": ("dates", "duration"),
     "email": ("mailboxes", "email"),
     "hostname": ("hosts", "hostname"),
+    "idn-email": ("idn_mailboxes", "idn_email"),
+    "idn-hostname": ("idn_hosts", "idn_hostname"),
     "ipv4": ("hosts", "ipv4"),
     "ipv6": ("hosts", "ipv6"),
     "iri": ("uris", "iri"),
