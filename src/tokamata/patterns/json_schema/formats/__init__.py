@@ -42,6 +42,7 @@ _MAKERS = {
     "iri": ("uris", "iri"),
     "iri-reference": ("uris", "iri_reference"),
     "json-pointer": ("identifiers", "json_pointer"),
+    "regex": ("ecma_patterns", "regex"),
     "relative-json-pointer": ("identifiers", "relative_json_pointer"),
     "time": ("dates", "time"),
     "uri": ("uris", "uri"),

@@ -3,8 +3,8 @@
 Source: RFC 5890 to RFC 5893 (IDNA 2008); RFC 5895, section 2, for the full stops of East Asia, which the test
 suite of JSON Schema asks for.
 
-Example: ``www.straße.example``, ``例え。テスト``; not ``0a.א``: the second label runs from right to left, and then
-the first may not begin with a digit.
+Example: ``www.straße.example``, ``例え。テスト``; not ``0a.א``: the second label runs from right to left, and
+then the first may not begin with a digit.
 
 A name is of labels of ASCII, as in :mod:`.hosts`, and labels of Unicode, as in :mod:`.idn_labels`.  In
 Punycode it has at most 253 octets: a label of Unicode has at most 62, and so have labels of ASCII beside
