@@ -68,7 +68,7 @@ def point_range() -> _core.Expression:
     return _core.union(
         [
             *(_from_ascii(value, _spelled(value)) for value in range(0x80)),
-            *(_from_block(start, end - 1) for start, end in pairwise(_BLOCKS)),
+            _from_blocks(),
             _ordered(r"\x", "", 2, None),
             _ordered(r"\u", "", 4, 0),
             _ordered(r"\u{", "}", 5, 1),
@@ -98,13 +98,25 @@ def _from_ascii(value: int, spelled: _core.Expression) -> _core.Expression:
     return _core.concat([spelled, _core.literal(b"-"), _core.union([_characters(value), *escaped])])
 
 
-def _from_block(start: int, end: int) -> _core.Expression:
-    """From a character of a block to one behind it."""
-    if end == LAST:
-        return _core.empty()
-    return _core.concat(
-        [_core.code_points([(start, end)]), _core.literal(b"-"), _core.code_points([(end + 1, LAST)])]
-    )
+def _from_blocks() -> _core.Expression:
+    """From a character of a block to one behind it; blocks that begin with the same byte are put together."""
+    ways: dict[int, list[_core.Expression]] = {}
+    for start, after in pairwise(_BLOCKS):
+        if 0xD800 <= start < 0xE000 or after > LAST:
+            continue
+        first, last = chr(start).encode(), chr(after - 1).encode()
+        rest = [
+            _core.union([_byte(value) for value in range(low, high + 1)])
+            for low, high in zip(first, last, strict=True)
+        ]
+        greater = _core.code_points([(after, LAST)])
+        ways.setdefault(first[0], []).append(_core.concat([*rest[1:], _core.literal(b"-"), greater]))
+    return _core.union([_core.concat([_byte(lead), _core.union(rest)]) for lead, rest in ways.items()])
+
+
+@cache
+def _byte(value: int) -> _core.Expression:
+    return _core.literal(bytes([value]))
 
 
 def _characters(least: int) -> _core.Expression:
