@@ -117,6 +117,26 @@ def test_no_names(names: Engine, text: str) -> None:
     assert not names.accepts(text)
 
 
+def test_form_c(names: Engine) -> None:
+    """Labels of bases and marks that compose with some of them."""
+    generator = random.Random("form C")
+    sets = [(sorted(points(bases)), sorted(points(marks))) for bases, marks in composing_sets()]
+    marks = sorted(points(idna_set("bidi=Nonspacing_Mark")))
+    letters = sorted(points(idna_set("bidi=Right_To_Left")))
+    accepted = 0
+    for _ in range(3000):
+        bases, composing = generator.choice(sets)
+        pools = [bases, composing, bases, composing, marks, letters, [0x6C, 0xB7, 0x94D]]
+        text = "".join(chr(generator.choice(generator.choice(pools))) for _ in range(generator.randint(2, 5)))
+        if names.accepts(text):
+            accepted += 1
+            assert unicodedata.normalize("NFC", text) == text, ascii(text)
+    assert accepted > 100
+    assert not names.accepts(
+        "\U00010c3f\u0c46\u0c56"
+    )  # two vowel signs that compose, behind a letter of others
+
+
 # What docs/formats.md says is left out.
 @pytest.mark.parametrize(
     "text",
