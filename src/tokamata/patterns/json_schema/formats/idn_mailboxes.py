@@ -5,16 +5,17 @@ Source: RFC 6531, section 3.3, which adds to the grammar of RFC 5321.
 Example: ``δοκιμή@παράδειγμα.example``.
 
 Problem: lengths are in octets of UTF-8, but the expression is of whole code points, so that it can be
-spelled in JSON.  A text of at most so many octets is nothing, or a code point of 1 to 4 octets and a text of as many
-fewer: an expression for each number of octets that are left, each in the ones before it, which nests twice as
-deep as the limit.  So they are made for blocks of :data:`BLOCK` octets; a code point that begins in a
-block may end up to three octets behind it, and each of these four offsets has its own way on.
+spelled in JSON.  A text of at most so many octets is nothing, or a code point of 1 to 4 octets and a text of
+as many fewer: an expression for each number of octets that are left, each in the ones before it, which nests
+twice as deep as the limit.  So they are made for blocks of :data:`BLOCK` octets; a code point that begins in
+a block may end up to three octets behind it, and each of these four offsets has its own way on.
 
 Example, of blocks of 4 octets: in ``aé漢b`` the second block begins inside ``漢``, at offset 2.
 
-Cost: exact, a state for each octet as with a repetition of bytes, and hardly slower.  Not taken: one chain of
-254 octets, half as dear, which nests 500 deep; a union of repetitions ``{0,64}`` of ASCII, ``{0,32}`` up
-to U+07FF, …, which takes no less time and leaves out 17 code points of which one is an emoji.
+Cost: exact, as many states as with a repetition of bytes; walks take about as long, first masks up to half as
+long again.  Not taken: one chain of 254 octets, which takes some two thirds of the time and nests 500 deep; a
+union of repetitions, ``{0,64}`` of ASCII, ``{0,32}`` up to U+07FF, …, which takes as little and leaves out
+17 code points of which one is an emoji.
 """
 
 from __future__ import annotations
