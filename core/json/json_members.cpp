@@ -206,8 +206,8 @@ ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal('"', work));
   const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal('"', work), texts), work);
   const std::uint32_t length = choice(object, work).other.value_or(2);
-  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, is_suspect, line}, length), work);
-  return arena.concatenate(arena.terminal(quoted, work.budget), after);
+  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
+  return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect ? suspect_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.
@@ -233,14 +233,9 @@ void JsonRules::add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>
 // What follows another name, which is not said to be written.
 ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
-  const bool is_suspect = rule.record != 0;
-  const Line line = is_suspect ? rule.line.of(Mode::Suspect) : rule.line;
   std::vector<ExpressionId> ways;
   const auto add = [&](const ObjectFormulas::Branches& branches, const Object& rest) {
-    const ExpressionId after = after_name(branches, rest, line, work);
-    const auto all = work.arena.alternatives(after);
-    for (const ExpressionId way : std::vector<ExpressionId>(all.begin(), all.end()))
-      ways.push_back(is_suspect ? suspect_behind(way, work) : way);
+    ways.push_back(after_name(branches, rest, rule.line, work));
   };
   if (rule.high == kDeclared) {
     for (const Choice::Name& name : choice(rule.subject, work).names)
