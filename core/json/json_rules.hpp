@@ -108,7 +108,12 @@ class JsonRules : public Rules {
       std::uint32_t length;
     };
     std::vector<Name> names;
-    std::optional<std::uint32_t> other;  // length, where other names may come
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
+    std::uint32_t length_of(std::uint32_t name_class) const {
+      for (const auto& [number, length] : others)
+        if (number == name_class) return length;
+      return 0;
+    }
   };
 
   RuleId rule(const Rule& rule, std::uint32_t spelled);
