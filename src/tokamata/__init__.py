@@ -31,6 +31,8 @@ from tokamata.errors import (
     NoncanonicalError,
     NoStopTokenError,
     NotRegularError,
+    NoValuesError,
+    ParseError,
     PatternError,
     PatternSyntaxError,
     RollbackError,
@@ -40,6 +42,7 @@ from tokamata.errors import (
     UnspellableError,
     UnsupportedPatternError,
     UnsupportedTokenizerError,
+    UnsupportedTypeError,
     VocabularyError,
 )
 from tokamata.extensions import (
@@ -58,6 +61,7 @@ from tokamata.json_constraints import JsonConstraint, json, json_schema
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
+from tokamata.types import type
 from tokamata.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -83,8 +87,10 @@ __all__ = [
     "Matcher",
     "MissingExtraError",
     "NoStopTokenError",
+    "NoValuesError",
     "NoncanonicalError",
     "NotRegularError",
+    "ParseError",
     "PatternError",
     "PatternSyntaxError",
     "RollbackError",
@@ -98,6 +104,7 @@ __all__ = [
     "UnspellableError",
     "UnsupportedPatternError",
     "UnsupportedTokenizerError",
+    "UnsupportedTypeError",
     "Vocabulary",
     "VocabularyError",
     "apply_mask",
@@ -118,5 +125,6 @@ __all__ = [
     "substring_of",
     "text_token",
     "text_until",
+    "type",
     "unquoted_text",
 ]
