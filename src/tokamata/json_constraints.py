@@ -216,13 +216,15 @@ def json(
         root = table.types(127 & ~(ARRAY | OBJECT))
         for _ in range(max_depth):
             root = container(root)
-    given = [f"{name}={bound}" for name, bound in (("max_depth", max_depth), ("max_items", max_items)) if bound is not None]
+    bounds = (("max_depth", max_depth), ("max_items", max_items))
+    given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
     return JsonConstraint(table, root, style, f"json({', '.join(given)})")
 
 
 def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
     """A style that a caller gave; raises ``ValueError`` where a part of it is none."""
-    for name, given in (("property_order", property_order), ("whitespace", whitespace), ("spelling", spelling)):
+    styles = (("property_order", property_order), ("whitespace", whitespace), ("spelling", spelling))
+    for name, given in styles:
         if given not in _CHOICES[name]:
             known = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
             raise ValueError(f"{name} must be {known}, not {given!r:.80}")

@@ -6,6 +6,7 @@
         y: int
 
     tk.type(Point).parse('{"x": 1, "y": 2}')            # Point(x=1, y=2)
+    tk.type(Point, syntax="python").parse("Point(x=1, y=2)")
 
 Source: *Automata-based constraints for language model decoding* (2024), section 5.2.
 """
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata import _core
 from tokamata.arguments import clipped
+from tokamata.constraint import Constraint
 from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, Whitespace, checked_style
 from tokamata.patterns.json_schema import read_schema
 
@@ -29,13 +31,14 @@ __all__ = ["type"]
 def type(
     given: Any,
     *,
+    syntax: Literal["json", "python"] = "json",
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
     spelling: Spelling = "plain",
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     limits: Limits | None = None,
-) -> JsonConstraint:
+) -> Constraint:
     """The texts that stand for the values of a Python type; :meth:`Constraint.parse` gives them back.
 
     Dataclasses, ``TypedDict``, ``NamedTuple``, enums, ``Literal``, unions, containers, ``Annotated`` bounds,
@@ -49,6 +52,9 @@ def type(
 
     Args:
         given: the type, or a function.
+        syntax: ``"json"``, or ``"python"``: constructor calls such as ``Point(x=1, y=2)``, with fields by
+            keyword and in their order, one space behind each comma, and strings in either quotes.
+            Recursive types are refused there.
         property_order, whitespace, spelling: how JSON is written; see :func:`json_schema`.
         formats: ``"annotate"`` lets any string stand for dates, UUIDs and the like, in JSON.
         strict: whether what cannot be enforced exactly is an error; otherwise it is left out.
@@ -59,15 +65,26 @@ def type(
         MissingExtraError: it is pydantic's, and pydantic is not installed.
         UnsupportedSchemaError, SchemaError: what pydantic or a bound says cannot be enforced.
         LimitExceeded: it nests too deep.
-        ValueError: an option that does not exist.
+        ValueError: an option that does not exist, or is not one of this syntax.
     """
     from tokamata.patterns.python_types.names import shown
     from tokamata.patterns.python_types.reading import TypeReader
 
     style = checked_style(property_order, whitespace, spelling)
+    if syntax not in ("json", "python"):
+        raise ValueError(f'syntax must be "json" or "python", not {syntax!r:.80}')
     if formats not in ("assert", "annotate"):
         raise ValueError(f'formats must be "assert" or "annotate", not {formats!r:.80}')
     name = f"type({clipped(shown(given))})"
+    if syntax == "python":
+        from tokamata.patterns.python_types.python_syntax import expression_of_shape
+        from tokamata.patterns.python_types.python_values import value_of_source
+
+        if (style, formats) != (("schema", "natural", "plain"), "assert"):
+            raise ValueError('styles and formats are those of JSON; leave them out with syntax="python"')
+        shape = TypeReader(strict, opens_models=True).read(given)
+        reader = functools.partial(value_of_source, shape)
+        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', reader=reader)
     from tokamata.patterns.python_types.schema import schema_of_shape
     from tokamata.patterns.python_types.values import value_of_text
 

@@ -114,7 +114,7 @@ def test_styles() -> None:
 
 
 def test_options_that_do_not_exist() -> None:
-    for options in ({"formats": "no"}, {"whitespace": "some"}):
+    for options in ({"syntax": "yaml"}, {"formats": "no"}, {"whitespace": "some"}):
         with pytest.raises(ValueError, match=next(iter(options))):
             tk.type(int, **options)  # type: ignore[arg-type]
 

@@ -60,7 +60,7 @@ from tokamata.patterns.python_types.shapes import (
 )
 from tokamata.patterns.python_types.texts import text_type
 
-__all__ = ["TypeReader"]
+__all__ = ["TypeReader", "spelled"]
 
 _LISTS = (
     *(list, collections.abc.Sequence, collections.abc.MutableSequence, collections.abc.Iterable),
@@ -178,7 +178,7 @@ class TypeReader:
             elif isinstance(value, bytes):
                 options.append(Option(value.decode("utf-8", "replace"), value, (repr(value),)))
             else:
-                options.append(Option(value, value, _spelled(value)))
+                options.append(Option(value, value, spelled(value)))
         return options
 
     # ---- classes ------------------------------------------------------------------------------
@@ -466,7 +466,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _spelled(value: Any) -> tuple[str, ...]:
+def spelled(value: Any) -> tuple[str, ...]:
     """How Python has a constant: in either quotes, where it is a string."""
     if not isinstance(value, str):
         return (repr(value),)

@@ -27,6 +27,7 @@ __all__ = [
     "DATE_TIME",
     "DECIMAL",
     "DURATION",
+    "DURATION_UNITS",
     "TEXT_TYPES",
     "TIME",
     "TextType",
@@ -59,6 +60,9 @@ _DURATION_PARTS = re.compile(
 )
 
 DECIMAL = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]{1,4})?"
+
+# As timedelta is called, in Python.
+DURATION_UNITS = ("days", "hours", "minutes", "seconds", "microseconds")
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 
