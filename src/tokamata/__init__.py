@@ -36,11 +36,13 @@ from tokamata.errors import (
     PatternError,
     PatternSyntaxError,
     RollbackError,
+    SchemaError,
     TokamataError,
     TokenIdError,
     UnknownTokenError,
     UnspellableError,
     UnsupportedPatternError,
+    UnsupportedSchemaError,
     UnsupportedTokenizerError,
     UnsupportedTypeError,
     VocabularyError,
@@ -61,6 +63,7 @@ from tokamata.json_constraints import JsonConstraint, json, json_schema
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
+from tokamata.tools import ToolCall, response_format, tool_call
 from tokamata.types import type
 from tokamata.vocabulary import Vocabulary
 
@@ -95,14 +98,17 @@ __all__ = [
     "PatternSyntaxError",
     "RollbackError",
     "Sampling",
+    "SchemaError",
     "Step",
     "Stream",
     "Timing",
     "TokamataError",
     "TokenIdError",
+    "ToolCall",
     "UnknownTokenError",
     "UnspellableError",
     "UnsupportedPatternError",
+    "UnsupportedSchemaError",
     "UnsupportedTokenizerError",
     "UnsupportedTypeError",
     "Vocabulary",
@@ -121,10 +127,12 @@ __all__ = [
     "paragraph_token",
     "quoted_text",
     "regex",
+    "response_format",
     "stream",
     "substring_of",
     "text_token",
     "text_until",
+    "tool_call",
     "type",
     "unquoted_text",
 ]

@@ -41,7 +41,7 @@ from tokamata.patterns.python_types.shapes import (
     Written,
 )
 
-__all__ = ["MOST_DIGITS", "plain_value", "value_of_text"]
+__all__ = ["MOST_DIGITS", "plain_value", "value_of_member", "value_of_text"]
 
 MOST_DIGITS = 4300  # of a whole number; Python reads no more
 
@@ -80,8 +80,17 @@ def value_of_text(shape: Shape, text: str) -> Any:
     """
     if isinstance(shape, Foreign):
         return shape.adapter.validate_json(text)
+    return _converted(shape, read_json(text, _number), None)
+
+
+def value_of_member(shape: Shape, text: str, name: str) -> Any:
+    """The Python value that a member of a JSON object stands for; raises as :func:`value_of_text` does."""
+    return _converted(shape, read_json(text, _number)[name], _Step(None, name))
+
+
+def _converted(shape: Shape, value: Any, place: _Place) -> Any:
     try:
-        return _Converter().convert(shape, read_json(text, _number), None)
+        return _Converter().convert(shape, value, place)
     except _Mismatch as mismatch:
         reason = f"there is {mismatch.found}; expected {mismatch.expected}"
         raise ParseError(_pointer(mismatch.place), reason) from None
