@@ -47,6 +47,7 @@ from tokamata.errors import (
     UnsupportedTypeError,
     VocabularyError,
 )
+from tokamata.events import Event
 from tokamata.extensions import (
     control_token,
     delimited_list,
@@ -79,6 +80,7 @@ __all__ = [
     "Constraint",
     "ContextError",
     "EmptyConstraintError",
+    "Event",
     "Explanation",
     "Generation",
     "GenerationError",

@@ -148,6 +148,8 @@ class NoValuesError(TokamataError, TypeError):
             if self.question == "events"
             else "only those of tokamata.json, json_schema, tool_call and type do"
         )
+        if not self.pattern:
+            return "a text that was written without a constraint stands for no value"
         return f"{self.pattern!r:.200} has no values to tell: its texts stand for themselves; {able}"
 
 
