@@ -8,7 +8,7 @@ one schema with both says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
@@ -72,7 +72,7 @@ class JsonConstraint(Constraint):
         style: how values are written.
     """
 
-    __slots__ = ("_reading", "_root", "_table", "style")
+    __slots__ = ("_reading", "_relaxed", "_root", "_table", "style")
 
     def __init__(
         self,
@@ -82,11 +82,16 @@ class JsonConstraint(Constraint):
         name: str,
         reading: Reading | None = None,
         reader: Callable[[str], Any] | None = None,
+        relaxed: Sequence[ReportEntry] = (),
     ) -> None:
-        """``reader`` makes values of texts, where they are not what ``json.loads`` gives."""
+        """``reader`` makes values of texts, where they are not what ``json.loads`` gives.
+
+        ``relaxed``: what was left out before there was a schema.
+        """
         self._table = table
         self._root = root
         self._reading = reading
+        self._relaxed = relaxed
         self.style = style
         super().__init__(table.texts(root, *style), name, reader=reader or read_json)
 
@@ -95,7 +100,7 @@ class JsonConstraint(Constraint):
 
         Empty where the constraint was not made from one schema alone.
         """
-        return self._reading.report() if self._reading is not None else []
+        return [*self._relaxed, *(self._reading.report() if self._reading is not None else [])]
 
     def __and__(self, other: Constraint) -> Constraint:
         """The values of both; with a constraint that is not JSON, the texts of both.

@@ -14,18 +14,38 @@ Source: *Automata-based constraints for language model decoding* (2024), section
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tokamata import _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
 from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, Whitespace, checked_style
-from tokamata.patterns.json_schema import read_schema
+from tokamata.patterns.json_schema import ReportEntry, read_schema
 
 if TYPE_CHECKING:
     from tokamata.limits import Limits
 
 __all__ = ["type"]
+
+
+@overload
+def type(
+    given: Any,
+    *,
+    syntax: Literal["json"] = "json",
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+) -> JsonConstraint: ...
+
+
+@overload
+def type(
+    given: Any, *, syntax: Literal["python"], strict: bool = True, limits: Limits | None = None
+) -> Constraint: ...
 
 
 def type(
@@ -88,9 +108,11 @@ def type(
     from tokamata.patterns.python_types.schema import schema_of_shape
     from tokamata.patterns.python_types.values import value_of_text
 
-    shape = TypeReader(strict).read(given)
+    types = TypeReader(strict)
+    shape = types.read(given)
     schema = schema_of_shape(shape, asserts_formats=formats == "assert")
     table = _core.ValueTable()
     reading = read_schema(schema, table=table, formats=formats, strict=strict, limits=limits)
     reader = functools.partial(value_of_text, shape)
-    return JsonConstraint(table, reading.root, style, name, reading, reader)
+    relaxed = [ReportEntry(place, "Annotated", "relaxed", reason) for place, reason in types.relaxed]
+    return JsonConstraint(table, reading.root, style, name, reading, reader, relaxed)

@@ -174,7 +174,6 @@ def test_forms(kind: Any, good: tuple[str, ...], bad: tuple[str, ...]) -> None:
         assert not accepts(constraint, text), text
 
 
-@pytest.mark.xfail(reason="the engine's numbers are approximate", strict=False)
 def test_bounds_of_numbers() -> None:
     constraint = tk.type(Annotated[int, at.Interval(ge=1, lt=10)], syntax="python")
     assert accepts(constraint, "9")

@@ -71,7 +71,9 @@ def asked_constraint(
     if schema is not None:
         return Asked(json_schema(_schema_text(schema), **style), "schema")
     assert named_type is not None
-    return Asked(type_constraint(_found_type(named_type), syntax=syntax or "json", **style), "type")  # type: ignore[arg-type]
+    if syntax is not None:
+        style["syntax"] = syntax
+    return Asked(type_constraint(_found_type(named_type), **style), "type")
 
 
 def _schema_text(given: str) -> str:
