@@ -190,6 +190,21 @@ def test_forward_references() -> None:
     assert tk.type(Local).parse('{"inner": {}}') == Local(Local())
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the syntax of Python 3.12")
+def test_type_parameters_of_python_3_12() -> None:
+    names: dict[str, Any] = {"dataclass": dataclasses.dataclass}
+    code = """
+type Value = dict[str, Value] | list[Value] | int
+@dataclass
+class Chain[T]:
+    item: T
+    rest: "Chain[T] | None" = None
+"""
+    exec(code, names)
+    assert tk.type(names["Value"]).parse('{"a": [1]}') == {"a": [1]}
+    assert tk.type(names["Chain"][int]).parse('{"item": 1, "rest": {"item": 2}}').rest.item == 2
+
+
 def test_names_that_lead_nowhere() -> None:
     error = refusal(Lost)
     assert "Nowhere" in error.reason
@@ -267,6 +282,7 @@ def test_keys_that_are_no_strings() -> None:
         (datetime.date, '"2023-02-29"', "", "date"),
         (int | None, '"a"', "", "integer or None"),
         (int, "1 2", "line 1, column 3", "no JSON"),
+        (float, "NaN", "", "no JSON"),
         (int, "[" * 100_000, "", "deeper"),
         (tuple[int, str], "[1]", "", "2 elements"),
     ],

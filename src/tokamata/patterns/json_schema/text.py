@@ -65,7 +65,7 @@ def read_json(text: str, parse_float: Callable[[str], Any] | None = None) -> Any
         ParseError: it is no JSON, or nests deeper than can be read.
     """
     try:
-        return json.loads(text, parse_float=parse_float)
+        return json.loads(text, parse_float=parse_float, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise ParseError(f"line {error.lineno}, column {error.colno}", f"no JSON: {error.msg}") from None
     except RecursionError:

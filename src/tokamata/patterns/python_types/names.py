@@ -58,18 +58,27 @@ def hints_of(owner: Any) -> dict[str, Any]:
     Raises:
         NameError: a name that its module does not have.
     """
+    classes = list(reversed(owner.__mro__)) if isinstance(owner, type) else []
     local: dict[str, Any] = {}
-    if isinstance(owner, type):
-        for base in reversed(owner.__mro__):
-            local[base.__name__] = base
-    return typing.get_type_hints(owner, None, local, include_extras=True)
+    for one in [*classes, owner]:
+        local.update({parameter.__name__: parameter for parameter in getattr(one, "__type_params__", ())})
+        local[getattr(one, "__name__", "")] = one
+    try:
+        return typing.get_type_hints(owner, None, local, include_extras=True)
+    except TypeError:  # Python 3.10 takes no InitVar by name
+        hints: dict[str, Any] = {}
+        for one in classes:
+            for name, given in vars(one).get("__annotations__", {}).items():
+                hints[name] = evaluated(given, one.__module__, local) if isinstance(given, str) else given
+        return hints
 
 
-def evaluated(given: Any, module: str | None) -> Any:
-    """What a reference by name means in a module."""
+def evaluated(given: Any, module: str | None, local: Mapping[str, Any] | None = None) -> Any:
+    """What a reference by name means in a module, and among some more names."""
     text = given.__forward_arg__ if isinstance(given, ForwardRef) else given
     names = dict(vars(sys.modules[module])) if module in sys.modules else dict(vars(builtins))
-    return eval(text, names)  # an annotation of the caller's own code, as typing.get_type_hints evaluates it
+    # It stands in the caller's own code; typing.get_type_hints evaluates it as well.
+    return eval(text, names, local)
 
 
 def arguments_of(given: Any, outer: Scope) -> dict[Any, Any]:
