@@ -75,14 +75,62 @@ void TokenAutomaton::add_leaving(const TerminalPart& part, ExpressionId tail, Ru
   }
 }
 
+// The tokens that are the beginning of a string, or go on behind one.  False where the rule has no strings in front.
+bool TokenAutomaton::add_strings(const ExpressionNode& rule, ExpressionId tail, RuleMask& mask,
+                                 std::vector<std::pair<NodeId, StateId>>& behind, Budget& budget) {
+  Arena& arena = automaton_.arena();
+  const auto given = arena.rules(rule).strings(rule.rule(), arena, budget);
+  if (given.empty()) return false;
+  const std::vector<std::string_view> strings(given.begin(), given.end());
+  const TokenTrie& trie = vocabulary_->trie();
+  const std::span<const std::uint32_t> order = trie.order();
+  if (mask.words.empty()) mask.words.assign(vocabulary_->words(), 0);
+  std::vector<std::pair<NodeId, std::size_t>> ends;  // where a string ends
+  struct Frame {
+    NodeId node;
+    std::size_t low, high, depth;
+  };
+  std::vector<Frame> frames{{TokenTrie::root(), 0, strings.size(), 0}};
+  while (!frames.empty()) {
+    const Frame frame = frames.back();
+    frames.pop_back();
+    budget.step();
+    for (std::size_t low = frame.low; low < frame.high;) {
+      const char byte = strings[low][frame.depth];
+      std::size_t high = low + 1;
+      while (high < frame.high && strings[high][frame.depth] == byte) ++high;
+      const NodeId child = trie.child(frame.node, static_cast<std::uint8_t>(byte));
+      if (child != TokenTrie::root()) {
+        if (strings[low].size() == frame.depth + 1) {
+          ends.emplace_back(child, low);
+        } else {
+          for (std::uint32_t own = trie.node(child).tokens_begin; own < trie.own_end(child); ++own)
+            mask.words[order[own] / 32] |= 1u << (order[own] % 32);
+          frames.push_back({child, low, high, frame.depth + 1});
+        }
+      }
+      low = high;
+    }
+  }
+  for (const auto& [node, string] : ends) {
+    const ExpressionId rest = arena.concatenate(arena.rules(rule).behind(rule.rule(), string, arena, budget), tail);
+    std::vector<ExpressionId> ways{rest};
+    behind.emplace_back(node, automaton_.state_of_any(std::move(ways), budget));
+  }
+  return true;
+}
+
 TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& budget) {
   RuleMask mask;
   std::vector<ExpressionId> others;
+  std::vector<std::pair<NodeId, StateId>> behind;  // strings that end within a token, and what follows them
   for (const ExpressionId alternative : automaton_.arena().unfolded(automaton_.expression(state), budget)) {
     const ExpressionNode n = automaton_.arena().node(alternative);
     const bool is_pair = n.kind == Kind::Concatenation;
     const ExpressionId head = is_pair ? n.head() : alternative;
-    if (automaton_.arena().node(head).kind != Kind::Terminal) {
+    const ExpressionNode first = automaton_.arena().node(head);
+    if (first.kind == Kind::Rule && add_strings(first, is_pair ? n.tail() : Arena::kEpsilon, mask, behind, budget)) continue;
+    if (first.kind != Kind::Terminal) {
       if (alternative != Arena::kEpsilon) others.push_back(alternative);
       continue;
     }
@@ -94,7 +142,7 @@ TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& b
     if (is_pair) add_leaving(part, n.tail(), mask, budget);
   }
   if (mask.words.empty()) mask.words.assign(vocabulary_->words(), 0);
-  if (others.empty()) return mask;
+  if (others.empty() && behind.empty()) return mask;
   const std::span<const std::uint32_t> order = vocabulary_->trie().order();
   // Loops take tokens without looking at them; where tokens are suspect, they are looked at.
   const auto describe = [&](StateId at) {
@@ -106,7 +154,8 @@ TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& b
     for (std::uint32_t own = trie.node(node).tokens_begin; own < trie.own_end(node); ++own) mask.suspects.push_back(order[own]);
   };
   MaskWalk walk(vocabulary_->trie(), automaton_, budget, describe, visit);
-  walk.run(automaton_.state_of_any(std::move(others), budget));
+  if (!others.empty()) walk.run(automaton_.state_of_any(std::move(others), budget));
+  for (const auto& [node, target] : behind) walk.enter(node, target);
   for (const TokenRange& range : walk.ranges())
     for (std::uint32_t i = range.begin; i < range.end; ++i) mask.words[order[i] / 32] |= 1u << (order[i] % 32);
   return mask;

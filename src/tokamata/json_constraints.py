@@ -228,8 +228,8 @@ def json(
 
 def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
     """A style that a caller gave; raises ``ValueError`` where a part of it is none."""
-    styles = (("property_order", property_order), ("whitespace", whitespace), ("spelling", spelling))
-    for name, given in styles:
+    chosen = (property_order, whitespace, spelling)
+    for name, given in zip(_CHOICES, chosen, strict=True):
         if given not in _CHOICES[name]:
             known = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
             raise ValueError(f"{name} must be {known}, not {given!r:.80}")

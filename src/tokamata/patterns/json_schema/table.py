@@ -98,7 +98,7 @@ class Table(Protocol):
         """Objects in which every key of the language has a value in the node."""
 
     def others(self, names: list[str], languages: list[_core.Expression], node: int, /) -> int:
-        """Objects in which every key that is none of the names, and in no language, has a value in the node."""
+        """Objects whose value of every key that is not named, and in no language, is in the node."""
 
     def has(self, name: str, /) -> int:
         """Objects with the key."""
