@@ -53,16 +53,25 @@ void add_loop(const Loop& loop, std::vector<Loop>& loops) {
 
 }  // namespace
 
-std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads) {
-  std::vector<Loop> loops;
+namespace {
+
+void add_loops(const Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
   for (ExpressionId alternative : arena.alternatives(expression)) {
     const ExpressionNode& n = arena.node(alternative);
     if (!n.spellable_by_bytes()) continue;
     const ExpressionNode& head = n.kind == Kind::Concatenation ? arena.node(n.head()) : n;
+    if (head.kind == Kind::Terminal) add_loops(arena, head.body(), whole_leads, loops);
     if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);
     if (!bytes.empty()) add_loop({bytes, head.maximum}, loops);
   }
+}
+
+}  // namespace
+
+std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads) {
+  std::vector<Loop> loops;
+  add_loops(arena, expression, whole_leads, loops);
   return loops;
 }
 

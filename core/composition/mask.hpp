@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "vocabulary/vocabulary.hpp"
+
 namespace tokamata {
 
 struct Mask {
@@ -17,5 +19,11 @@ struct Mask {
 
 // Whoever holds one keeps its bits, whatever becomes of the memo that it came from.
 using MaskPtr = std::shared_ptr<const Mask>;
+
+// What is allowed besides where the text may end.
+inline void add_stops(const Vocabulary& vocabulary, Mask& mask) {
+  for (const std::uint32_t stop : vocabulary.stop()) mask.words[stop / 32] |= 1u << (stop % 32);
+  mask.set_bits += vocabulary.stop().size();
+}
 
 }  // namespace tokamata

@@ -35,12 +35,17 @@ struct WalkState {
   bool spellable;
 };
 
-// `describe(state)` gives the WalkState of a state that lives.
-template <class Describe>
+struct NoVisit {
+  void operator()(NodeId, StateId) const {}
+};
+
+// `describe(state)` gives the WalkState of a state that lives; `visit(node, state)` is called for every node that
+// is not taken by a loop above it.
+template <class Describe, class Visit = NoVisit>
 class MaskWalk {
  public:
-  MaskWalk(const TokenTrie& trie, ByteAutomaton& automaton, Budget& budget, Describe describe)
-      : trie_(trie), automaton_(automaton), budget_(budget), describe_(std::move(describe)) {}
+  MaskWalk(const TokenTrie& trie, ByteAutomaton& automaton, Budget& budget, Describe describe, Visit visit = {})
+      : trie_(trie), automaton_(automaton), budget_(budget), describe_(std::move(describe)), visit_(std::move(visit)) {}
 
   // All tokens, from the start of one.
   void run(StateId start) {
@@ -91,6 +96,7 @@ class MaskWalk {
     const TokenTrie::Node& node = trie_.node(child);
     budget_.step();
     ++nodes_;
+    visit_(child, state);
     const WalkState about = describe_(state);
     const std::uint32_t own_end = trie_.own_end(child);
     if (about.spellable) add(node.tokens_begin, own_end);
@@ -118,6 +124,7 @@ class MaskWalk {
   ByteAutomaton& automaton_;
   Budget& budget_;
   Describe describe_;
+  Visit visit_;
   std::vector<Frame> frames_;
   std::vector<TokenRange> ranges_;
   std::size_t nodes_ = 0;

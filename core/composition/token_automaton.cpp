@@ -12,11 +12,6 @@ namespace {
 
 constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 
-void add_stops(const Vocabulary& vocabulary, Mask& mask) {
-  for (const std::uint32_t stop : vocabulary.stop()) mask.words[stop / 32] |= 1u << (stop % 32);
-  mask.set_bits += vocabulary.stop().size();
-}
-
 // Each name with the first one that has its id.
 Arena::Aliases aliases_of(const TokenAutomaton::ControlTokens& control_tokens) {
   std::map<TokenId, std::string> first_names;
@@ -75,6 +70,11 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
   if (place.at_start) {
     start_mask_ = build_mask(place, budget);
     return start_mask_;
+  }
+  const ExpressionNode& node = automaton_.node(place.state);
+  if (node.rules && lives_by_bytes_ && !node.constrained && controls_.empty()) {
+    rule_mask(place.state, budget);
+    return *known_mask(place);
   }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
   const StateId holder = every_byte_is_token_ ? automaton_.clipped(place.state, budget) : place.state;
@@ -404,6 +404,8 @@ void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
   kinds_.reset();  // they are as good as ever, but memory is short
   start_kinds_.reset();
   data_ = {};
+  terminal_parts_.clear();
+  suspects_.clear();
   loops_bytes_ = 0;
   mask_states_.clear();
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });

@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/ids.hpp"
@@ -27,6 +28,7 @@
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
+#include "vocabulary/terminal_part.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/vocabulary.hpp"
 
@@ -147,6 +149,19 @@ class TokenAutomaton {
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
 
+  // Of states that hold rules: rule_masks.cpp.
+  struct RuleMask {
+    Words words;
+    std::vector<std::uint32_t> suspects;  // tokens that must be asked for
+  };
+  const TerminalPart& terminal_part(ExpressionId terminal, Budget& budget);
+  TerminalPart make_terminal_part(ExpressionId terminal, Budget& budget);
+  void add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget);
+  RuleMask make_rule_mask(StateId state, Budget& budget);
+  MaskPtr rule_mask(StateId state, Budget& budget);
+  template <class Ask>
+  void ask_refused(StateId state, Ask&& ask, Budget& budget);
+
   bool search_spelling(StateId state, Budget& budget);
   std::vector<StateId> successors(StateId state, Budget& budget);
   bool lives(StateId state, Budget& budget);
@@ -166,6 +181,8 @@ class TokenAutomaton {
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
+  std::unordered_map<std::uint32_t, std::shared_ptr<const TerminalPart>> terminal_parts_;  // by terminal
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> suspects_;  // by the state whose mask it is
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first

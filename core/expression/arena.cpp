@@ -100,7 +100,7 @@ std::size_t Arena::memory_bytes() const {
   for (const auto& rules : rules_) of_rules += rules->memory_bytes();
   return of_rules + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
-         (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + terminal_derivatives_.size() +
+         (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
           text_lengths_.size()) * kMapEntry +
          first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
 }
@@ -293,6 +293,8 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
                  .edges = h.edges || t.edges,
                  .text = h.text && t.text,
                  .waits = h.waits || t.waits,
+                 .rules = h.rules || t.rules,
+                 .suspect = h.suspect || t.suspect,
                  .spelled = spelled_sum(h.spelled, t.spelled),
                  .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
                  .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),

@@ -22,7 +22,7 @@
 //   lookbehind      holds the derivative of its prefix by all that was read so far, and so every
 //                   derivative is taken of the lookbehinds in the continuation too.
 //   terminal        a regular part that stays whole as the head of what follows it: what it does to a
-//                   vocabulary is asked once for all that may follow (composition/terminal_masks.hpp).  It is
+//                   vocabulary is asked once for all that may follow (vocabulary/terminal_part.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
 //   rule            rules.hpp.  Commit never stands in front: what follows it is committed then and there.
 //
@@ -69,6 +69,8 @@ struct ExpressionNode {
   bool edges : 1 = false;               // sees the edges of tokens
   bool text : 1 = false;                // all it accepts is valid UTF-8, and no control token
   bool waits : 1 = false;               // has a rule that waits for a choice
+  bool rules : 1 = false;               // has a rule
+  bool suspect : 1 = false;             // has a sketch of a rule that may accept what the rule does not
   std::uint32_t spelled = kUnspelled;  // bytes of a shortest text of single-byte tokens that is sure to be there
   std::uint32_t shortest = 0;  // bytes of a shortest text; at least so many, where it is constrained
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
@@ -136,6 +138,11 @@ class Arena {
 
   // Rules move to the arena that replaces theirs.
   void adopt_rules(Arena& old);
+  // The same with sketches in place of rules.
+  ExpressionId sketched(ExpressionId expression, Budget& budget);
+  // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may
+  // be skipped.
+  std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
@@ -173,6 +180,10 @@ class Arena {
   // First bytes of all code points that an expression may read, anywhere in it; not where it is
   // constrained.
   ByteSet first_bytes_within(ExpressionId expression);
+
+  // All of an expression as a key: equal keys, of whichever arenas, are of one language.  Empty where it would be
+  // long, or where rules, lookarounds, tokens or edges are in it.
+  std::string structure(ExpressionId expression) const;
 
   // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
   std::int64_t blame(ExpressionId expression) const;
@@ -297,6 +308,7 @@ class Arena {
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
   ExpressionId committed(ExpressionId expression, std::uint32_t choice);
+  bool append_structure(ExpressionId expression, std::string& key) const;
   ExpressionId settled(ExpressionId alternative);
 
   ByteSet single_bytes_;
@@ -319,6 +331,7 @@ class Arena {
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   std::vector<std::unique_ptr<Rules>> rules_;
   std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
+  std::unordered_map<std::uint32_t, ExpressionId> sketched_;
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   std::unordered_map<std::uint32_t, std::uint32_t> text_lengths_;  // of bodies that were searched; kNoText: none
   ByteSet class_borders_;

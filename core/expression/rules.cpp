@@ -53,7 +53,8 @@ void Arena::adopt_rules(Arena& old) {
 
 ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
-  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .spelled = about.spelled,
+  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .suspect = about.suspect,
+                 .spelled = pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
                  .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
 }
 
@@ -97,6 +98,74 @@ ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
   return result;
 }
 
+ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
+  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
+  ExpressionId result;
+  while (true) {
+    const ExpressionNode n = node(expression);
+    if (!n.rules) {
+      result = expression;
+      break;
+    }
+    if (const auto known = sketched_.find(expression.value); known != sketched_.end()) {
+      result = known->second;
+      break;
+    }
+    if (n.kind == Kind::Concatenation) {
+      spine.push_back(expression);
+      expression = n.tail();
+      continue;
+    }
+    if (n.kind == Kind::Rule) {
+      result = rules_[n.first]->sketched(n.rule(), *this, budget);
+    } else if (n.kind == Kind::Union) {
+      std::vector<ExpressionId> alternatives;
+      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(sketched(items_[n.first + i], budget));
+      result = unite(alternatives);
+    } else {
+      result = expression;  // intersections and the like are taken as they are
+    }
+    sketched_.emplace(expression.value, result);
+    break;
+  }
+  for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
+    result = concatenate(sketched(node(*place).head(), budget), result);
+    sketched_.emplace(place->value, result);
+  }
+  return result;
+}
+
+std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {
+  std::vector<ExpressionId> found, open{expression};
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    const ExpressionNode n = node(at);
+    if (n.kind == Kind::Union) {
+      for (std::uint32_t i = n.second; i-- > 0;) open.push_back(items_[n.first + i]);
+      continue;
+    }
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    if (head.kind == Kind::Rule) {
+      if (const auto body = rules_[head.first]->unfolded(head.rule(), *this, budget)) {
+        if (!is_pair) {
+          open.push_back(*body);
+          continue;
+        }
+        const auto all = alternatives(*body);
+        for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end()))
+          open.push_back(concatenate(alternative, n.tail()));
+        continue;
+      }
+    } else if (is_pair && head.nullable && !head.open) {
+      open.push_back(n.tail());
+    }
+    found.push_back(at);
+  }
+  return found;
+}
+
 // An alternative with no Commit in front.
 ExpressionId Arena::settled(ExpressionId alternative) {
   while (true) {
@@ -133,6 +202,76 @@ ExpressionId Arena::derive_terminal(const ExpressionNode& n, const Derivation& r
   const ExpressionId result = terminal(derivative(n.body(), run.symbol, run.budget), run.budget);
   terminal_derivatives_.emplace(key, result);
   return result;
+}
+
+// ---- structure --------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kLongestKey = 1 << 14;
+
+void append(std::uint64_t value, std::string& key) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+}  // namespace
+
+std::string Arena::structure(ExpressionId expression) const {
+  std::string key;
+  return append_structure(expression, key) ? key : std::string();
+}
+
+bool Arena::append_structure(ExpressionId expression, std::string& key) const {
+  while (key.size() < kLongestKey) {
+    const ExpressionNode& n = node(expression);
+    append(static_cast<std::uint64_t>(n.kind), key);
+    switch (n.kind) {
+      case Kind::Empty:
+      case Kind::Epsilon:
+      case Kind::Stub:
+      case Kind::Everything: return true;
+      case Kind::Bytes:
+        for (unsigned low = byte_set(n).next_member(0), end; low < 256; low = byte_set(n).next_member(end)) {
+          end = byte_set(n).next_non_member(low);
+          append((std::uint64_t{low} << 32) | end, key);
+        }
+        return true;
+      case Kind::CodePoints: {
+        const CodePointAutomaton& code_points = automaton(n);
+        append(n.second, key);
+        for (std::uint32_t state = 1; state < code_points.state_count(); ++state) {
+          append(~std::uint64_t{0}, key);
+          for (auto t = code_points.begin(state); t != code_points.end(state); ++t)
+            append((std::uint64_t{t->target} << 16) | (std::uint64_t{t->low} << 8) | t->high, key);
+          if (key.size() >= kLongestKey) return false;
+        }
+        return true;
+      }
+      case Kind::Repetition:
+        append(n.minimum, key);
+        append(n.maximum, key);
+        expression = n.body();
+        continue;
+      case Kind::Complement:
+      case Kind::Terminal: expression = n.body(); continue;
+      case Kind::Concatenation:
+        if (!append_structure(n.head(), key)) return false;
+        expression = n.tail();
+        continue;
+      case Kind::Union:
+      case Kind::Intersection: {
+        std::vector<std::string> parts;  // sorted, since arenas number them differently
+        for (const ExpressionId item : items(n)) {
+          std::string& part = parts.emplace_back();
+          if (!append_structure(item, part)) return false;
+        }
+        std::ranges::sort(parts);
+        append(parts.size(), key);
+        for (const std::string& part : parts) key += part;
+        return key.size() < kLongestKey;
+      }
+      default: return false;
+    }
+  }
+  return false;
 }
 
 // ---- some text --------------------------------------------------------------------------------

@@ -14,6 +14,11 @@
 // A rule may *wait* for a choice that the text makes once, such as the width of its indents.  Where it is made,
 // a Commit node stands in the expression, and all that follows becomes what it is under that choice.
 //
+// What a text has written may decide what comes much later: that a name is not written twice.  A *sketch* of a rule
+// forgets that: it accepts at least the texts of the rule, in finitely many states, so that masks can be made of
+// it.  Where a text goes on through a place that the sketch cannot judge, what follows is *suspect*: whether it is
+// accepted must be asked of the rule itself.
+//
 // Source.  Derivatives of context-free languages, Might, Darais and Spiewak 2011, where rules are not left
 // recursive; chains of continuations as in graph-structured stacks, Tomita 1985.
 // Not taken: a push-down automaton beside the expressions (a second kind of engine, and no intersection).
@@ -22,6 +27,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
@@ -38,6 +46,7 @@ class Rules {
     std::uint32_t shortest;  // no text is shorter, in bytes
     std::uint32_t spelled;   // some text of so many bytes has a token for every byte; or kUnspelled
     bool waits;              // for a choice
+    bool suspect = false;
   };
 
   explicit Rules(std::uint32_t source) : source_(source) {}
@@ -53,6 +62,13 @@ class Rules {
   virtual ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) = 0;
   // What becomes of a rule that waits.
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
+  // An expression over sketches, for which `suspect` holds where the sketch may accept what the rule does not.
+  virtual ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // What a rule stands for, where that may be told before its first byte is read.
+  virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // Texts that the rule does not accept, though its sketch does, whatever follows them; each to the end of what
+  // the sketch cannot judge.
+  virtual std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) = 0;
   // The arena has been given up: numbers of its expressions mean nothing any more.
   virtual void forget_expressions() = 0;
   virtual std::size_t memory_bytes() const = 0;

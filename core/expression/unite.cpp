@@ -62,6 +62,8 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
     result.edges |= n.edges;
     result.text &= n.text;
     result.waits |= n.waits;
+    result.rules |= n.rules;
+    result.suspect |= n.suspect;
     result.spelled = std::min(result.spelled, n.spelled);
     result.shortest = std::min(result.shortest, n.shortest);
     result.worst = std::max(result.worst, n.worst);

@@ -25,11 +25,11 @@ ObjectFormulas::Room JsonRules::room(const Object& object) const {
   return {orders_[object.order].get(), object.next, &name_sets_[object.written], &text_sets_[object.others]};
 }
 
-ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Indent indent, const Work& work) {
+ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, const Work& work) {
   const Object object = objects_[number];
   const auto length = sets_.objects().some_length(object.rest, room(object), work);
   const std::uint32_t spelled = length ? capped_sum(*length, 1) : ExpressionNode::kUnspelled;
-  return expression(rule({Form::Members, number, is_first, 0, 0, indent}, spelled), work);
+  return expression(rule({Form::Members, number, is_first, 0, 0, line}, spelled), work);
 }
 
 const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& work) {
@@ -50,32 +50,34 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   const bool is_first = rule.low != 0;
   Arena& arena = work.arena;
   std::vector<ExpressionId> ways;
-  if (sets_.objects().accepts(objects_[rule.subject].rest)) ways.push_back(closed('}', rule.indent, is_first, work));
-  const ExpressionId next = names(rule.subject, rule.indent, work);
-  if (next != Arena::kEmpty) {
-    const ExpressionId more = layout_.behind(Gap::Line, rule.indent, arena.concatenate(literal('"', work), next), work);
+  if (sets_.objects().accepts(objects_[rule.subject].rest)) ways.push_back(closed('}', rule.line.indent, is_first, work));
+  std::vector<ExpressionId> next;
+  if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
+    next.push_back(layout_.behind(Gap::Line, rule.line.indent, arena.concatenate(literal('"', work), all), work));
+  if (rule.line.mode != Mode::Exact) add_others_in_sketch(rule, next, work);
+  const ExpressionId more = arena.unite(next);
+  if (more != Arena::kEmpty)
     ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(',', work), more), work));
-  }
   return arena.unite(ways);
 }
 
 // All names that may come next, behind their first quote.
-ExpressionId JsonRules::names(std::uint32_t object, Indent indent, const Work& work) {
+ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work) {
   const Choice& next = choice(object, work);
   std::vector<ExpressionId> ways;
   if (!next.names.empty()) {
     std::uint32_t least = ~0u;
     for (const Choice::Name& name : next.names) least = std::min(least, name.length);
     if (style_.spelling == Spelling::Any) {
-      ways.push_back(other_names(object, kDeclared, "", indent, work));
+      if (line.mode == Mode::Exact) ways.push_back(other_names(object, kDeclared, "", line, work));
     } else {
       const auto count = static_cast<std::uint32_t>(next.names.size());
-      ways.push_back(expression(rule({Form::Name, object, 0, count, 0, indent}, least), work));
+      ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least), work));
     }
   }
-  if (next.other) {
+  if (next.other && line.mode == Mode::Exact) {
     const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
-    for (std::uint32_t i = 0; i < classes->size(); ++i) ways.push_back(other_names(object, i, "", indent, work));
+    for (std::uint32_t i = 0; i < classes->size(); ++i) ways.push_back(other_names(object, i, "", line, work));
   }
   return work.arena.unite(ways);
 }
@@ -88,17 +90,8 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   const std::size_t read = rule.record;
   if (byte == '"' && begin->spelled.size() == read) {  // a name comes before those that it begins
     const Object object = objects_[rule.subject];
-    Object rest = object;
-    if (style_.order == PropertyOrder::Schema) {
-      rest.next = begin->place + 1;
-    } else {
-      std::vector<NameId> written = name_sets_[object.written];
-      written.insert(std::ranges::lower_bound(written, begin->name), begin->name);
-      const auto [place, is_new] = name_set_index_.try_emplace(written, static_cast<std::uint32_t>(name_sets_.size()));
-      if (is_new) name_sets_.push_back(std::move(written));
-      rest.written = place->second;
-    }
-    return after_name(rule.subject, sets_.objects().branches(object.rest, begin->name, work), rest, rule.indent, work);
+    const Object rest = after_declared(object, *begin);
+    return after_name(sets_.objects().branches(object.rest, begin->name, work), rest, rule.line, work);
   }
   const auto byte_at = [&](const Choice::Name& name) {
     return read < name.spelled.size() ? static_cast<int>(static_cast<std::uint8_t>(name.spelled[read])) : -1;
@@ -114,25 +107,38 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   return expression(this->rule(rest, least), work);
 }
 
+JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {
+  if (style_.order == PropertyOrder::Schema) {
+    object.next = name.place + 1;
+    return object;
+  }
+  std::vector<NameId> written = name_sets_[object.written];
+  written.insert(std::ranges::lower_bound(written, name.name), name.name);
+  const auto [place, is_new] = name_set_index_.try_emplace(written, static_cast<std::uint32_t>(name_sets_.size()));
+  if (is_new) name_sets_.push_back(std::move(written));
+  object.written = place->second;
+  return object;
+}
+
 // A colon, one of the values that may come, and the rest of the members.
-ExpressionId JsonRules::after_name(std::uint32_t, const ObjectFormulas::Branches& ways, Object rest, Indent indent,
+ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object rest, Line line,
                                    const Work& work) {
   Arena& arena = work.arena;
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
     rest.rest = way.rest;
     if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
-    next.push_back(arena.concatenate(value(way.value, Gap::Space, indent, work), members(object_number(rest), false, indent, work)));
+    next.push_back(arena.concatenate(value(way.value, Gap::Space, line, work), members(object_number(rest), false, line, work)));
   }
   return layout_.behind_blank(Gap::None, arena.concatenate(literal(':', work), arena.unite(next)), work);
 }
 
 // ---- other names ------------------------------------------------------------------------------
 
-ExpressionId JsonRules::other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Indent indent,
+ExpressionId JsonRules::other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line,
                                     const Work& work) {
   const Choice& next = choice(object, work);
-  const Rule wanted{Form::Other, object, 0, name_class, record_number(record), indent};
+  const Rule wanted{Form::Other, object, 0, name_class, record_number(record), line};
   constexpr std::uint32_t kSpare = 4;  // bytes that tell a name from all that are taken
   std::uint32_t length = next.other.value_or(0) + kSpare;
   if (name_class == kDeclared)
@@ -152,10 +158,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     if (declared && std::ranges::find(*orders_[object.order], *declared) != orders_[object.order]->end()) return true;
     return std::ranges::binary_search(text_sets_[object.others], name);
   };
-  if (rest != Arena::kEmpty) {
-    const std::string longer = record + static_cast<char>(byte);
-    return other_names(rule.subject, rule.high, longer, rule.indent, work);
-  }
+  if (rest != Arena::kEmpty) return other_names(rule.subject, rule.high, record + static_cast<char>(byte), rule.line, work);
   if (byte != '"' || !work.arena.node(before).nullable) return Arena::kEmpty;
   const std::string name = read_string(record);
   Object after = object;
@@ -163,7 +166,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     const Choice& next = choice(rule.subject, work);
     const auto found = std::ranges::find(next.names, *sets_.table().find_name(name), &Choice::Name::name);
     Rule declared{Form::Name, rule.subject, static_cast<std::uint32_t>(found - next.names.begin()), 0,
-                  static_cast<std::uint32_t>(found->spelled.size()), rule.indent};
+                  static_cast<std::uint32_t>(found->spelled.size()), rule.line};
     declared.high = declared.low + 1;
     return derive_name(declared, byte, work);
   }
@@ -173,7 +176,65 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   after.others = texts_number(std::move(others));
   if (style_.order == PropertyOrder::Schema) after.next = static_cast<std::uint32_t>(orders_[object.order]->size());
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  return after_name(rule.subject, sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.indent, work);
+  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.line, work);
+}
+
+// ---- other names in sketches ------------------------------------------------------------------
+
+// A name of some language, whatever is taken, with its quote, and what follows it.
+ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap,
+                                        bool is_suspect, Line line, const Work& work) {
+  Arena& arena = work.arena;
+  const ExpressionNode n = arena.node(names);
+  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal('"', work));
+  const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal('"', work), texts), work);
+  const std::uint32_t length = choice(object, work).other.value_or(2);
+  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, is_suspect, line}, length), work);
+  return arena.concatenate(arena.terminal(quoted, work.budget), after);
+}
+
+// Names that begin within a token, quotes and all.
+void JsonRules::add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work) {
+  const Choice& next = choice(rule.subject, work);
+  const auto add = [&](std::uint32_t name_class, ExpressionId names) {
+    ways.push_back(other_in_sketch(rule.subject, name_class, names, Gap::Line, true, rule.line, work));
+    const ExpressionId inside = other_in_sketch(rule.subject, name_class, names, Gap::None, true, rule.line, work);
+    ways.push_back(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal('"', work), inside), work));
+  };
+  if (style_.spelling == Spelling::Any && !next.names.empty()) {
+    const RuleId exact = this->rule({Form::Other, rule.subject, 0, kDeclared, record_number(""), rule.line.of(Mode::Exact)}, 0);
+    add(kDeclared, core(exact, work));
+  }
+  if (!next.other) return;
+  const auto classes = sets_.objects().name_classes(objects_[rule.subject].rest, work);
+  for (std::uint32_t i = 0; i < classes->size(); ++i) {
+    const RuleId exact = this->rule({Form::Other, rule.subject, 0, i, record_number(""), rule.line.of(Mode::Exact)}, 0);
+    if (const ExpressionId names = core(exact, work); names != Arena::kEmpty) add(i, names);
+  }
+}
+
+// What follows another name, which is not said to be written.
+ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
+  const Object object = objects_[rule.subject];
+  const bool is_suspect = rule.record != 0;
+  const Line line = is_suspect ? rule.line.of(Mode::Suspect) : rule.line;
+  std::vector<ExpressionId> ways;
+  const auto add = [&](const ObjectFormulas::Branches& branches, const Object& rest) {
+    const ExpressionId after = after_name(branches, rest, line, work);
+    const auto all = work.arena.alternatives(after);
+    for (const ExpressionId way : std::vector<ExpressionId>(all.begin(), all.end()))
+      ways.push_back(is_suspect ? suspect_behind(way, work) : way);
+  };
+  if (rule.high == kDeclared) {
+    for (const Choice::Name& name : choice(rule.subject, work).names)
+      add(sets_.objects().branches(object.rest, name.name, work), after_declared(object, name));
+  } else {
+    Object rest = object;
+    if (style_.order == PropertyOrder::Schema) rest.next = static_cast<std::uint32_t>(orders_[object.order]->size());
+    const auto classes = sets_.objects().name_classes(object.rest, work);
+    add(sets_.objects().branches(object.rest, (*classes)[rule.high], work), rest);
+  }
+  return work.arena.unite(ways);
 }
 
 }  // namespace tokamata::json

@@ -32,7 +32,7 @@ ExpressionId literal(std::string_view text, const Work& work) {
 
 std::size_t JsonRules::RuleHash::operator()(const Rule& rule) const {
   std::uint64_t hash = static_cast<std::uint64_t>(rule.form) + 1;
-  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.indent.depth, std::uint32_t{rule.indent.width}}) {
+  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)}) {
     hash = (hash ^ part) * 0xff51afd7ed558ccdull;
     hash ^= hash >> 32;
   }
@@ -41,11 +41,12 @@ std::size_t JsonRules::RuleHash::operator()(const Rule& rule) const {
 
 RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
   Rule wanted = given;
-  if (!layout_.has_depth()) wanted.indent = {};
+  if (!layout_.has_depth()) wanted.line.indent = {};
   const auto [place, is_new] = rule_index_.try_emplace(wanted, static_cast<std::uint32_t>(rules_.size()));
   if (is_new) {
     rules_.push_back(wanted);
-    abouts_.push_back({1, spelled, layout_.waits(wanted.indent)});
+    const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
+    abouts_.push_back({1, spelled, waits, wanted.line.mode == Mode::Suspect});
   }
   return {place->second};
 }
@@ -157,7 +158,10 @@ ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
 
 RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
   Rule rule = rules_[id.value];
-  rule.indent.width = static_cast<std::uint8_t>(choice);
+  if (choice == kSuspect)
+    rule.line.mode = rule.line.mode == Mode::Sketch ? Mode::Suspect : rule.line.mode;
+  else if (layout_.waits(rule.line.indent))
+    rule.line.indent.width = static_cast<std::uint8_t>(choice);
   return this->rule(rule, abouts_[id.value].spelled);
 }
 
@@ -166,16 +170,54 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
   const Rule rule = rules_[id.value];
   const ExpressionId result = rule.form == Form::Value      ? expand_value(rule, work)
                               : rule.form == Form::Elements ? expand_elements(rule, work)
-                                                            : expand_members(rule, work);
+                              : rule.form == Form::Members  ? expand_members(rule, work)
+                                                            : expand_after(rule, work);
   expanded_.emplace(id.value, result);
   return result;
 }
 
+// ---- sketches ---------------------------------------------------------------------------------
+
+ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
+  const Work work{arena, budget};
+  Rule rule = rules_[id.value];
+  if (rule.line.mode != Mode::Exact) return expression(id, work);
+  const Line line = rule.line.of(Mode::Sketch);
+  if (rule.form == Form::Recorded) {
+    const ExpressionId further = elements(rule.subject, false, line.of(Mode::Suspect), work);
+    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_behind(further, work));
+  }
+  if (rule.form == Form::Other) return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, style_.spelling == Spelling::Any, line, work);
+  rule.line = line;
+  return expression(this->rule(rule, abouts_[id.value].spelled), work);
+}
+
+std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget& budget) {
+  const Form form = rules_[id.value].form;
+  if (form == Form::Name || form == Form::Other || form == Form::Recorded) return std::nullopt;
+  return expanded(id, {arena, budget});
+}
+
+// The rests of names that are taken, with the quote.
+std::vector<std::string> JsonRules::refused(RuleId id, Arena&, Budget&) {
+  const Rule& rule = rules_[id.value];
+  if (rule.form != Form::Other || rule.high == kDeclared || style_.spelling == Spelling::Any) return {};
+  const Object& object = objects_[rule.subject];
+  const std::string& record = records_[rule.record];
+  std::vector<std::string> rests;
+  const auto add = [&](const std::string& spelled) {
+    if (spelled.starts_with(record)) rests.push_back(spelled.substr(record.size()) + '"');
+  };
+  for (const NameId name : *orders_[object.order]) add(sets_.spelled_name(name));
+  for (const std::string& name : text_sets_[object.others]) add(spelled_string(name));
+  return rests;
+}
+
 // ---- values -----------------------------------------------------------------------------------
 
-ExpressionId JsonRules::value(SetId set, Gap gap, Indent indent, const Work& work) {
+ExpressionId JsonRules::value(SetId set, Gap gap, Line line, const Work& work) {
   const std::uint32_t length = sets_.some_length(set, work).value_or(ExpressionNode::kUnspelled);
-  const Rule wanted{Form::Value, set.value, static_cast<std::uint32_t>(gap), 0, 0, indent};
+  const Rule wanted{Form::Value, set.value, static_cast<std::uint32_t>(gap), 0, 0, line};
   return expression(rule(wanted, length), work);
 }
 
@@ -195,17 +237,17 @@ ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
   if (!scalars.empty()) ways.push_back(arena.terminal(layout_.behind_blank(gap, arena.unite(scalars), work), work.budget));
   if (sets_.arrays().some_length(parts.arrays, work)) {
     const std::uint32_t array = array_number({parts.arrays, kNothing});
-    const ExpressionId inside = elements(array, true, rule.indent.deeper(), work);
+    const ExpressionId inside = elements(array, true, rule.line.deeper(), work);
     ways.push_back(layout_.behind_blank(gap, arena.concatenate(literal("[", work), inside), work));
   }
   const ValueSets::Order order = sets_.order(set);
   Object object{parts.objects, static_cast<std::uint32_t>(orders_.size()), 0, kNothing, kNothing};
   orders_.push_back(order);
   if (sets_.objects().some_length(parts.objects, room(object), work)) {
-    const ExpressionId inside = members(object_number(object), true, rule.indent.deeper(), work);
+    const ExpressionId inside = members(object_number(object), true, rule.line.deeper(), work);
     ways.push_back(layout_.behind_blank(gap, arena.concatenate(literal("{", work), inside), work));
   }
-  ways.push_back(layout_.behind_break(gap, rule.indent, value(set, Gap::None, rule.indent, work), work));
+  ways.push_back(layout_.behind_break(gap, rule.line.indent, value(set, Gap::None, rule.line, work), work));
   return arena.unite(ways);
 }
 
@@ -217,10 +259,10 @@ ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const
 
 // ---- arrays -----------------------------------------------------------------------------------
 
-ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Indent indent, const Work& work) {
+ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Line line, const Work& work) {
   const auto length = sets_.arrays().some_length(arrays_[array].rest, work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
-  return expression(rule({Form::Elements, array, is_first, 0, 0, indent}, spelled), work);
+  return expression(rule({Form::Elements, array, is_first, 0, 0, line}, spelled), work);
 }
 
 ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
@@ -229,7 +271,7 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
   Arena& arena = work.arena;
   ArrayFormulas& arrays = sets_.arrays();
   std::vector<ExpressionId> ways;
-  if (arrays.accepts(array.rest)) ways.push_back(closed(']', rule.indent, is_first, work));
+  if (arrays.accepts(array.rest)) ways.push_back(closed(']', rule.line.indent, is_first, work));
   std::vector<ExpressionId> next;
   for (const auto ways = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *ways) {
     if (!arrays.some_length(way.rest, work)) continue;
@@ -238,10 +280,16 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
       SetId set = way.value;
       for (const std::string& seen : text_sets_[array.seen]) set = sets_.all({set, sets_.negate(sets_.constant(seen))});
       if (!sets_.lives(set, work)) continue;
-      next.push_back(recorded(rest, set, value(set, Gap::Line, rule.indent, work), "", rule.indent, work));
+      const ExpressionId element = value(set, Gap::Line, rule.line, work);
+      if (rule.line.mode != Mode::Exact) {
+        const ExpressionId further = elements(array_number(rest), false, rule.line.of(Mode::Suspect), work);
+        next.push_back(arena.concatenate(element, suspect_behind(further, work)));
+        continue;
+      }
+      next.push_back(recorded(rest, set, element, "", rule.line, work));
     } else {
-      next.push_back(arena.concatenate(value(way.value, Gap::Line, rule.indent, work),
-                                       elements(array_number(rest), false, rule.indent, work)));
+      next.push_back(arena.concatenate(value(way.value, Gap::Line, rule.line, work),
+                                       elements(array_number(rest), false, rule.line, work)));
     }
   }
   const ExpressionId more = arena.unite(next);
@@ -252,15 +300,15 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
 // ---- elements that must differ ----------------------------------------------------------------
 
 // `core` is what may still be written of the element; where that may be nothing, the array goes on.
-ExpressionId JsonRules::recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
+ExpressionId JsonRules::recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Line line,
                                  const Work& work) {
   std::vector<ExpressionId> ways;
-  if (work.arena.node(core).nullable) ways.push_back(after_recorded(rest, record, indent, work));
+  if (work.arena.node(core).nullable) ways.push_back(after_recorded(rest, record, line, work));
   if (core != Arena::kEpsilon) {
     const auto left = sets_.arrays().some_length(rest.rest, work);
     const std::uint32_t spelled =
         capped_sum(work.arena.node(core).spelled, left ? std::uint64_t{*left} + 1 : ExpressionNode::kUnspelled);
-    const RuleId id = rule({Form::Recorded, array_number(rest), 0, set.value, record_number(record), indent}, spelled);
+    const RuleId id = rule({Form::Recorded, array_number(rest), 0, set.value, record_number(record), line}, spelled);
     cores_.insert_or_assign(id.value, core);
     ways.push_back(expression(id, work));
   }
@@ -272,21 +320,21 @@ ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work
   const ExpressionId rest = work.arena.derivative(core(id, work), byte, work.budget);
   if (rest == Arena::kEmpty) return Arena::kEmpty;
   const std::string record = records_[rule.record] + static_cast<char>(byte);
-  return recorded(arrays_[rule.subject], {rule.high}, rest, record, rule.indent, work);
+  return recorded(arrays_[rule.subject], {rule.high}, rest, record, rule.line, work);
 }
 
-ExpressionId JsonRules::after_recorded(Array rest, const std::string& record, Indent indent, const Work& work) {
+ExpressionId JsonRules::after_recorded(Array rest, const std::string& record, Line line, const Work& work) {
   std::vector<std::string> seen = text_sets_[rest.seen];
   const std::string element = canonical_value(record);
   const auto place = std::ranges::lower_bound(seen, element);
   if (place != seen.end() && *place == element) return Arena::kEmpty;
   seen.insert(place, element);
   const std::uint32_t array = array_number({rest.rest, texts_number(std::move(seen))});
-  if (const std::uint8_t width = layout_.waits(indent) ? width_of_indents(record, indent.depth) : std::uint8_t{0}) {
-    indent.width = width;
-    return work.arena.concatenate(elements(array, false, indent, work), work.arena.commit(width));
+  if (const std::uint8_t width = layout_.waits(line.indent) ? width_of_indents(record, line.indent.depth) : std::uint8_t{0}) {
+    line.indent.width = width;
+    return work.arena.concatenate(elements(array, false, line, work), work.arena.commit(width));
   }
-  return elements(array, false, indent, work);
+  return elements(array, false, line, work);
 }
 
 // What may still be written of what is kept, read anew where the arena is another one.
@@ -295,8 +343,9 @@ ExpressionId JsonRules::core(RuleId id, const Work& work) {
   const Rule rule = rules_[id.value];
   ExpressionId rest;
   if (rule.form == Form::Recorded) {
-    Indent at_first = rule.indent;
-    if (layout_.has_depth() && width_of_indents(records_[rule.record], rule.indent.depth) != Indent::kOpen) at_first.width = Indent::kOpen;
+    Line at_first = rule.line;
+    if (layout_.has_depth() && width_of_indents(records_[rule.record], rule.line.indent.depth) != Indent::kOpen)
+      at_first.indent.width = Indent::kOpen;
     rest = value({rule.high}, Gap::Line, at_first, work);
   } else if (rule.high == kDeclared) {
     std::vector<ExpressionId> names;

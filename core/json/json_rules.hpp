@@ -5,6 +5,7 @@
 //   members    what follows the brace of an object, or a member of it
 //   name       a declared name under way, up to its quote, and all that follows in its object
 //   other      another name under way, likewise; what it is called is kept, since no name comes twice
+//   after      what follows the quote of another name, in a sketch
 //   recorded   an element under way that must differ from those before it, and all that follows in its array
 //
 // Example.  {"type": "object", "properties": {"a": …}, "additionalProperties": false}, after `{"`: name(a) · ε, then
@@ -13,6 +14,8 @@
 // Problem.  That names differ, and elements that must, is more than a push-down automaton can say: the states carry
 // what was written.  So every prefix of such a name, and of such an element, is a state of its own; all else is
 // told by what is still to be fulfilled alone.
+// Sketches (expression/rules.hpp) forget what was written within the token at hand: a name or an element that is begun
+// in it may be one that was there before, and behind its end all is suspect.
 // White space and indents: layout.hpp.
 #pragma once
 
@@ -51,18 +54,30 @@ class JsonRules : public Rules {
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
   ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
+  ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
+  std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
+  std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) override;
   void forget_expressions() override;
   std::size_t memory_bytes() const override;
 
  private:
-  enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, Recorded };
+  enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, After, Recorded };
+  enum class Mode : std::uint8_t { Exact, Sketch, Suspect };
+  // Where a rule stands.
+  struct Line {
+    Indent indent;
+    Mode mode = Mode::Exact;
+    bool operator==(const Line&) const = default;
+    Line deeper() const { return {indent.deeper(), mode}; }
+    Line of(Mode other) const { return {indent, other}; }
+  };
   struct Rule {
     Form form;
     std::uint32_t subject;    // Value: set; Elements, Recorded: array; Members, Name, Other: object
     std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
     std::uint32_t high = 0;   // Other: class; Recorded: set of the element
-    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: what was written
-    Indent indent;
+    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: what was written; After: whether it is suspect
+    Line line;
     bool operator==(const Rule&) const = default;
   };
   struct RuleHash {
@@ -104,17 +119,26 @@ class JsonRules : public Rules {
   ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
   ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
 
-  ExpressionId value(SetId set, Gap gap, Indent indent, const Work& work);
-  ExpressionId elements(std::uint32_t array, bool is_first, Indent indent, const Work& work);
-  ExpressionId members(std::uint32_t object, bool is_first, Indent indent, const Work& work);
-  ExpressionId names(std::uint32_t object, Indent indent, const Work& work);
-  ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Indent indent, const Work& work);
-  ExpressionId after_name(std::uint32_t object, const ObjectFormulas::Branches& ways, Object rest, Indent indent,
-                          const Work& work);
-  ExpressionId recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Indent indent,
+  ExpressionId value(SetId set, Gap gap, Line line, const Work& work);
+  ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
+  ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
+  ExpressionId names(std::uint32_t object, Line line, const Work& work);
+  ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line, const Work& work);
+  ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
+  Object after_declared(Object object, const Choice::Name& name);
+  void add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
+  ExpressionId recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Line line,
                         const Work& work);
-  ExpressionId after_recorded(Array rest, const std::string& record, Indent indent, const Work& work);
+  ExpressionId after_recorded(Array rest, const std::string& record, Line line, const Work& work);
   ExpressionId core(RuleId rule, const Work& work);
+  ExpressionId other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_suspect,
+                               Line line, const Work& work);
+  ExpressionId expand_after(const Rule& rule, const Work& work);
+  // What follows what is suspect, to the end of the text.
+  ExpressionId suspect_behind(ExpressionId expression, const Work& work) const {
+    return work.arena.concatenate(expression, work.arena.commit(kSuspect));
+  }
+  static constexpr std::uint32_t kSuspect = 16;  // a choice, beside the widths of indents
   const Choice& choice(std::uint32_t object, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;
   ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);

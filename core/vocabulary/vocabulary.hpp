@@ -15,6 +15,7 @@
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "vocabulary/mask_cache.hpp"
+#include "vocabulary/terminal_part.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -72,6 +73,8 @@ class Vocabulary {
   }
   // Masks that the constraints compiled for this vocabulary share.
   MaskCache& shared_masks() const { return shared_masks_; }
+  // What terminals do to this vocabulary, by their structure (Arena::structure).
+  Memo<std::string, TerminalPart>& shared_terminals() const { return shared_terminals_; }
   // One bit per token, set where the token is text.
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
@@ -123,6 +126,7 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
+  mutable Memo<std::string, TerminalPart> shared_terminals_{512};
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;
