@@ -92,7 +92,10 @@ std::uint32_t add_range(TableBuilder& builder, std::optional<std::string> minimu
                         std::optional<std::string> maximum, std::optional<std::string> exclusive_maximum,
                         std::optional<std::string> multiple_of) {
   std::vector<ValueNode> parts;
-  const auto part = [&](json::NumberRange range) { parts.push_back(builder.table->add(ValueTable::Number{std::move(range)})); };
+  const auto part = [&](json::NumberRange range) {
+    json::number_texts(range, false, false, true);  // throws where they are not numbers, or too long
+    parts.push_back(builder.table->add(ValueTable::Number{std::move(range)}));
+  };
   json::NumberRange range;
   range.multiple_of = std::move(multiple_of);
   range.exclusive_minimum = !minimum && exclusive_minimum;

@@ -618,6 +618,15 @@ void bind_expressions(nb::module_& m) {
           return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}));
         },
         "text"_a);
+  m.def("numbers",
+        [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,
+           std::optional<std::string> multiple_of, bool integral, bool digits_only, bool any_spelling) {
+          return Expression::numbers(std::make_shared<const NumberSet>(NumberSet::Description{
+              std::move(minimum), std::move(maximum), std::move(multiple_of), exclusive_minimum, exclusive_maximum, integral, digits_only,
+              any_spelling}));
+        },
+        "minimum"_a.none(), "exclusive_minimum"_a, "maximum"_a.none(), "exclusive_maximum"_a, "multiple_of"_a.none(), "integral"_a,
+        "digits_only"_a, "any_spelling"_a);
   m.def("spelled_in_json",
         [](const ExpressionPtr& expression, bool any_spelling) {
           const nb::gil_scoped_release release;

@@ -98,7 +98,9 @@ std::size_t Arena::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
   std::size_t of_rules = 0;
   for (const auto& rules : rules_) of_rules += rules->memory_bytes();
-  return of_rules + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
+  std::size_t numbers = 0;
+  for (const KnownNumbers& known : numbers_) numbers += known.automaton->memory_bytes() + kMapEntry;
+  return of_rules + numbers + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
          (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
           text_lengths_.size()) * kMapEntry +
@@ -174,6 +176,34 @@ ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
   if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
   return intern({.kind = Kind::Strings, .nullable = accepting, .text = true, .spelled = known.spelled[state],
                  .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
+}
+
+std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {
+  const auto [place, is_new] = numbers_index_.try_emplace(set->key(), static_cast<std::uint32_t>(numbers_.size()));
+  if (!is_new) return place->second;
+  auto automaton = std::make_unique<NumberAutomaton>(set);
+  const ByteSet used = automaton->bytes();
+  note_bytes(used);
+  // The first of the digits differs from the others in any case.
+  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
+    if (byte <= '1' || byte > '9' || !automaton->has_equal_digits())
+      note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  const std::uint32_t worst = automaton->most_missing();
+  const bool is_spelled = automaton->needed_bytes().is_subset_of(single_bytes_);
+  numbers_.push_back({std::move(automaton), worst, is_spelled});
+  return place->second;
+}
+
+// A state after which nothing can come says no more than epsilon.
+ExpressionId Arena::numbers_state(std::uint32_t index, std::uint32_t state) {
+  if (state == NumberAutomaton::kDead) return kEmpty;
+  NumberAutomaton& automaton = *numbers_[index].automaton;
+  const bool accepting = automaton.accepting(state);
+  if (accepting && automaton.next_bytes(state).empty()) return kEpsilon;
+  const std::uint32_t shortest = automaton.distance(state);
+  return intern({.kind = Kind::Numbers, .nullable = accepting, .text = true,
+                 .spelled = accepting || numbers_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
+                 .shortest = shortest, .worst = numbers_[index].worst, .first = index, .second = state});
 }
 
 ExpressionId Arena::add_control_token(const std::string& given) {
@@ -376,6 +406,10 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     ExpressionId operator()(const Expression::Strings& strings) const {
       return arena.strings_state(arena.add_strings(strings.automaton), StringAutomaton::start());
     }
+    ExpressionId operator()(const Expression::Numbers& numbers) const {
+      const std::uint32_t index = arena.add_numbers(numbers.set);
+      return arena.numbers_state(index, arena.numbers_[index].automaton->start());
+    }
     ExpressionId operator()(const Expression::ControlToken& token) const { return arena.add_control_token(token.name); }
     ExpressionId operator()(const Expression::OneToken& token) const {
       arena.note_bytes(token.bytes);
@@ -471,6 +505,11 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
     case Kind::Strings:
       result = strings_state(add_strings(other.strings_[n.first].automaton), n.second);
       break;
+    case Kind::Numbers: {
+      const std::uint32_t index = add_numbers(other.numbers_[n.first].automaton->shared_set());
+      result = numbers_state(index, numbers_[index].automaton->adopt(*other.numbers_[n.first].automaton, n.second));
+      break;
+    }
     case Kind::ControlToken:
       if (control_tokens_.empty()) control_tokens_ = other.control_tokens_;  // with the numbers they have
       result = intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = n.first});
@@ -541,6 +580,7 @@ ByteSet Arena::first_bytes(ExpressionId expression) const {
       case Kind::Strings:
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
         return set;
+      case Kind::Numbers: return set | numbers_[n.first].automaton->next_bytes(n.second);
       case Kind::Repetition:
       case Kind::Terminal: expression = n.body(); continue;
       case Kind::Union:
@@ -582,6 +622,8 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
       set = first_bytes_of(automaton(n), n.second);
     } else if (n.kind == Kind::Strings) {
       set = strings_[n.first].used;
+    } else if (n.kind == Kind::Numbers) {
+      set = numbers_[n.first].automaton->bytes();
     } else if (n.kind == Kind::Repetition) {
       set = first_bytes_within(n.body());
     } else if (n.has_items()) {

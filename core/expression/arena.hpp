@@ -47,13 +47,14 @@
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "expression/expression.hpp"
+#include "expression/number_automaton.hpp"
 #include "expression/rules.hpp"
 
 namespace tokamata {
 
 enum class Kind : std::uint8_t {
   Empty, Epsilon, Stub, Everything,
-  Bytes, CodePoints, Strings, ControlToken, OneToken,
+  Bytes, CodePoints, Strings, Numbers, ControlToken, OneToken,
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
   Terminal, Rule, Commit,
@@ -76,10 +77,10 @@ struct ExpressionNode {
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;   // nesting, tails not counted
   std::uint32_t shape = 0;   // hash of the structure without the counts
-  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings: automaton; ControlToken: number; OneToken: set;
+  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Numbers: automaton; ControlToken: number; OneToken: set;
                              // Concatenation: head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice;
                              // others: body
-  std::uint32_t second = 0;  // CodePoints, Strings: state; OneToken: phase; Concatenation: tail;
+  std::uint32_t second = 0;  // CodePoints, Strings, Numbers: state; OneToken: phase; Concatenation: tail;
                              // Union, Intersection: length; Guarded: guard; Rule: number
   Count minimum = 0;
   Count maximum = 0;
@@ -214,6 +215,11 @@ class Arena {
     std::uint32_t worst = 0;
     ByteSet used;
   };
+  struct KnownNumbers {
+    std::unique_ptr<NumberAutomaton> automaton;
+    std::uint32_t worst;
+    bool is_spelled;  // every byte that a shortest text may need is a token of its own
+  };
   struct Counted {  // an alternative body{minimum,maximum}·tail
     ExpressionId body, tail;
     Count minimum, maximum;
@@ -244,6 +250,8 @@ class Arena {
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
   std::uint32_t add_strings(const std::shared_ptr<const StringAutomaton>& automaton);
   ExpressionId strings_state(std::uint32_t automaton, std::uint32_t state);
+  std::uint32_t add_numbers(const std::shared_ptr<const NumberSet>& set);
+  ExpressionId numbers_state(std::uint32_t automaton, std::uint32_t state);
   ExpressionId add_control_token(const std::string& name);
   ExpressionId one_token(std::uint32_t set, Phase phase);
   std::uint32_t index_of(const ByteSet& set);
@@ -322,6 +330,8 @@ class Arena {
   std::vector<KnownAutomaton> automata_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::vector<KnownStrings> strings_;
+  std::vector<KnownNumbers> numbers_;
+  std::unordered_map<std::string, std::uint32_t> numbers_index_;  // by key
   std::vector<std::string> control_tokens_;
   Aliases aliases_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;

@@ -51,6 +51,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::Bytes:
       case Kind::CodePoints:
       case Kind::Strings:
+      case Kind::Numbers:
       case Kind::ControlToken:
       case Kind::OneToken:
         if (const ExpressionId rest = derive_leaf(n, expression, run.symbol); rest != kEmpty)
@@ -126,6 +127,8 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
       for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
         if (t.byte == byte) return strings_state(leaf.first, t.target);
       return kEmpty;
+    case Kind::Numbers:
+      return numbers_state(leaf.first, numbers_[leaf.first].automaton->step(leaf.second, byte));
     default: {  // OneToken
       const bool reads = leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && byte_set(leaf).contains(byte);
       return reads ? one_token(leaf.first, Phase::Inside) : kEmpty;
@@ -300,17 +303,23 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget
   const auto all = alternatives(expression);
   if (all.size() > kMany) return std::nullopt;
   ByteSet bytes;
-  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
-    const ExpressionNode n = node(alternative);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode leaf = is_pair ? node(n.head()) : n;
-    const bool is_told = leaf.kind == Kind::Bytes || leaf.kind == Kind::CodePoints || leaf.kind == Kind::Strings ||
-                         leaf.kind == Kind::Rule || alternative == kEpsilon;
-    if (!is_told || (leaf.nullable && is_pair)) return std::nullopt;  // what may be skipped lets others begin
-    if (leaf.kind == Kind::Rule)
-      bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
-    else
-      bytes |= first_bytes(is_pair ? n.head() : alternative);
+  for (ExpressionId at : std::vector<ExpressionId>(all.begin(), all.end())) {
+    while (true) {
+      const ExpressionNode n = node(at);
+      const bool is_pair = n.kind == Kind::Concatenation;
+      const ExpressionId head = is_pair ? n.head() : at;
+      const ExpressionNode leaf = node(head);
+      if (leaf.kind == Kind::Rule)
+        bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
+      else if (leaf.rules || leaf.constrained || leaf.open || (leaf.kind == Kind::Terminal && node(leaf.body()).constrained) ||
+               leaf.kind == Kind::Everything || leaf.kind == Kind::ControlToken || leaf.kind == Kind::Commit)
+        return std::nullopt;
+      else
+        bytes |= first_bytes(head);
+      if (!leaf.nullable || !is_pair) break;
+      at = n.tail();
+      if (node(at).kind == Kind::Union) return std::nullopt;
+    }
   }
   return bytes;
 }

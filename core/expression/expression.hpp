@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "expression/number_set.hpp"
 #include "expression/rules.hpp"
 #include "expression/string_automaton.hpp"
 #include "expression/utf8.hpp"
@@ -57,6 +58,9 @@ class Expression {
   struct Strings {  // the strings of an automaton of its own
     std::shared_ptr<const StringAutomaton> automaton;
   };
+  struct Numbers {  // numbers of a set, as JSON writes them
+    std::shared_ptr<const NumberSet> set;
+  };
   struct Everything {};  // every sequence of bytes and control tokens; as a Complement, beside texts
   struct Intersection {
     std::vector<ExpressionPtr> items;
@@ -86,7 +90,7 @@ class Expression {
   struct Grammar {  // all that the rules accept
     std::shared_ptr<const RuleSet> rules;
   };
-  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Everything,
+  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Numbers, Everything,
                             Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar>;
 
   // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.
@@ -114,6 +118,7 @@ class Expression {
   static ExpressionPtr strings(std::shared_ptr<const StringAutomaton> automaton) {
     return make(Strings{std::move(automaton)}, 0);
   }
+  static ExpressionPtr numbers(std::shared_ptr<const NumberSet> set) { return make(Numbers{std::move(set)}, 0); }
   static ExpressionPtr everything() { return make(Everything{}, 0); }
   // Every valid UTF-8 text.
   static ExpressionPtr text() { return repetition(code_points({{0, 0x10FFFF}}), 0, kUnbounded, -1); }

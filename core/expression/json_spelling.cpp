@@ -301,6 +301,10 @@ class Speller {
   Spelled of(const Expression::Strings& n, bool) {
     return {Expression::strings(spelled_in_json(*n.automaton, any_)), true};
   }
+  Spelled of(const Expression::Numbers& n, bool) {
+    if (any_) throw std::invalid_argument("spelled_in_json: numbers are spelled plainly alone");
+    return {Expression::numbers(n.set), true};
+  }
   Spelled of(const Expression::Everything&, bool last) {
     return last ? Spelled{Expression::everything(), false} : Spelled{all_, true};
   }

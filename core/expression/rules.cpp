@@ -245,6 +245,7 @@ bool Arena::append_structure(ExpressionId expression, std::string& key) const {
         }
         return true;
       }
+      case Kind::Numbers: key += numbers_[n.first].automaton->key(n.second); return true;
       case Kind::Repetition:
         append(n.minimum, key);
         append(n.maximum, key);

@@ -98,18 +98,10 @@ std::string read_string(std::string_view spelled) {
 
 // ---- numbers ----------------------------------------------------------------------------------
 
-ExpressionPtr number_texts(const NumberRange&, bool, bool digits_only, bool) {
-  const auto chars = [](char low, char high) { return Expression::code_points({{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high)}}); };
-  const auto optional = [](ExpressionPtr e) { return Expression::repetition(std::move(e), 0, 1, -1); };
-  const auto digits = [&](Count least) { return Expression::repetition(chars('0', '9'), least, kUnbounded, -1); };
-  const ExpressionPtr whole = Expression::unite({Expression::literal("0"), Expression::concatenation({chars('1', '9'), digits(0)})});
-  const ExpressionPtr integer = Expression::concatenation({optional(Expression::literal("-")), whole});
-  if (digits_only) return integer;
-  const ExpressionPtr fraction = optional(Expression::concatenation({Expression::literal("."), digits(1)}));
-  const ExpressionPtr exponent = optional(Expression::concatenation(
-      {Expression::unite({Expression::literal("e"), Expression::literal("E")}),
-       optional(Expression::unite({Expression::literal("+"), Expression::literal("-")})), digits(1)}));
-  return Expression::concatenation({integer, fraction, exponent});
+ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, bool any_spelling) {
+  return Expression::numbers(std::make_shared<const NumberSet>(NumberSet::Description{
+      range.minimum, range.maximum, range.multiple_of, range.exclusive_minimum, range.exclusive_maximum, integral, digits_only,
+      any_spelling}));
 }
 
 }  // namespace tokamata::json

@@ -34,7 +34,7 @@ const ValueSets::Universe& ValueSets::universe(const Work& work) {
   if (!universe_) {
     const bool any = spelling_ == Spelling::Any;
     const ExpressionId strings = work.arena.add(*string_texts(any), work.budget);
-    universe_ = Universe{strings, work.arena.add(*number_texts({}, false, false, any), work.budget)};
+    universe_ = Universe{strings, numbers(NumberTerms::all(), work)};
   }
   return *universe_;
 }
@@ -54,35 +54,38 @@ ExpressionId ValueSets::intersect(std::vector<ExpressionId> parts, ExpressionId 
 
 ValueSets::Parts ValueSets::everything(const Work& work) {
   const Universe& all = universe(work);
-  return {kSimple, all.strings, all.numbers, Formulas<ArrayTag>::kTrue, Formulas<ObjectTag>::kTrue};
+  return {kSimple, all.strings, all.numbers, Formulas<ArrayTag>::kTrue, Formulas<ObjectTag>::kTrue, NumberTerms::all()};
 }
 
 ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Work& work) {
   Parts result = everything(work);
+  NumberTerms terms = NumberTerms::all();
   std::vector<ExpressionId> strings, numbers;
   std::vector<ArrayId> arrays;
   std::vector<ObjectId> objects;
   for (const Parts& part : parts) {
     result.simple &= part.simple;
+    terms = terms & part.number_terms;
     strings.push_back(part.strings);
     numbers.push_back(part.numbers);
     arrays.push_back(part.arrays);
     objects.push_back(part.objects);
   }
   result.strings = intersect(std::move(strings), universe(work).strings, work);
-  result.numbers = intersect(std::move(numbers), universe(work).numbers, work);
+  set_numbers(result, std::move(terms), intersect(std::move(numbers), universe(work).numbers, work), work);
   result.arrays = arrays_.formulas().all(std::move(arrays));
   result.objects = objects_.formulas().all(std::move(objects));
   return result;
 }
 
 ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Work& work) {
-  Parts result{0, Arena::kEmpty, Arena::kEmpty, {}, {}};
+  Parts result{0, Arena::kEmpty, Arena::kEmpty, {}, {}, NumberTerms::none()};
   std::vector<ExpressionId> strings, numbers;
   std::vector<ArrayId> arrays;
   std::vector<ObjectId> objects;
   for (const Parts& part : parts) {
     result.simple |= part.simple;
+    result.number_terms = result.number_terms | part.number_terms;
     strings.push_back(part.strings);
     numbers.push_back(part.numbers);
     arrays.push_back(part.arrays);
@@ -100,9 +103,10 @@ ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Wor
 }
 
 ValueSets::Parts ValueSets::complement_parts(const Parts& parts, const Work& work) {
-  return {static_cast<std::uint8_t>(kSimple & ~parts.simple), complement(parts.strings, universe(work).strings, work),
-          complement(parts.numbers, universe(work).numbers, work), arrays_.formulas().negate(parts.arrays),
-          objects_.formulas().negate(parts.objects)};
+  Parts result{static_cast<std::uint8_t>(kSimple & ~parts.simple), complement(parts.strings, universe(work).strings, work),
+               Arena::kEmpty, arrays_.formulas().negate(parts.arrays), objects_.formulas().negate(parts.objects), ~parts.number_terms};
+  set_numbers(result, result.number_terms, complement(parts.numbers, universe(work).numbers, work), work);
+  return result;
 }
 
 // What exactly one of them has: one after the other, with what none so far has and what one has.
@@ -131,37 +135,30 @@ ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const st
     arrays.push_back(part.arrays);
     objects.push_back(part.objects);
   }
-  return {one, languages(&Parts::strings, universe(work).strings), languages(&Parts::numbers, universe(work).numbers),
-          arrays_.formulas().one(std::move(arrays)), objects_.formulas().one(std::move(objects))};
+  NumberTerms none_has = NumberTerms::all(), one_has = NumberTerms::none();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const bool is_none = wanted[i].number_terms.is_known() && wanted[i].number_terms.terms().empty();
+    if (is_none && denied[i].number_terms.is_known() && denied[i].number_terms.terms().empty()) continue;
+    const NumberTerms without = ~denied[i].number_terms;
+    one_has = (one_has & without) | (none_has & wanted[i].number_terms);
+    none_has = none_has & without;
+  }
+  Parts result{one, languages(&Parts::strings, universe(work).strings), Arena::kEmpty, arrays_.formulas().one(std::move(arrays)),
+               objects_.formulas().one(std::move(objects)), one_has};
+  set_numbers(result, one_has, one_has.is_known() ? Arena::kEmpty : languages(&Parts::numbers, universe(work).numbers), work);
+  return result;
 }
 
-ExpressionId ValueSets::numbers(const NumberRange& range, bool integral, bool digits_only, const Work& work) {
-  return work.arena.add(*number_texts(range, integral, digits_only, spelling_ == Spelling::Any), work.budget);
+ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work) {
+  std::vector<ExpressionId> ways;
+  for (const NumberTerm& term : terms.terms())
+    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_ == Spelling::Any), work.budget));
+  return work.arena.unite(ways);
 }
 
-// Bounds that stand side by side are one set of numbers.
-ValueSets::Parts ValueSets::parts_of_all(const std::vector<ValueNode>& nodes, bool wanted, const Work& work) {
-  std::vector<Parts> parts;
-  const NumberRange* range = nullptr;
-  bool integral = false;
-  for (const ValueNode given : nodes) {
-    const ValueNode node = table_->resolved(given);
-    if (std::holds_alternative<ValueTable::Integral>(table_->node(node))) {
-      integral = true;
-      continue;
-    }
-    const auto* number = std::get_if<ValueTable::Number>(&table_->node(node));
-    if (number && !range)
-      range = &number->range;
-    else
-      parts.push_back(parts_of_node(node, wanted, work));
-  }
-  if (range || integral) {
-    Parts part = everything(work);
-    part.numbers = numbers(range ? *range : NumberRange{}, integral, integral && wanted && spelling_ == Spelling::Plain, work);
-    parts.push_back(part);
-  }
-  return all_parts(parts, work);
+void ValueSets::set_numbers(Parts& parts, NumberTerms terms, ExpressionId otherwise, const Work& work) {
+  parts.numbers = terms.is_known() ? numbers(terms, work) : otherwise;
+  parts.number_terms = std::move(terms);
 }
 
 const ValueSets::Parts& ValueSets::parts_of_node(ValueNode node, bool wanted, const Work& work) {
@@ -190,9 +187,9 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
       [&](const auto& n) {
         using N = std::decay_t<decltype(n)>;
         if constexpr (std::is_same_v<N, ValueTable::NoValue>) {
-          parts = {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse};
+          parts = {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none()};
         } else if constexpr (std::is_same_v<N, ValueTable::AllOf>) {
-          parts = parts_of_all(n.items, wanted, work);
+          parts = all_parts(each(n.items, wanted), work);
         } else if constexpr (std::is_same_v<N, ValueTable::AnyOf>) {
           parts = any_parts(each(n.items, wanted), work);
         } else if constexpr (std::is_same_v<N, ValueTable::OneOf>) {
@@ -202,13 +199,13 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
         } else if constexpr (std::is_same_v<N, ValueTable::Types>) {
           parts.simple &= n.mask;
           if (!(n.mask & kString)) parts.strings = Arena::kEmpty;
-          if (!(n.mask & kNumber)) parts.numbers = Arena::kEmpty;
+          if (!(n.mask & kNumber)) set_numbers(parts, NumberTerms::none(), Arena::kEmpty, work);
           if (!(n.mask & kArray)) parts.arrays = Formulas<ArrayTag>::kFalse;
           if (!(n.mask & kObject)) parts.objects = Formulas<ObjectTag>::kFalse;
         } else if constexpr (std::is_same_v<N, ValueTable::Integral>) {
-          parts.numbers = numbers({}, true, wanted && spelling_ == Spelling::Plain, work);
+          set_numbers(parts, NumberTerms::of({{}, true, wanted && spelling_ == Spelling::Plain}), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::Number>) {
-          parts.numbers = numbers(n.range, false, false, work);
+          set_numbers(parts, NumberTerms::of({n.range}), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::String>) {
           parts.strings = spelled(n.language, work);
         } else if constexpr (std::is_same_v<N, ValueTable::StringLength>) {
@@ -248,7 +245,7 @@ ValueSets::Parts ValueSets::parts_of_formula(SetId set, bool wanted, const Work&
   };
   switch (formulas_.operation(set)) {
     case Operation::True: return everything(work);
-    case Operation::False: return {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse};
+    case Operation::False: return {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none()};
     case Operation::Atom: return parts_of_node({formulas_.atom(set)}, wanted, work);
     case Operation::Not: return complement_parts(parts_of_formula(formulas_.body(set), !wanted, work), work);
     case Operation::All: return all_parts(each(wanted), work);

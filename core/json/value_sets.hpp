@@ -22,6 +22,7 @@
 #include <unordered_map>
 
 #include "json/array_formulas.hpp"
+#include "json/number_terms.hpp"
 #include "json/object_formulas.hpp"
 #include "json/style.hpp"
 
@@ -49,6 +50,7 @@ class ValueSets {
     ExpressionId numbers;
     ArrayId arrays;
     ObjectId objects;
+    NumberTerms number_terms;  // the numbers, where they are a union of ranges
   };
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
@@ -93,8 +95,9 @@ class ValueSets {
   Parts complement_parts(const Parts& parts, const Work& work);
   Parts everything(const Work& work);
   Parts parts_of_formula(SetId set, bool wanted, const Work& work);
-  Parts parts_of_all(const std::vector<ValueNode>& nodes, bool wanted, const Work& work);
-  ExpressionId numbers(const NumberRange& range, bool integral, bool digits_only, const Work& work);
+  ExpressionId numbers(const NumberTerms& terms, const Work& work);
+  // Numbers that are told otherwise where they are not told as terms.
+  void set_numbers(Parts& parts, NumberTerms terms, ExpressionId otherwise, const Work& work);
   ExpressionId complement(ExpressionId part, ExpressionId universe, const Work& work);
   ExpressionId intersect(std::vector<ExpressionId> parts, ExpressionId universe, const Work& work);
   std::optional<std::uint32_t> find_length(SetId set, const Work& work);

@@ -72,6 +72,36 @@ def strings(strings: list[str]) -> Expression:
 def substrings(text: str) -> Expression:
     """Any substring of ``text``, the empty one too."""
 
+def numbers(
+    minimum: str | None,
+    exclusive_minimum: bool,
+    maximum: str | None,
+    exclusive_maximum: bool,
+    multiple_of: str | None,
+    integral: bool,
+    digits_only: bool,
+    any_spelling: bool,
+) -> Expression:
+    """The JSON numbers whose value is within the bounds, a multiple, and an integer where ``integral``.
+
+    Bounds and ``multiple_of`` are decimals as JSON writes them; values are compared exactly.
+
+    Args:
+        minimum: with ``exclusive_minimum``, values above it; ``None`` is without bound.
+        exclusive_minimum: whether the minimum itself is left out.
+        maximum: likewise.
+        exclusive_maximum: likewise.
+        multiple_of: greater than zero.
+        integral: the value is an integer; ``1.0`` and ``1e2`` are.
+        digits_only: written as an optional minus and digits alone, and so integral.
+        any_spelling: all that JSON allows, with exponents of at most four digits; otherwise what
+            ``json.dumps`` writes of integers and floats.  See ``core/expression/number_set.hpp``.
+
+    Raises:
+        ValueError: no JSON number, more than 400 significant digits (18 of ``multiple_of``), an exponent of
+            more than four digits.
+    """
+
 def spelled_in_json(expression: Expression, any_spelling: bool) -> Expression:
     """How the texts of ``expression`` stand between the quotes of a JSON string.
 

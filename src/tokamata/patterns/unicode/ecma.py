@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from tokamata.patterns.unicode import Ranges, alias_lines, all_but, loose, named_set, valued
 
-__all__ = ["ecma_property"]
+__all__ = ["ecma_property", "ecma_property_names"]
 
 _BINARY = frozenset(
     [
@@ -85,6 +85,17 @@ def _aliases() -> dict[str, dict[str, str]]:
         names.setdefault(property_name, {})[alias] = name
     names["Script"].setdefault("Zzzz", "Unknown")
     return names
+
+
+def ecma_property_names() -> list[str]:
+    """All that may stand in ``\\p{…}``, in order: ``Greek`` only with ``Script=`` before it."""
+    aliases = _aliases()
+    names = {*_BINARY, *(alias for alias, name in aliases[""].items() if name in _BINARY)}
+    names |= aliases["General_Category"].keys()
+    for alias, property_name in _VALUED.items():
+        values = aliases["General_Category" if property_name == "General_Category" else "Script"]
+        names |= {f"{alias}={value}" for value in values}
+    return sorted(names)
 
 
 def _refuse(name: str, why: str = "") -> NoReturn:

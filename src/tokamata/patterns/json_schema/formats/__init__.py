@@ -35,11 +35,14 @@ _MAKERS = {
     "duration": ("dates", "duration"),
     "email": ("mailboxes", "email"),
     "hostname": ("hosts", "hostname"),
+    "idn-email": ("idn_mailboxes", "idn_email"),
+    "idn-hostname": ("idn_hosts", "idn_hostname"),
     "ipv4": ("hosts", "ipv4"),
     "ipv6": ("hosts", "ipv6"),
     "iri": ("uris", "iri"),
     "iri-reference": ("uris", "iri_reference"),
     "json-pointer": ("identifiers", "json_pointer"),
+    "regex": ("ecma_patterns", "regex"),
     "relative-json-pointer": ("identifiers", "relative_json_pointer"),
     "time": ("dates", "time"),
     "uri": ("uris", "uri"),
@@ -55,12 +58,13 @@ FORMATS = tuple(_MAKERS)
 def _made(name: str) -> _core.Expression:
     module, function = _MAKERS[name]
     expression: _core.Expression = getattr(import_module(f"{__name__}.{module}"), function)()
-    return _core.scope(expression)
+    return expression
 
 
 def format_language(name: str) -> _core.Expression | None:
     """The strings that a format admits; ``None`` where the name is unknown, and so a mere annotation.
 
-    Every expression stands for itself: its lookarounds, if it has any, see no further than the string.
+    The expressions are made of concatenation, union, repetition and intersection alone: they look at nothing
+    around them.
     """
     return _made(name) if name in _MAKERS else None

@@ -11,8 +11,9 @@ from __future__ import annotations
 from tokamata import _core
 from tokamata.patterns.regex import to_expression
 
-__all__ = ["IPV4", "IPV6", "LABEL", "MOST_NAME", "NAME", "PLAIN_LABEL", "hostname", "ipv4", "ipv6"]
+__all__ = ["IPV4", "IPV6", "LABEL", "MOST_LABEL", "MOST_NAME", "hostname", "ipv4", "ipv6", "plain_label"]
 
+MOST_LABEL = 63
 MOST_NAME = 253  # characters: 255 octets on the wire, less a length in front and the root behind
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -59,24 +60,31 @@ def ipv6() -> _core.Expression:
 
 # ---- names ------------------------------------------------------------------------------------
 
-_ALNUM, _LDH = "[A-Za-z0-9]", "[A-Za-z0-9-]"
+_LDH = "[A-Za-z0-9-]"
 
 
-def _up_to(most: int) -> str:
-    """What a label goes on with: at most so many letters, digits and hyphens, the last no hyphen."""
-    return f"(?:{_LDH}{{0,{most - 1}}}{_ALNUM})?"
+def _ending(most: int, first: str = "") -> str:
+    """How a label ends: at most so many letters, digits and hyphens, the last no hyphen."""
+    return f"{first}(?:{_LDH}{{0,{most - 1}}}[A-Za-z0-9])?"
 
 
-LABEL = f"{_ALNUM}{_up_to(62)}"
+LABEL = _ending(62, "[A-Za-z0-9]")
 
-# Labels that do not begin with xn--, in any case, as alternatives that exclude each other.
-PLAIN_LABEL = (
-    f"(?:[A-WYZa-wyz0-9]{_up_to(62)}"
-    f"|[Xx](?:[A-MO-Za-mo-z0-9]{_up_to(61)}|-{_LDH}{{0,60}}{_ALNUM})?"
-    f"|[Xx][Nn](?:{_ALNUM}{_up_to(60)}|-{_ALNUM}{_up_to(59)})?)"
-)
 
-NAME = rf"{PLAIN_LABEL}(?:\.{PLAIN_LABEL})*"
+def plain_label(most: int, letters_first: bool = False) -> str:
+    """A label of at most so many characters that does not begin with ``xn--`` in any case.
+
+    Its alternatives exclude each other: no x, an x and no n, and so on.
+
+    Args:
+        most: at least 5.
+        letters_first: whether it begins with no digit.
+    """
+    return (
+        f"(?:[A-WYZa-wyz{'' if letters_first else '0-9'}]{_ending(most - 1)}"
+        f"|[Xx](?:{_ending(most - 2, '[A-MO-Za-mo-z0-9]')}|-{_LDH}{{0,{most - 3}}}[A-Za-z0-9])?"
+        f"|[Xx][Nn](?:{_ending(most - 3, '[A-Za-z0-9]')}|-{_ending(most - 4, '[A-Za-z0-9]')})?)"
+    )
 
 
 def hostname() -> _core.Expression:
@@ -86,4 +94,7 @@ def hostname() -> _core.Expression:
     label of Unicode, and to decide that takes arithmetic over all that was read.  Labels with ``--`` as their
     third and fourth character and something else before it are labels like others, as RFC 1123 has it.
     """
-    return _core.intersect([to_expression(NAME), to_expression(f"[A-Za-z0-9.-]{{1,{MOST_NAME}}}")])
+    label = plain_label(MOST_LABEL)
+    return _core.intersect(
+        [to_expression(rf"{label}(?:\.{label})*"), to_expression(f"[A-Za-z0-9.-]{{1,{MOST_NAME}}}")]
+    )

@@ -1,7 +1,6 @@
-"""Addresses of mail, in ASCII and beyond.
+"""Addresses of mail.
 
-Source: RFC 5321, sections 4.1.2 and 4.1.3 (``Mailbox``), section 4.5.3.1 (lengths); RFC 6531, section 3.3
-(beyond ASCII).
+Source: RFC 5321, sections 4.1.2 and 4.1.3 (``Mailbox``), section 4.5.3.1 (lengths).
 
 Example: ``"joe bloggs"@[IPv6:2001:db8::1]``; not ``Joe <joe@example.com>``, which is the field of a message.
 
@@ -16,7 +15,7 @@ from tokamata import _core
 from tokamata.patterns.json_schema.formats.hosts import LABEL
 from tokamata.patterns.regex import to_expression
 
-__all__ = ["email"]
+__all__ = ["HOST", "email", "local_part", "mailbox"]
 
 MOST_LOCAL, MOST_MAILBOX = 64, 254  # octets
 
@@ -38,7 +37,10 @@ def _address_literal() -> str:
     return rf"\[(?:{_FOUR_OCTETS}|[Ii][Pp][Vv]6:(?:{'|'.join(forms)}))\]"
 
 
-def _local_part(more: str) -> _core.Expression:
+HOST = rf"{LABEL}(?:\.{LABEL})*|{_address_literal()}"
+
+
+def local_part(more: str) -> _core.Expression:
     """A local part, with ``more`` beside what ASCII allows, of any length."""
     atom = f"[{_ATOM_CHARACTERS}{more}]+"
     quoted = rf'"(?:[ !#-\[\]-~{more}]|\\[ -~])*"'
@@ -50,11 +52,11 @@ def email() -> _core.Expression:
 
     Literals of other families than IPv4 and IPv6 (``[tag:…]``) need a registered tag, and there is none.
     """
-    local = _core.intersect([_local_part(""), _at_most(MOST_LOCAL)])
-    host = to_expression(rf"@(?:{LABEL}(?:\.{LABEL})*|{_address_literal()})")
-    return _core.intersect([_core.concat([local, host]), _at_most(MOST_MAILBOX)])
+    return mailbox(local_part(""), to_expression(HOST), to_expression(r"[\x00-\x7f]"))
 
 
-def _at_most(octets: int) -> _core.Expression:
-    """Texts of ASCII of so many octets at most."""
-    return to_expression(rf"[\x00-\x7f]{{0,{octets}}}")
+def mailbox(local: _core.Expression, host: _core.Expression, octet: _core.Expression) -> _core.Expression:
+    """The two parts, short enough."""
+    short = _core.intersect([local, _core.repeat(octet, 1, MOST_LOCAL)])
+    parts = _core.concat([short, _core.literal(b"@"), host])
+    return _core.intersect([parts, _core.repeat(octet, 1, MOST_MAILBOX)])

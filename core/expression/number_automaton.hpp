@@ -1,0 +1,133 @@
+// A set of numbers as a deterministic automaton over the bytes of their spellings, made as it is asked for.
+//
+// Problem.  Which bytes may follow what a model has written of a number, without dead ends: a byte leads to a
+// state only if some number of the set is spelled so.
+// Example.  Integers from 12 to 115: after 1 may come 0, 1, …, 9, but not the end; after 11 there may come 0, …, 5
+// or the end; after 2 a digit must come, and after 20 nothing.
+// How.  A state is what matters of the text so far: the part of the grammar that it is in, and what
+// number_magnitudes.hpp remembers of its digits; then the exponents that are allowed, a range, and what was
+// read of one.  What no longer matters is forgotten, so that states are few: where there are no bounds, the
+// number of digits is not counted, but in the plain spelling, where 17 of them are enough.
+//    states reached   any spelling, no bounds: 13     plain: 95, most of them for the 17 digits
+// Whether a state lives is asked of the arithmetic.  So is how many bytes it is away from an accepted text: each
+// shape that the rest may have (digits, a point, digits, an exponent of so many bytes) is one question.
+// Source.  The usual digit-by-digit comparison and residue automata, joined and made lazily; the questions are
+// ours.  Cost.  About a microsecond for a state, and some shapes more where its distance is asked.
+// Not taken: intersections of one automaton for each bound and the modulus, whose dead ends only a search
+// finds, through as many states as the modulus is large.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/byte_set.hpp"
+#include "expression/number_magnitudes.hpp"
+
+namespace tokamata {
+
+class NumberAutomaton {
+ public:
+  static constexpr std::uint32_t kDead = 0;
+
+  explicit NumberAutomaton(std::shared_ptr<const NumberSet> set);
+
+  const NumberSet& set() const { return *set_; }
+  const std::shared_ptr<const NumberSet>& shared_set() const { return set_; }
+  // kDead where the set is empty.
+  std::uint32_t start() const { return start_; }
+  std::uint32_t step(std::uint32_t state, std::uint8_t byte);
+  bool accepting(std::uint32_t state) const { return accepting_[state]; }
+  // The bytes that lead on.
+  ByteSet next_bytes(std::uint32_t state);
+
+  // How many bytes a shortest text from here to acceptance has, and the text.  Not of kDead.
+  std::uint32_t distance(std::uint32_t state);
+  std::string shortest(std::uint32_t state);
+  // No state is further away from acceptance.
+  std::uint32_t most_missing() const;
+
+  // The bytes that its texts are made of; of these, the ones that a shortest text may need.
+  ByteSet bytes() const;
+  ByteSet needed_bytes() const;
+  // Whether no state tells one of the digits 1 to 9 from another.
+  bool has_equal_digits() const;
+
+  // Equal for equal states of equal sets, in whichever automata.
+  std::string key(std::uint32_t state) const;
+  // A state of another automaton of the same set, in this one.
+  std::uint32_t adopt(const NumberAutomaton& other, std::uint32_t state) { return intern(other.states_[state]); }
+
+  std::size_t state_count() const { return states_.size(); }
+  std::size_t memory_bytes() const;
+
+ private:
+  enum class Phase : std::uint8_t { Dead, Start, Minus, Zero, Integer, Point, Fraction, Mark, Sign, Exponent };
+  // Of a fraction, in the plain spelling: 1.5 may end, 1.50 not, 1.0 may.
+  enum class Ending : std::uint8_t { Digit, OnlyZero, Zero };
+  struct State {
+    Phase phase = Phase::Dead;
+    std::uint8_t side = 0;        // 1: below zero, where that makes a difference
+    bool after_minus = false;     // Zero alone: -0 is not plain
+    bool may_have_exponent = false;  // Point and Fraction, plain
+    Ending ending = Ending::Digit;
+    std::uint8_t count = 0;       // digits of the exponent
+    Digits digits = {};           // but for exponents
+    // Mark: the exponents that are allowed; Sign and Exponent: without the sign.
+    std::int32_t least = 0, most = 0;
+    std::int32_t exponent = 0;    // what was read of it
+
+    friend auto operator<=>(const State&, const State&) = default;
+  };
+  struct Range {
+    std::int32_t least, most;
+  };
+  static constexpr std::size_t kSymbols = 16;  // ten digits, - + . e E, and all else
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
+  bool is_any() const { return set_->any_spelling(); }
+  const Magnitudes& real(const State& s) const { return *real_[s.side]; }
+  const Magnitudes& whole(const State& s) const { return *whole_[s.side]; }
+  const Magnitudes& either(const State& s) const { return has_whole_ ? whole(s) : real(s); }
+
+  // number_automaton.cpp: states and transitions.
+  std::uint32_t intern(const State& state);
+  std::uint32_t settled(State state);
+  std::optional<State> after(const State& state, char c) const;
+  std::optional<State> after_digit(const State& state, unsigned digit) const;
+  std::optional<State> with_mark(const State& state) const;
+  std::optional<State> with_sign(const State& state, bool is_minus) const;
+  void normalize(State& state) const;
+  void normalize_digits(State& state) const;
+  void normalize_exponent(State& state) const;
+  void normalize_plain_exponent(State& state) const;
+
+  // number_distances.cpp: which states live, accept, and how far they are from that.
+  bool lives(const State& state) const;
+  bool fraction_lives(const State& state) const;
+  bool accepts(const State& state) const;
+  bool has_plain_exponent(const State& state) const;
+  std::optional<std::uint32_t> exponent_rest(const State& state) const;
+  std::uint32_t measured(std::uint32_t state);
+  std::uint32_t integer_rest(const State& state) const;
+  std::uint32_t plain_fraction_rest(const State& state) const;
+  bool any_rest_has(const State& state, std::uint32_t length) const;
+  std::uint32_t any_rest(const State& state) const;
+  std::uint32_t plain_exponent_rest(const State& state, std::uint32_t best) const;
+
+  std::shared_ptr<const NumberSet> set_;
+  bool has_whole_, has_real_;
+  std::optional<Magnitudes> whole_[2], real_[2];
+  bool sides_are_equal_ = false;
+  std::map<State, std::uint32_t> numbers_;
+  std::vector<State> states_;
+  std::vector<std::array<std::uint32_t, kSymbols>> rows_;
+  std::vector<bool> accepting_;
+  std::vector<std::uint32_t> distances_;
+  std::uint32_t start_ = kDead;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,91 @@
+// Sets of JSON numbers, as a schema describes them, in exact decimals.
+//
+// A text is in the set if its value is (between the bounds, a multiple, an integer) and it is spelled as the
+// set asks for.  Spellings:
+//   plain   what Python's json.dumps writes: integers of any length, -?(0|[1-9][0-9]*) but for -0; and what
+//           repr says of a float: 1.0, -0.0, 123.456 between 1e-4 and 1e16, 1.5e+22 and 1e-07 beyond, with at most
+//           17 significant digits and exponents from -324 to 308.
+//   any     all that JSON allows: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?, so that 1, 1.0, 1e0 and 10e-1
+//           are the same value.  Digits before the exponent are not counted: a state for each number of
+//           digits would cost every model its shared masks, to spare some the choice of idling.
+//
+// Refused when a set is made, never answered wrongly: bounds of more than 400 significant digits or with
+// exponents of more than four, multiples of more than 18 significant digits.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tokamata {
+
+// A number that is not negative: d.ddd… · 10^lead.  No digits are zero; neither the first nor the last is 0.
+struct Decimal {
+  std::string digits;
+  std::int64_t lead = 0;
+
+  bool is_zero() const { return digits.empty(); }
+  // Of digits whose last stands for 10^weight; zeros at both ends are dropped.
+  static Decimal of(std::string digits, std::int64_t weight);
+  friend bool operator==(const Decimal&, const Decimal&) = default;
+  friend std::strong_ordering operator<=>(const Decimal& a, const Decimal& b);
+};
+
+struct SignedDecimal {
+  Decimal magnitude;
+  bool is_negative = false;  // never of zero
+
+  // "0.01", "-5", "1e-7", "1E400".  Throws std::invalid_argument, which calls the number by `name`.
+  static SignedDecimal parse(std::string_view text, const char* name);
+};
+
+// All multiples of factor · 10^weight; 10 does not divide the factor.
+struct Modulus {
+  std::uint64_t factor = 1;  // below 10^18
+  std::int64_t weight = 0;
+  friend bool operator==(const Modulus&, const Modulus&) = default;
+
+  // What is a multiple of both this and 10^grid.
+  Modulus on_grid(std::int64_t grid) const;
+};
+
+// The least multiple that is at least `bound` (or above it, where that is excluded), and the greatest that
+// is at most it; the latter may be zero.
+Decimal ceil_multiple(const Decimal& bound, bool included, const Modulus& modulus);
+Decimal floor_multiple(const Decimal& bound, bool included, const Modulus& modulus);
+
+class NumberSet {
+ public:
+  struct Bound {
+    SignedDecimal value;
+    bool included = true;
+  };
+  struct Description {
+    std::optional<std::string> minimum = {}, maximum = {}, multiple_of = {};
+    bool exclusive_minimum = false, exclusive_maximum = false;
+    bool integral = false;      // the value is an integer: 1.0 is one
+    bool digits_only = false;   // written as an optional minus and digits alone
+    bool any_spelling = false;
+  };
+
+  explicit NumberSet(const Description& description);
+
+  const std::optional<Bound>& minimum() const { return minimum_; }
+  const std::optional<Bound>& maximum() const { return maximum_; }
+  // Of the values, integral or not.
+  const std::optional<Modulus>& modulus() const { return modulus_; }
+  bool digits_only() const { return digits_only_; }
+  bool any_spelling() const { return any_spelling_; }
+  // Equal for equal descriptions, however their numbers are written.
+  const std::string& key() const { return key_; }
+
+ private:
+  std::optional<Bound> minimum_, maximum_;
+  std::optional<Modulus> modulus_;
+  bool digits_only_, any_spelling_;
+  std::string key_;
+};
+
+}  // namespace tokamata

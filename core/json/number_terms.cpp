@@ -1,0 +1,92 @@
+#include "json/number_terms.hpp"
+
+#include "expression/number_set.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+// Below zero, at zero, above it: how one decimal compares with another.
+int compare(const std::string& a, const std::string& b) {
+  const SignedDecimal x = SignedDecimal::parse(a, "bound"), y = SignedDecimal::parse(b, "bound");
+  if (x.is_negative != y.is_negative) return x.is_negative ? -1 : 1;
+  if (x.magnitude == y.magnitude) return 0;
+  return (x.magnitude < y.magnitude) != x.is_negative ? -1 : 1;
+}
+
+// The tighter of two bounds; `sign`: 1 for minima, -1 for maxima.
+void tighten(std::optional<std::string>& bound, bool& exclusive, const std::optional<std::string>& other, bool other_exclusive, int sign) {
+  if (!other) return;
+  const int order = bound ? sign * compare(*other, *bound) : 1;
+  if (order > 0) {
+    bound = other;
+    exclusive = other_exclusive;
+  } else if (order == 0) {
+    exclusive = exclusive || other_exclusive;
+  }
+}
+
+bool is_empty(const NumberRange& range) {
+  if (!range.minimum || !range.maximum) return false;
+  const int order = compare(*range.minimum, *range.maximum);
+  return order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum));
+}
+
+// Nothing where both ask for multiples.
+std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
+  if (a.range.multiple_of && b.range.multiple_of && *a.range.multiple_of != *b.range.multiple_of) return std::nullopt;
+  NumberTerm term = a;
+  tighten(term.range.minimum, term.range.exclusive_minimum, b.range.minimum, b.range.exclusive_minimum, 1);
+  tighten(term.range.maximum, term.range.exclusive_maximum, b.range.maximum, b.range.exclusive_maximum, -1);
+  if (!term.range.multiple_of) term.range.multiple_of = b.range.multiple_of;
+  term.integral = a.integral || b.integral;
+  term.digits_only = a.digits_only || b.digits_only;
+  return term;
+}
+
+}  // namespace
+
+NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
+  if ((terms_ && terms_->empty()) || (other.terms_ && other.terms_->empty())) return none();
+  if (!terms_ || !other.terms_ || terms_->size() * other.terms_->size() > kMost) return unknown();
+  std::vector<NumberTerm> found;
+  for (const NumberTerm& a : *terms_)
+    for (const NumberTerm& b : *other.terms_) {
+      std::optional<NumberTerm> term = both(a, b);
+      if (!term) return unknown();
+      if (!is_empty(term->range)) found.push_back(std::move(*term));
+    }
+  return NumberTerms(std::move(found));
+}
+
+NumberTerms NumberTerms::operator|(const NumberTerms& other) const {
+  if (!terms_ || !other.terms_ || terms_->size() + other.terms_->size() > kMost) return unknown();
+  std::vector<NumberTerm> found = *terms_;
+  found.insert(found.end(), other.terms_->begin(), other.terms_->end());
+  return NumberTerms(std::move(found));
+}
+
+NumberTerms NumberTerms::operator~() const {
+  if (!terms_) return unknown();
+  NumberTerms result = all();
+  for (const NumberTerm& term : *terms_) {
+    if (term.integral || term.digits_only || term.range.multiple_of) return unknown();
+    NumberTerms outside = none();
+    if (term.range.minimum) {
+      NumberRange below;
+      below.maximum = term.range.minimum;
+      below.exclusive_maximum = !term.range.exclusive_minimum;
+      outside = outside | of({below});
+    }
+    if (term.range.maximum) {
+      NumberRange above;
+      above.minimum = term.range.maximum;
+      above.exclusive_minimum = !term.range.exclusive_maximum;
+      outside = outside | of({above});
+    }
+    result = result & outside;
+  }
+  return result;
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,45 @@
+// Sets of numbers as unions of ranges, as far as they can be told so.
+//
+// Problem.  minimum 2 in one place and maximum 5 in another are two automata, whose intersection the engine would have
+// to search for a text; together they are one range, whose automaton knows by arithmetic what lives.
+// Example.  all(range 2.., not range 4..5) is the union of 2..4 less 4, and 5.. less 5.
+// Not told so: what is no integer, or no multiple; there the engine's complement is taken.
+// Cost.  The product of the terms for an intersection, at most kMost.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "json/value_table.hpp"
+
+namespace tokamata::json {
+
+struct NumberTerm {
+  NumberRange range = {};
+  bool integral = false;
+  bool digits_only = false;
+};
+
+// A union of terms; nothing where the set is none, or none is known.
+class NumberTerms {
+ public:
+  static NumberTerms all() { return of({}); }
+  static NumberTerms none() { return NumberTerms(std::vector<NumberTerm>()); }
+  static NumberTerms unknown() { return NumberTerms(std::nullopt); }
+  static NumberTerms of(NumberTerm term) { return NumberTerms(std::vector<NumberTerm>{std::move(term)}); }
+
+  bool is_known() const { return terms_.has_value(); }
+  const std::vector<NumberTerm>& terms() const { return *terms_; }
+
+  NumberTerms operator&(const NumberTerms& other) const;
+  NumberTerms operator|(const NumberTerms& other) const;
+  NumberTerms operator~() const;
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  explicit NumberTerms(std::optional<std::vector<NumberTerm>> terms) : terms_(std::move(terms)) {}
+
+  std::optional<std::vector<NumberTerm>> terms_;
+};
+
+}  // namespace tokamata::json

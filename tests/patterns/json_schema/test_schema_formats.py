@@ -1,0 +1,70 @@
+"""The formats against the cases of the JSON Schema Test Suite, and what is said of all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from engine import Engine
+
+from tokamata.patterns.json_schema.formats import FORMATS, format_language
+
+ROOT = Path(__file__).parents[3]
+CASES: dict[str, list[tuple[str, bool, str]]] = json.loads(
+    (ROOT / "tests" / "data" / "json_schema_formats.json").read_text()
+)
+
+# Valid, and left out: names with Punycode in them, and a label of 52 Greek letters (docs/formats.md).
+LEFT_OUT = re.compile(r"(?:^|\.)xn--|^(?:παράδειγμα){5}πα[.。．｡]com$")
+
+
+def accepts(name: str, text: str) -> bool:
+    expression = format_language(name)
+    assert expression is not None
+    return Engine(expression).accepts(text)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_cases_of_the_suite(name: str) -> None:
+    expression = format_language(name)
+    assert expression is not None
+    engine = Engine(expression)
+    for text, valid, description in CASES[name]:
+        if valid and name.endswith("hostname") and LEFT_OUT.search(text):
+            assert not engine.accepts(text), f"no longer left out: {text}"
+        else:
+            assert engine.accepts(text) == valid, (text, description)
+
+
+def test_all_formats_have_cases() -> None:
+    assert set(CASES) == set(FORMATS)
+
+
+def test_unknown_formats_are_annotations() -> None:
+    for name in ("host-name", "ip-address", "color", "unknown", "", "Date", "date "):
+        assert format_language(name) is None
+
+
+def test_formats_are_made_once() -> None:
+    for name in FORMATS:
+        assert format_language(name) is format_language(name)
+
+
+def test_nothing_is_made_before_it_is_asked_for() -> None:
+    program = (
+        "import sys; from tokamata.patterns.json_schema import formats; before = set(sys.modules); "
+        "formats.format_language('date'); formats.format_language('no such'); "
+        "print(sorted(name.rpartition('.')[2] for name in set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "['dates']"
+
+
+def test_formats_are_in_the_documentation() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text()
+    for name in FORMATS:
+        assert f"| `{name}` |" in page
