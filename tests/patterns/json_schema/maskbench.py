@@ -173,7 +173,7 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 def explanations() -> dict[str, str]:
-    """What is known of differences, by ``ID#INSTANCE``, or by ``ID`` where all of a schema's have one cause."""
+    """What is known of differences: by ``ID#INSTANCE``, or by ``ID`` for all of a schema."""
     found: dict[str, str] = (
         json.loads(EXPLANATIONS.read_text(encoding="utf-8")) if EXPLANATIONS.exists() else {}
     )
