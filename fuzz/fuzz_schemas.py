@@ -6,8 +6,8 @@ Schemas are random ones (``tests/patterns/json_schema/random_schemas.py``) and t
 drawn token by token from the masks, at random and then the shortest way to an end.  It must be JSON, have no
 name twice in an object, be in the style, and be valid to two judges (``schema_judges.py``).  On the way no
 mask is empty; a bit is set if and only if ``advance`` takes the token; ``rollback`` and ``fork`` change
-no bit; a matcher of the same schema compiled anew, which has seen nothing else, has the same masks, and so has one of
-the schema written differently.
+no bit; a matcher of the same schema compiled anew, which has seen nothing else, has the same masks, and so
+has one of the schema written differently.
 """
 
 from __future__ import annotations
