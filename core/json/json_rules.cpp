@@ -46,7 +46,8 @@ RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
   if (is_new) {
     rules_.push_back(wanted);
     const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
-    abouts_.push_back({1, spelled, waits, wanted.line.mode == Mode::Suspect});
+    const bool is_suspect = wanted.line.mode == Mode::Suspect || (wanted.form == Form::After && wanted.record != 0);
+    abouts_.push_back({1, spelled, waits, is_suspect});
   }
   return {place->second};
 }

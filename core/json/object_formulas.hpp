@@ -101,6 +101,7 @@ class ObjectFormulas {
     std::vector<NameId> names;      // sorted; otherwise these alone
   };
   Help helpful(ObjectId f) const;
+  std::uint32_t missing(ObjectId f, bool wanted) const;
   bool has_name_left(const NameClass& other, const Room& room, std::uint32_t added, const Work& work);
 
   ValueSets& sets_;

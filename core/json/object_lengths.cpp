@@ -4,12 +4,13 @@
 // names left, in the order that they must come in, each at most once, with values that are in what is said of them.
 // Example.  Order a, b, c; required b: the next name is a or b, and not c.  With any(required a, x not in b's set)
 // and nothing else, all three may come next, and the object may not end.
-// How.  Mostly a formula is a conjunction of atoms, and then required names alone matter.  Otherwise the cheapest
-// way to end it is searched (Dijkstra) over what remains after each member; a shortest way has no member that
+// How.  Mostly a formula is a conjunction of atoms, and then required names alone matter.  Otherwise a way
+// to end it is searched over what remains after each member, what lacks least first; a shortest way has no member that
 // nothing asks for, and members may be taken in the order of their names whatever the order of the text.
 // Cost.  Linear in the names for conjunctions; exponential at worst elsewhere, bounded by Limits.
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <queue>
 
@@ -160,41 +161,78 @@ std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room&
   return is_plain(f) ? plain_length(f, room, work) : search_length(f, room, work);
 }
 
+// How many members are missing at least, roughly: what the search goes by.
+std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
+  const auto sum = [&](bool as_wanted) {
+    std::uint32_t total = 0;
+    for (const ObjectId part : formulas_.operands(f)) total += missing(part, as_wanted);
+    return total;
+  };
+  const auto least = [&](bool as_wanted) {
+    std::uint32_t fewest = ~0u;
+    for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, missing(part, as_wanted));
+    return fewest;
+  };
+  switch (formulas_.operation(f)) {
+    case Operation::Atom: {
+      const Atom& atom = atoms_[formulas_.atom(f)];
+      if (atom.kind == Kind::Required) return wanted ? static_cast<std::uint32_t>(atom.names.size()) : 0;
+      if (atom.kind == Kind::Count)
+        return static_cast<std::uint32_t>(std::min<Count>(wanted ? atom.minimum : atom.minimum > 0 ? 0 : atom.maximum, 1 << 20));
+      return wanted ? 0 : 1;
+    }
+    case Operation::Not: return missing(formulas_.body(f), !wanted);
+    case Operation::All: return wanted ? sum(true) : least(false);
+    case Operation::Any: return wanted ? least(true) : sum(false);
+    case Operation::One: {  // one is had, and no other
+      const std::uint32_t denied = sum(false);
+      if (!wanted) return denied;
+      std::uint32_t fewest = ~0u;
+      for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, denied + missing(part, true) - missing(part, false));
+      return fewest;
+    }
+    default: return 0;
+  }
+}
+
+// Fewest missing first, and of these the shortest.  Members that change nothing are not taken.
 std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Room& room, const Work& work) {
   struct At {
-    std::uint32_t formula, next, others;
+    std::uint32_t missing, length, formula, next, others;
     auto operator<=>(const At&) const = default;
   };
-  using Open = std::pair<std::uint32_t, At>;
-  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-  std::map<At, std::uint32_t> best;
-  const auto reach = [&](std::uint32_t length, const At& at) {
-    const auto [place, is_new] = best.try_emplace(at, length);
+  std::priority_queue<At, std::vector<At>, std::greater<>> open;
+  std::map<std::array<std::uint32_t, 3>, std::uint32_t> best;
+  const auto reach = [&](std::uint32_t length, ObjectId rest, std::uint32_t next, std::uint32_t others) {
+    const auto [place, is_new] = best.try_emplace({rest.value, next, others}, length);
     if (!is_new && place->second <= length) return;
     place->second = length;
-    open.emplace(length, at);
+    open.push({missing(rest, true), length, rest.value, next, others});
   };
-  reach(0, {f.value, room.next, 0});
+  reach(0, f, room.next, 0);
   while (!open.empty()) {
-    const auto [so_far, at] = open.top();
+    const At at = open.top();
     open.pop();
-    if (best.at(at) < so_far) continue;
     work.budget.step();
     const ObjectId here{at.formula};
-    if (accepts(here)) return so_far;
+    if (accepts(here)) return at.length;
     const Help help = helpful(here);
     for (std::uint32_t place = at.next; place < room.order->size(); ++place) {
       const NameId name = (*room.order)[place];
       if (is_written(room, name) || (!help.all && !std::ranges::binary_search(help.names, name))) continue;
-      for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways)
-        if (const auto member = member_length(name, way.value, work)) reach(so_far + *member, {way.rest.value, place + 1, at.others});
+      work.budget.step();
+      for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways) {
+        if (way.rest == here) continue;
+        if (const auto member = member_length(name, way.value, work)) reach(at.length + *member, way.rest, place + 1, at.others);
+      }
     }
     if (!help.all) continue;
     for (const auto classes = name_classes(here, work); const NameClass& other : *classes) {
       if (!has_name_left(other, room, at.others, work)) continue;
       for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
-        const auto value = sets_.some_length(way.value, work);
-        if (value) reach(so_far + *value + 12, {way.rest.value, static_cast<std::uint32_t>(room.order->size()), at.others + 1});
+        if (way.rest == here) continue;
+        if (const auto value = sets_.some_length(way.value, work))
+          reach(at.length + *value + 12, way.rest, static_cast<std::uint32_t>(room.order->size()), at.others + 1);
       }
     }
   }
