@@ -78,8 +78,8 @@ class EngineRun:
             }
             counts["false rejects"] += (True, False) in wrong
             counts["false accepts"] += (False, True) in wrong
-            counts["errors"] += replayed.error is not None
-            counts["all right"] += not wrong and replayed.error is None
+            counts["errors"] += replayed.problem is not None
+            counts["all right"] += not wrong and replayed.problem is None
         return counts
 
     def peak_mb(self) -> float:
@@ -260,7 +260,7 @@ def _refusals(figures: MaskBenchFigures) -> Table:
                     for index, (valid, accepted) in enumerate(zip(case.valid, replayed.accepted, strict=True))
                     if valid != accepted and (number, index) not in excused
                 ]
-                said = "; ".join([*wrong, *([replayed.error] if replayed.error else [])]) or None
+                said = "; ".join([*wrong, *([replayed.problem] if replayed.problem else [])]) or None
             if said is not None:
                 rows.append((name, case.name, said[:120]))
         if name in OURS:

@@ -58,7 +58,7 @@ def draw(figures: MaskBenchFigures, path: Path) -> None:
         axis.set_ylabel("µs")
         axis.set_title(title, fontsize=10, loc="left")
         axis.spines[["top", "right"]].set_visible(False)
-    axes[0].legend(fontsize=8, frameon=False)
+    axes[1].legend(fontsize=8, frameon=False)  # where every engine has figures
     where = f"{figures.facts['processor']}, {figures.facts['date']}"
     caption = f"MaskBench, {len(figures.cases)} schemas, Llama 3.1. {where}"
     figure.supxlabel(caption, fontsize=7)

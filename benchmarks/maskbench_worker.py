@@ -58,14 +58,14 @@ class Replayed:
         fill: the mask after each token; the first mask of a text is not among them.
         advance: each token.
         accepted: whether each instance was accepted, all of it.
-        error: what the engine raised, or that it refused a token that its mask allows.
+        problem: what the engine raised, or that it refused a token that its mask allows.
         peak_mb: the most that the process has ever occupied.
     """
 
     fill: list[int] = field(default_factory=list)
     advance: list[int] = field(default_factory=list)
     accepted: list[bool] = field(default_factory=list)
-    error: str | None = None
+    problem: str | None = None
     peak_mb: float = 0.0
 
 
@@ -94,7 +94,7 @@ def replay(session: Session, row: Any, texts: list[list[int]]) -> Replayed:
             found.accepted.append(_walk(session, row, tokens, found))
         except (RuntimeError, ValueError, MemoryError) as error:
             found.accepted.append(False)
-            found.error = " ".join(str(error).split())[:300] or type(error).__name__
+            found.problem = " ".join(str(error).split())[:300] or type(error).__name__
     return found
 
 
@@ -110,7 +110,7 @@ def _walk(session: Session, row: Any, tokens: list[int], found: Replayed) -> boo
         fill()
         end = clock()
         if taken is False:
-            found.error = f"token {token} is in the mask, and refused"
+            found.problem = f"token {token} is in the mask, and refused"
             return False
         found.advance.append(advanced - start)
         found.fill.append(end - advanced)
