@@ -3,7 +3,7 @@
     python fuzz/fuzz_schemas.py --seconds 3600 --seed 1
 
 Schemas are random ones (``tests/patterns/json_schema/random_schemas.py``) and those of MaskBench.  A text is
-drawn token by token from the masks, at random and then the shortest way to an end.  It must be JSON, have no
+drawn token by token from the masks, at random and then towards an end.  It must be JSON, have no
 name twice in an object, be in the style, and be valid to two judges (``schema_judges.py``).  On the way no
 mask is empty; a bit is set if and only if ``advance`` takes the token; ``rollback`` and ``fork`` change
 no bit; a matcher of the same schema compiled anew, which has seen nothing else, has the same masks, and so
@@ -12,6 +12,7 @@ has one of the schema written differently.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import time
@@ -42,6 +43,7 @@ VOCABULARIES: list[list[bytes | None]] = [
     [*(bytes([one]) for one in b'{}[]":, \nabc0123456789-.truefalsn'), *PIECES],
 ]
 STEPS = 40
+MOST_STEPS = 200  # towards the end, before a shortest way is searched
 STYLES = [
     {"property_order": order, "whitespace": whitespace, "spelling": spelling}
     for order in ("schema", "any")
@@ -101,24 +103,29 @@ def check_place(matcher: tk.Matcher, live: set[int], chooser: random.Random) -> 
     assert np.array_equal(mask, before), "a view has changed"
 
 
-def sample(matcher: tk.Matcher, chooser: random.Random) -> tuple[list[Mask], bool]:
-    """Draws a text: its masks, and whether its end was found."""
+def sample(matcher: tk.Matcher, chooser: random.Random, hints: list[bytes]) -> tuple[list[Mask], bool]:
+    """Draws a text: its masks, and whether its end was found.  ``hints`` are names of the schema."""
     vocabulary = matcher.compiled.vocabulary
-    stop = set(vocabulary.stop)
     masks: list[Mask] = []
-    steps = chooser.randrange(STEPS)
-    for step in range(steps):
+    for step in range(chooser.randrange(STEPS)):
         live = live_tokens(matcher)
         masks.append(matcher.mask)
         if step % 4 == 0:
             check_place(matcher, live, chooser)
-        choices = sorted(live - stop)
+        choices = sorted(live - set(vocabulary.stop))
         if not choices or (matcher.is_accepting and chooser.random() < 0.3):
             return masks, True
         # Half of the time those that are written in JSON's own signs, since names and strings have no end.
         signs = [token for token in choices if not set(vocabulary[token] or b"a") - set(b'{}[]":, 01')]
         pool = signs if signs and chooser.random() < 0.5 else choices
-        assert matcher.advance(chooser.choice(pool)), matcher.text
+        assert matcher.advance(chooser.choice(pool)), f"refused, and in the mask, after {matcher.text!r}"
+    for _ in range(MOST_STEPS):
+        if matcher.is_accepting:
+            return masks, True
+        live = live_tokens(matcher)
+        assert live, f"a dead end after {matcher.text!r}"
+        masks.append(matcher.mask)
+        assert matcher.advance(towards_the_end(matcher, live, chooser, hints))
     try:
         completion = matcher.shortest_completion()
     except tk.LimitExceeded:
@@ -128,6 +135,48 @@ def sample(matcher: tk.Matcher, chooser: random.Random) -> tuple[list[Mask], boo
         assert matcher.advance(token), (matcher.text, completion)
     assert matcher.is_accepting
     return masks, True
+
+
+def towards_the_end(matcher: tk.Matcher, live: set[int], chooser: random.Random, hints: list[bytes]) -> int:
+    """A token that goes on with a name of the schema, or closes something; one at random where none does."""
+    vocabulary = matcher.compiled.vocabulary
+    by_text = {vocabulary[token]: token for token in live}
+    begun = open_string(matcher.text)
+    if not begun and (b"}" in by_text or b"]" in by_text):
+        return by_text.get(b"}") or by_text[b"]"]
+    for rest in (hint[len(begun) :] for hint in hints if hint.startswith(begun)):
+        for length in range(len(rest), 0, -1):
+            if rest[:length] in by_text:
+                return by_text[rest[:length]]
+    for closing in (b'"', b":", b",", b"0", b"1"):
+        if closing in by_text:
+            return by_text[closing]
+    return chooser.choice(sorted(live))
+
+
+def open_string(text: bytes) -> bytes:
+    """The string that is not closed yet, from its quote on; empty where there is none."""
+    start, escaped = -1, False
+    for place, byte in enumerate(text):
+        if escaped:
+            escaped = False
+        elif byte == ord("\\") and start >= 0:
+            escaped = True
+        elif byte == ord('"'):
+            start = place if start < 0 else -1
+    return text[start:] if start >= 0 else b""
+
+
+def names(schema: Any) -> set[bytes]:
+    """Names that the schema has, as JSON text."""
+    if isinstance(schema, list):
+        return {name for part in schema for name in names(part)}
+    if not isinstance(schema, dict):
+        return set()
+    required = schema.get("required")
+    found = [*schema.get("properties", ()), *(required if isinstance(required, list) else ())]
+    own = {json.dumps(name, ensure_ascii=False).encode("utf-8", "replace") for name in found}
+    return own.union(*(names(part) for part in schema.values()))
 
 
 def compare(compiled: tk.CompiledConstraint, tokens: list[int], masks: list[Mask], what: str) -> int:
@@ -154,9 +203,10 @@ def trial(schema: Any, chooser: random.Random, tally: Tally, loaded: list[tk.Voc
     first = compiled(schema)
     judges = Judges(schema, options["formats"] == "assert")
     style = tk.json_schema(schema, **options).style
+    hints = sorted(names(schema))
     for _ in range(3):
         matcher = first.matcher()
-        masks, ended = sample(matcher, chooser)
+        masks, ended = sample(matcher, chooser, hints)
         tokens = [token for token in matcher.tokens if token not in vocabulary.stop]
         if not ended:
             tally.unfinished += 1
