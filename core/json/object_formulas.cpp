@@ -26,7 +26,10 @@ std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
 
 ObjectId ObjectFormulas::make(Atom atom) {
   const auto [place, is_new] = atom_index_.try_emplace(std::move(atom), static_cast<std::uint32_t>(atoms_.size()));
-  if (is_new) atoms_.push_back(place->first);
+  if (is_new) {
+    atoms_.push_back(place->first);
+    atoms_bytes_ += 2 * (sizeof(Atom) + (place->first.names.size() + place->first.values.size()) * sizeof(NameId)) + 64;
+  }
   return formulas_.make_atom(place->second);
 }
 
@@ -257,9 +260,7 @@ void ObjectFormulas::forget_expressions() { name_classes_.clear(); }
 
 std::size_t ObjectFormulas::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;
-  std::size_t bytes = formulas_.memory_bytes() + (branches_.size() + name_classes_.size() + is_in_.size()) * 2 * kMapEntry;
-  for (const Atom& atom : atoms_) bytes += 2 * (sizeof(Atom) + (atom.names.size() + atom.values.size()) * 4) + kMapEntry;
-  return bytes;
+  return atoms_bytes_ + formulas_.memory_bytes() + (branches_.size() + name_classes_.size() + is_in_.size()) * 2 * kMapEntry;
 }
 
 }  // namespace tokamata::json

@@ -101,12 +101,16 @@ class ObjectFormulas {
     std::vector<NameId> names;      // sorted; otherwise these alone
   };
   Help helpful(ObjectId f) const;
-  std::uint32_t missing(ObjectId f, bool wanted) const;
-  bool has_name_left(const NameClass& other, const Room& room, std::uint32_t added, const Work& work);
+  using Places = std::unordered_map<std::uint32_t, std::uint32_t>;  // of names that may still come, in their order
+  static constexpr std::uint32_t kNever = 1 << 24;
+  std::uint32_t missing(ObjectId f, bool wanted, const Places& places, std::uint32_t next) const;
+  std::optional<std::string> name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
+                                       const Work& work);
 
   ValueSets& sets_;
   Formulas<ObjectTag> formulas_;
   std::vector<Atom> atoms_;
+  std::size_t atoms_bytes_ = 0;
   std::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
   std::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
   std::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula

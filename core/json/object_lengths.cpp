@@ -107,7 +107,7 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
   }
   if (is_first_missing) return result;
   for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
-    if (!has_name_left(other, room, 0, work)) continue;
+    if (!name_left(other, room, {}, work)) continue;
     for (const auto ways = branches(f, other, work); const Branch<ObjectTag>& way : *ways) {
       const auto value = sets_.some_length(way.value, work);
       if (value) result.other = std::min(result.other.value_or(~0u), *rest + *value + 12);
@@ -140,19 +140,17 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
   return help;
 }
 
-// Whether more names of the class than were `added` are neither declared nor written.  Spellings of one name count
-// once: values are read back from them.
-bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, std::uint32_t added, const Work& work) {
-  if (other.is_any) return true;
+// A name of the class that is neither declared nor written, nor one of `further`.  Where all names are in the class
+// there always is one, and which one makes no difference.
+std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
+                                                     const Work& work) {
+  if (other.is_any) return "";
   std::vector<std::string> taken = *room.other_names;
+  taken.insert(taken.end(), further.begin(), further.end());
   for (const NameId name : *room.order) taken.push_back(sets_.table().text(name));
-  for (std::uint32_t i = 0;; ++i) {
-    const ExpressionId left = sets_.without_texts(other.names, taken, work);
-    const std::optional<std::string> text = work.arena.some_text(left, work.budget);
-    if (!text) return false;
-    if (i == added) return true;
-    taken.push_back(sets_.read_name(*text));
-  }
+  const std::optional<std::string> text = work.arena.some_text(sets_.without_texts(other.names, taken, work), work.budget);
+  if (!text) return std::nullopt;
+  return sets_.read_name(*text);
 }
 
 std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room& room, const Work& work) {
@@ -161,34 +159,40 @@ std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room&
   return is_plain(f) ? plain_length(f, room, work) : search_length(f, room, work);
 }
 
-// How many members are missing at least, roughly: what the search goes by.
-std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
+// How many members are missing at least, roughly: what the search goes by.  kNever: some that can come no more.
+std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted, const Places& places, std::uint32_t next) const {
+  const auto of = [&](ObjectId part, bool as_wanted) { return missing(part, as_wanted, places, next); };
   const auto sum = [&](bool as_wanted) {
     std::uint32_t total = 0;
-    for (const ObjectId part : formulas_.operands(f)) total += missing(part, as_wanted);
+    for (const ObjectId part : formulas_.operands(f)) total = std::min(kNever, total + of(part, as_wanted));
     return total;
   };
   const auto least = [&](bool as_wanted) {
-    std::uint32_t fewest = ~0u;
-    for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, missing(part, as_wanted));
+    std::uint32_t fewest = kNever;
+    for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, of(part, as_wanted));
     return fewest;
   };
   switch (formulas_.operation(f)) {
     case Operation::Atom: {
       const Atom& atom = atoms_[formulas_.atom(f)];
-      if (atom.kind == Kind::Required) return wanted ? static_cast<std::uint32_t>(atom.names.size()) : 0;
+      if (atom.kind == Kind::Required) {
+        if (!wanted) return 0;
+        for (const NameId name : atom.names)
+          if (const auto place = places.find(name.value); place == places.end() || place->second < next) return kNever;
+        return static_cast<std::uint32_t>(atom.names.size());
+      }
       if (atom.kind == Kind::Count)
-        return static_cast<std::uint32_t>(std::min<Count>(wanted ? atom.minimum : atom.minimum > 0 ? 0 : atom.maximum, 1 << 20));
+        return static_cast<std::uint32_t>(std::min<Count>(wanted ? atom.minimum : atom.minimum > 0 ? 0 : atom.maximum, kNever - 1));
       return wanted ? 0 : 1;
     }
-    case Operation::Not: return missing(formulas_.body(f), !wanted);
+    case Operation::Not: return of(formulas_.body(f), !wanted);
     case Operation::All: return wanted ? sum(true) : least(false);
     case Operation::Any: return wanted ? least(true) : sum(false);
     case Operation::One: {  // one is had, and no other
       const std::uint32_t denied = sum(false);
       if (!wanted) return denied;
-      std::uint32_t fewest = ~0u;
-      for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, denied + missing(part, true) - missing(part, false));
+      std::uint32_t fewest = kNever;
+      for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, denied - std::min(denied, of(part, false)) + of(part, true));
       return fewest;
     }
     default: return 0;
@@ -203,11 +207,17 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
   };
   std::priority_queue<At, std::vector<At>, std::greater<>> open;
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> best;
+  std::vector<std::vector<std::string>> names{{}};  // that are not declared, and were taken on the way
+  Places places;
+  for (std::uint32_t place = room.next; place < room.order->size(); ++place)
+    if (!is_written(room, (*room.order)[place])) places.emplace((*room.order)[place].value, place);
   const auto reach = [&](std::uint32_t length, ObjectId rest, std::uint32_t next, std::uint32_t others) {
+    const std::uint32_t lacks = missing(rest, true, places, next);
+    if (lacks >= kNever) return;
     const auto [place, is_new] = best.try_emplace({rest.value, next, others}, length);
     if (!is_new && place->second <= length) return;
     place->second = length;
-    open.push({missing(rest, true), length, rest.value, next, others});
+    open.push({lacks, length, rest.value, next, others});
   };
   reach(0, f, room.next, 0);
   while (!open.empty()) {
@@ -228,11 +238,19 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
     }
     if (!help.all) continue;
     for (const auto classes = name_classes(here, work); const NameClass& other : *classes) {
-      if (!has_name_left(other, room, at.others, work)) continue;
+      const std::optional<std::string> name = name_left(other, room, names[at.others], work);
+      if (!name) continue;
+      auto taken = static_cast<std::uint32_t>(names.size());
+      if (other.is_any) {
+        taken = at.others;
+      } else {
+        names.push_back(names[at.others]);
+        names.back().push_back(*name);
+      }
       for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
         if (const auto value = sets_.some_length(way.value, work))
-          reach(at.length + *value + 12, way.rest, static_cast<std::uint32_t>(room.order->size()), at.others + 1);
+          reach(at.length + *value + 12, way.rest, static_cast<std::uint32_t>(room.order->size()), taken);
       }
     }
   }
@@ -265,7 +283,7 @@ ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_
   Room after = room;
   if (in_order) after.next = static_cast<std::uint32_t>(room.order->size());
   for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
-    if (!has_name_left(other, room, 0, work)) continue;
+    if (!name_left(other, room, {}, work)) continue;
     for (const auto ways = branches(f, other, work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
       const auto value = rest ? sets_.some_length(way.value, work) : std::nullopt;

@@ -195,12 +195,14 @@ def json(
         root = table.types(127 & ~(ARRAY | OBJECT))
         for _ in range(max_depth):
             root = container(root)
-    given = [f"{name}={bound}" for name, bound in (("max_depth", max_depth), ("max_items", max_items)) if bound is not None]
+    bounds = (("max_depth", max_depth), ("max_items", max_items))
+    given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
     return JsonConstraint(table, root, style, f"json({', '.join(given)})")
 
 
 def _checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
-    for name, given in (("property_order", property_order), ("whitespace", whitespace), ("spelling", spelling)):
+    chosen = (property_order, whitespace, spelling)
+    for name, given in zip(_CHOICES, chosen, strict=True):
         if given not in _CHOICES[name]:
             known = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
             raise ValueError(f"{name} must be {known}, not {given!r:.80}")

@@ -321,8 +321,8 @@ def test_completions_are_shortest() -> None:
 # ---- algebra ------------------------------------------------------------------------------------
 
 
-# In any spelling the zeros of 0.000 and 1000 are counted, since an exponent may undo them.  That nothing is in
-# one set and not in the other may be found out only after very many states: such differences pass limits.
+# In any spelling the zeros of 0.000 and 1000 are counted, since an exponent may undo them.  That nothing is
+# in one set and not in the other may be found out only after very many states: such differences pass limits.
 @pytest.mark.parametrize("seed", range(16))
 def test_boolean_operations(seed: int) -> None:
     chooser = random.Random(seed)

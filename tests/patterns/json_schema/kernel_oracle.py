@@ -105,6 +105,13 @@ class Oracle:
             return all(
                 self._holds(parts[1], value[key], known) for key in value if self.is_text_of(parts[0], key)
             )
+        if kind == "others":
+            names, languages, node = parts
+            return all(
+                self._holds(node, value[key], known)
+                for key in value
+                if key not in names and not any(self.is_text_of(language, key) for language in languages)
+            )
         assert kind == "has", kind
         return parts[0] in value
 
@@ -120,6 +127,7 @@ _ABOUT = {
     "unique": ARRAY,
     "property": OBJECT,
     "matching": OBJECT,
+    "others": OBJECT,
     "has": OBJECT,
     "property_count": OBJECT,
 }

@@ -26,46 +26,28 @@ from tokamata.patterns.json_schema.text import is_text
 if TYPE_CHECKING:
     from tokamata.patterns.json_schema.reading import Reader
 
-__all__ = ["Keys", "language_of_strings", "other_keys"]
+__all__ = ["language_of_strings", "other_keys"]
 
 _MOST_NESTING = 40
 _MOST_LENGTH = 1_000_000_000
 _EVERY_CODE_POINT = [(0, 0x10FFFF)]
 
 
-class Keys:
-    """Some keys: names, what patterns are found in, and languages."""
-
-    __slots__ = ("languages", "names", "patterns")
-
-    def __init__(
-        self,
-        names: Collection[str] = (),
-        patterns: Collection[str] = (),
-        languages: Sequence[_core.Expression] = (),
-    ) -> None:
-        self.names = names
-        self.patterns = patterns
-        self.languages = languages
-
-
-def other_keys(keys: Keys) -> _core.Expression | str:
-    """All other keys; or why that cannot be said."""
-    parts = list(keys.languages)
-    if keys.names:
-        names = list(keys.names)
-        try:
-            parts.append(_core.strings(names))
-        except UnicodeEncodeError:
-            parts.append(_core.strings([name for name in names if is_text(name)]))
-    for pattern in keys.patterns:
+def other_keys(
+    reader: Reader,
+    names: Collection[str],
+    patterns: Collection[str],
+    node: int,
+    languages: Sequence[_core.Expression] = (),
+) -> int | str:
+    """The node for: all other keys have values in ``node``; or why that cannot be said."""
+    others = list(languages)
+    for pattern in patterns:
         language = pattern_expression(pattern)
         if isinstance(language, str):
             return f"{language} {pattern!r:.100}"
-        parts.append(language)
-    if not parts:
-        return any_string()
-    return _others(parts[0] if len(parts) == 1 else _core.union(parts))
+        others.append(language)
+    return reader.table.others([name for name in names if is_text(name)], others, node)
 
 
 def language_of_strings(reader: Reader, schema: Any) -> _core.Expression | str:

@@ -97,6 +97,9 @@ class Table(Protocol):
     def matching(self, language: _core.Expression, node: int, /) -> int:
         """Objects in which every key of the language has a value in the node."""
 
+    def others(self, names: list[str], languages: list[_core.Expression], node: int, /) -> int:
+        """Objects whose value of every key that is not named, and in no language, is in the node."""
+
     def has(self, name: str, /) -> int:
         """Objects with the key."""
 
@@ -206,6 +209,10 @@ class RecordingTable:
     def matching(self, language: _core.Expression, node: int, /) -> int:
         """See :class:`Table`."""
         return self._add("matching", language, node)
+
+    def others(self, names: Sequence[str], languages: Sequence[_core.Expression], node: int, /) -> int:
+        """See :class:`Table`."""
+        return self._add("others", tuple(names), tuple(languages), node)
 
     def has(self, name: str, /) -> int:
         """See :class:`Table`."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tokamata.patterns.json_schema.key_languages import Keys, other_keys
+from tokamata.patterns.json_schema.key_languages import other_keys
 
 if TYPE_CHECKING:
     from tokamata.patterns.json_schema.reading import Reader
@@ -110,10 +110,10 @@ class _KeyKind:
         return 1 if evaluated is None else len(evaluated[0]) + len(evaluated[1])
 
     def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
-        language = other_keys(Keys(sorted(evaluated[0]), sorted(evaluated[1])))
-        if isinstance(language, str):
-            raise _RefusedError(language)
-        return reader.table.matching(language, node)
+        others = other_keys(reader, sorted(evaluated[0]), sorted(evaluated[1]), node)
+        if isinstance(others, str):
+            raise _RefusedError(others)
+        return others
 
 
 class _ItemKind:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
-from tokamata.patterns.json_schema.key_languages import Keys, language_of_strings, other_keys
+from tokamata.patterns.json_schema.key_languages import language_of_strings, other_keys
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
 from tokamata.patterns.json_schema.keywords.strings import pattern_expression
 from tokamata.patterns.json_schema.table import ALL_TYPES, OBJECT
@@ -70,11 +70,10 @@ def additional_properties(reader: Reader, schema: dict[str, Any], value: Any, op
         return
     names = schema.get("properties", ()) if "properties" in reader.handlers else ()
     patterns = schema.get("patternProperties", ()) if "patternProperties" in reader.handlers else ()
-    language = other_keys(Keys(names, patterns))
-    if isinstance(language, str):
-        operands.append(reader.refuse(schema, "additionalProperties", language))
-    else:
-        operands.append(reader.table.matching(language, node))
+    others = other_keys(reader, names, patterns, node)
+    if isinstance(others, str):
+        others = reader.refuse(schema, "additionalProperties", others)
+    operands.append(others)
 
 
 def property_names(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
@@ -82,11 +81,10 @@ def property_names(reader: Reader, schema: dict[str, Any], value: Any, operands:
     if reader.read(value) == reader.anything:
         return
     language = language_of_strings(reader, value)
-    others = language if isinstance(language, str) else other_keys(Keys((), (), [language]))
-    if isinstance(others, str):
-        operands.append(reader.refuse(schema, "propertyNames", others))
+    if isinstance(language, str):
+        operands.append(reader.refuse(schema, "propertyNames", language))
     else:
-        operands.append(reader.table.matching(others, reader.nothing))
+        operands.append(reader.table.others([], [language], reader.nothing))
 
 
 def required(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
