@@ -26,7 +26,7 @@ import numpy.typing as npt
 import timed
 from fuzz_patterns import ALL_BYTES, live_tokens
 from schema_judges import Judges, NoVerdict
-from schema_sources import Schemas, written_differently
+from schema_sources import MASKBENCH, Schemas, written_differently
 
 import tokamata as tk
 
@@ -253,10 +253,10 @@ def run(
         seconds: for how long.
         seed: of everything.
         loaded: vocabularies; by default small ones.
-        source: of schemas; by default random ones and MaskBench's.
+        source: of schemas; by default random ones, and MaskBench's where they are.
         failed: told of each failure, after which it goes on; by default the first ends the run.
     """
-    loaded, source = loaded or vocabularies(), source or Schemas()
+    loaded, source = loaded or vocabularies(), source or Schemas(MASKBENCH)
     end = time.monotonic() + seconds
     tally = Tally()
     while time.monotonic() < end:

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "patterns" / "json_
 
 from random_schemas import DRAFTS, RandomSchemas
 
-MASKBENCH = Path(__file__).parents[1] / "tests" / "data" / "maskbench" / "schemas.jsonl.xz"
+MASKBENCH = Path(__file__).resolve().parents[2] / "shared/data/maskbench-dev.jsonl.xz"
 _HOLDERS = ("$defs", "definitions")
 
 
@@ -21,14 +21,14 @@ class Schemas:
     """A source: random schemas, and as many of a file.
 
     Args:
-        path: lines of JSON with a ``schema`` each; where it is missing, all are random.
+        path: lines of JSON with a ``schema`` each; without, or where it is missing, all are random.
         share: of those of the file.
     """
 
-    def __init__(self, path: Path = MASKBENCH, share: float = 0.4) -> None:
+    def __init__(self, path: Path | None = None, share: float = 0.4) -> None:
         self._share = share
         self._lines: list[str] = []
-        if path.exists():
+        if path is not None and path.exists():
             with lzma.open(path, "rt", encoding="utf-8") as lines:
                 self._lines = list(lines)
 

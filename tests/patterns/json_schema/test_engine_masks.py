@@ -1,7 +1,7 @@
-"""The official test suite's files, and random schemas, led through the engine: before each byte its bit is read.
+"""The official test suite's files, and random schemas, led through the engine with masks.
 
-``test_engine_suite.py`` looks at texts alone; here masks and ``advance`` must agree on the way, and random schemas
-of every draft are judged by what their tables mean.
+``test_engine_suite.py`` looks at texts alone.  Here masks and ``advance`` must agree on the way, and random
+schemas of every draft are judged by what their tables mean.
 """
 
 from __future__ import annotations

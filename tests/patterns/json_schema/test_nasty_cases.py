@@ -166,6 +166,28 @@ def test_additional_items_beside_prefix_items_by_draft() -> None:
     assert accepts({"prefixItems": [{}], "additionalItems": False}, "[1, 2]")
 
 
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"exclusiveMinimum": 0}, ["0.1", "1e-9", "7"], ["0", "-1", "0.0", "-0", "0e5"]),
+        ({"minimum": 1, "maximum": 5}, ["1", "5", "5.0", "4.99"], ["5.7", "5.0001", "0.9", "6", "50"]),
+        ({"type": "integer", "minimum": -5}, ["-5", "-1", "0", "12"], ["-6", "-50", "0.5"]),
+        ({"minimum": 2}, ["2", "2.0", "10", "1e1"], ["1", "1.9", "-2", "1e0"]),
+        ({"multipleOf": 0.01}, ["0.07", "19.99", "3"], ["0.001", "19.999"]),
+        ({"minimum": 12345678901234567890}, ["12345678901234567890"], ["12345678901234567889"]),
+    ],
+)
+def test_bounds_of_numbers(schema: dict[str, Any], good: list[str], bad: list[str]) -> None:
+    """xg#661, gd#1023."""
+    schema = {"type": "number", **schema}
+    for text in good:
+        assert accepts(schema, text, spelling="any"), text
+    for text in bad:
+        assert not accepts(schema, text, spelling="any"), text
+        assert not accepts(schema, text), text
+        assert not accepts({"type": "array", "items": schema}, f"[{text}]"), text
+
+
 # ---- size -------------------------------------------------------------------------------------
 
 
