@@ -15,7 +15,9 @@ from engines import (
     Glrmask,
     GlrmaskTrie,
     Llguidance,
+    OutlinesCore,
     RefusedError,
+    Row,
     Session,
     Xgrammar,
     _GlrmaskSession,
@@ -34,11 +36,18 @@ class TokamataSchemas:
 
     package = "tokamata"
 
-    def __init__(self, tokenizer: Tokenizer, order: Any = "schema", tokenization: Any = "any") -> None:
-        self._vocabulary = tokenizer.vocabulary
+    name = "tokamata"
+
+    def __init__(
+        self, vocabulary: tk.Vocabulary, row: Row, order: Any = "schema", tokenization: Any = "any"
+    ) -> None:
+        self._vocabulary, self.row = vocabulary, row
         self._order, self._tokenization = order, tokenization
-        self.name = "tokamata"
-        self.row = _row(tokenizer)
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, **options: Any) -> TokamataSchemas:
+        """With a row of its own."""
+        return cls(tokenizer.vocabulary, _row(tokenizer), **options)
 
     def compile(self, pattern: str) -> Session:
         """From the text of a schema to a matcher."""
@@ -85,6 +94,16 @@ class _GlrmaskSchemas:
         return _GlrmaskSession(grammar.compile(self._vocabulary, mask_strategy=self._strategy), self.row)
 
 
+class OutlinesCoreSchemas(OutlinesCore):
+    """``Guide`` of the ``Index`` of ``json_schema.build_regex_from_schema``."""
+
+    def compile(self, pattern: str) -> Session:
+        """From the text of a schema to a matcher."""
+        from outlines_core import json_schema
+
+        return super().compile(json_schema.build_regex_from_schema(pattern))
+
+
 class GlrmaskSchemas(_GlrmaskSchemas, Glrmask):
     """With its default strategy."""
 
@@ -97,10 +116,27 @@ TOKAMATA = "tokamata"
 ANY_ORDER = "tokamata, any order"
 CANONICAL = "tokamata, canonical"
 
+
+def with_schemas(engine: Engine) -> Engine:
+    """An engine for regexes as one for schemas, with the same tokenizer object and row."""
+    if engine.name == TOKAMATA:
+        return TokamataSchemas(engine._vocabulary, engine.row)  # type: ignore[attr-defined]
+    kind = {
+        Llguidance: LlguidanceSchemas,
+        Xgrammar: XgrammarSchemas,
+        OutlinesCore: OutlinesCoreSchemas,
+        Glrmask: GlrmaskSchemas,
+        GlrmaskTrie: GlrmaskTrieSchemas,
+    }[type(engine)]  # type: ignore[index]
+    made: Engine = kind.__new__(kind)  # type: ignore[call-overload]
+    made.__dict__.update(engine.__dict__)
+    return made
+
+
 ENGINES: dict[str, tuple[str, Callable[[Tokenizer], Engine]]] = {
-    TOKAMATA: ("tokamata", TokamataSchemas),
-    ANY_ORDER: ("tokamata", partial(TokamataSchemas, order="any")),
-    CANONICAL: ("tokamata", partial(TokamataSchemas, tokenization="canonical")),
+    TOKAMATA: ("tokamata", TokamataSchemas.of),
+    ANY_ORDER: ("tokamata", partial(TokamataSchemas.of, order="any")),
+    CANONICAL: ("tokamata", partial(TokamataSchemas.of, tokenization="canonical")),
     "llguidance": ("llguidance", LlguidanceSchemas),
     "glrmask": ("glrmask", GlrmaskSchemas),
     "glrmask-trie": ("glrmask", GlrmaskTrieSchemas),
