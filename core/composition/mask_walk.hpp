@@ -58,6 +58,11 @@ class MaskWalk {
     open(node, state);
     finish();
   }
+  // The same, less the tokens that end at the node.
+  void enter_below(NodeId node, StateId state) {
+    frames_.push_back({trie_.children_begin(node), trie_.children_end(node), state, describe_(state).loops});
+    finish();
+  }
   // What was found, in the trie's order where it was found by one call.
   const std::vector<TokenRange>& ranges() const { return ranges_; }
   // Nodes whose prefix lived and that no loop took, and those of other walks that are counted here.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "composition/token_automaton.hpp"
 
@@ -75,41 +76,173 @@ void TokenAutomaton::add_leaving(const TerminalPart& part, ExpressionId tail, Ru
   }
 }
 
-TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& budget) {
-  RuleMask mask;
-  std::vector<ExpressionId> others;
-  for (const ExpressionId alternative : automaton_.arena().unfolded(automaton_.expression(state), budget)) {
-    const ExpressionNode n = automaton_.arena().node(alternative);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionId head = is_pair ? n.head() : alternative;
-    if (automaton_.arena().node(head).kind != Kind::Terminal) {
-      if (alternative != Arena::kEpsilon) others.push_back(alternative);
-      continue;
+// One mask under way: alternatives at nodes of the trie, whose bytes were read before them.
+//
+// Punctuation, blanks and names are followed down the trie directly: most of the bytes that they ask for are on no
+// token's way, and a state for each would be made for nothing.  What begins with anything else is walked.
+class TokenAutomaton::RuleMaskMaker {
+ public:
+  RuleMaskMaker(TokenAutomaton& tokens, Budget& budget)
+      : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget) {}
+
+  RuleMask make(ExpressionId expression) {
+    open(TokenTrie::root(), expression);
+    while (!open_.empty()) {
+      const auto [node, alternative] = open_.back();
+      open_.pop_back();
+      budget_.step();
+      follow(node, alternative);
     }
-    const TerminalPart& part = terminal_part(head, budget);
-    if (mask.words.empty())
-      mask.words = part.inside;
-    else
-      std::ranges::transform(mask.words, part.inside, mask.words.begin(), std::bit_or());
-    if (is_pair) add_leaving(part, n.tail(), mask, budget);
+    if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
+    if (!walked_.empty()) walk();
+    return std::move(mask_);
   }
-  if (mask.words.empty()) mask.words.assign(vocabulary_->words(), 0);
-  if (others.empty()) return mask;
-  const std::span<const std::uint32_t> order = vocabulary_->trie().order();
+
+ private:
+  void open(NodeId node, ExpressionId expression) {
+    for (const ExpressionId alternative : arena_.unfolded(expression, budget_)) open_.emplace_back(node, alternative);
+  }
+
+  void set(std::uint32_t token) {
+    if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
+    mask_.words[token / 32] |= 1u << (token % 32);
+  }
+
+  // The tokens that end at a node, behind which the text goes on with `rest`.
+  void add_own(NodeId node, bool is_suspect) {
+    const std::span<const std::uint32_t> order = trie_.order();
+    for (std::uint32_t own = trie_.node(node).tokens_begin; own < trie_.own_end(node); ++own) {
+      set(order[own]);
+      if (is_suspect) mask_.suspects.push_back(order[own]);
+    }
+  }
+
+  void follow(NodeId node, ExpressionId alternative) {
+    const ExpressionNode n = arena_.node(alternative);
+    if (alternative == Arena::kEpsilon) return;
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? arena_.node(n.head()) : n;
+    const ExpressionId tail = is_pair ? n.tail() : Arena::kEpsilon;
+    if (head.kind == Kind::Terminal && node == TokenTrie::root()) return add_terminal(is_pair ? n.head() : alternative, tail);
+    if (head.kind == Kind::Rule && follow_strings(node, head, tail)) return;
+    if (head.kind == Kind::Bytes && follow_byte(node, head, tail)) return;
+    if (head.kind == Kind::Repetition && follow_repetition(node, head, tail)) return;
+    walked_[node.value].push_back(alternative);
+  }
+
+  void add_terminal(ExpressionId terminal, ExpressionId tail) {
+    const TerminalPart& part = tokens_.terminal_part(terminal, budget_);
+    if (mask_.words.empty())
+      mask_.words = part.inside;
+    else
+      std::ranges::transform(mask_.words, part.inside, mask_.words.begin(), std::bit_or());
+    if (tail != Arena::kEpsilon) tokens_.add_leaving(part, tail, mask_, budget_);
+  }
+
+  std::optional<std::uint8_t> only_byte(const ExpressionNode& n) const {
+    if (n.kind != Kind::Bytes || arena_.byte_set(n).size() != 1) return std::nullopt;
+    return static_cast<std::uint8_t>(arena_.byte_set(n).next_member(0));
+  }
+
+  bool follow_byte(NodeId node, const ExpressionNode& head, ExpressionId tail) {
+    const std::optional<std::uint8_t> byte = only_byte(head);
+    if (!byte) return false;
+    const NodeId child = trie_.child(node, *byte);
+    if (child == TokenTrie::root()) return true;
+    const ExpressionId settled = settled_tail(tail);
+    add_own(child, arena_.node(settled).suspect);
+    if (trie_.children_begin(child) != trie_.children_end(child)) open(child, settled);
+    return true;
+  }
+
+  // A tail comes to the front: where it begins with a Commit, that is made now.
+  ExpressionId settled_tail(ExpressionId tail) {
+    std::vector<ExpressionId> one{tail};
+    return arena_.unite(one);
+  }
+
+  // So many of one byte, or one at most; what may be skipped was unfolded.
+  bool follow_repetition(NodeId node, const ExpressionNode& head, ExpressionId tail) {
+    const std::optional<std::uint8_t> byte = only_byte(arena_.node(head.body()));
+    if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
+    const ExpressionId settled = settled_tail(tail);
+    NodeId at = node;
+    for (Count i = 0; i < head.maximum; ++i) {
+      at = trie_.child(at, *byte);
+      if (at == TokenTrie::root()) return true;
+      add_own(at, arena_.node(settled).suspect);
+    }
+    open(at, settled);
+    return true;
+  }
+
+  bool follow_strings(NodeId from, const ExpressionNode& rule, ExpressionId tail) {
+    const auto given = arena_.rules(rule).strings(rule.rule(), arena_, budget_);
+    if (given.empty()) return false;
+    const std::vector<std::string_view> strings(given.begin(), given.end());
+    struct Frame {
+      NodeId node;
+      std::size_t low, high, depth;
+    };
+    std::vector<std::pair<NodeId, std::size_t>> ends;
+    std::vector<Frame> frames{{from, 0, strings.size(), 0}};
+    const bool is_suspect = rule.suspect || arena_.node(tail).suspect;
+    while (!frames.empty()) {
+      const Frame frame = frames.back();
+      frames.pop_back();
+      budget_.step();
+      for (std::size_t low = frame.low, high; low < frame.high; low = high) {
+        const char byte = strings[low][frame.depth];
+        for (high = low + 1; high < frame.high && strings[high][frame.depth] == byte;) ++high;
+        const NodeId child = trie_.child(frame.node, static_cast<std::uint8_t>(byte));
+        if (child == TokenTrie::root()) continue;
+        add_own(child, is_suspect);
+        if (trie_.children_begin(child) == trie_.children_end(child)) continue;
+        if (strings[low].size() == frame.depth + 1)
+          ends.emplace_back(child, low);
+        else
+          frames.push_back({child, low, high, frame.depth + 1});
+      }
+    }
+    for (const auto& [node, string] : ends)
+      open(node, settled_tail(arena_.concatenate(arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), tail)));
+    return true;
+  }
+
   // Loops take tokens without looking at them; where tokens are suspect, they are looked at.
-  const auto describe = [&](StateId at) {
-    return WalkState{automaton_.node(at).suspect ? std::span<const Loop>() : std::span<const Loop>(loops(at, budget)), true};
-  };
-  const auto visit = [&](NodeId node, StateId at) {
-    if (!automaton_.node(at).suspect) return;
-    const TokenTrie& trie = vocabulary_->trie();
-    for (std::uint32_t own = trie.node(node).tokens_begin; own < trie.own_end(node); ++own) mask.suspects.push_back(order[own]);
-  };
-  MaskWalk walk(vocabulary_->trie(), automaton_, budget, describe, visit);
-  walk.run(automaton_.state_of_any(std::move(others), budget));
-  for (const TokenRange& range : walk.ranges())
-    for (std::uint32_t i = range.begin; i < range.end; ++i) mask.words[order[i] / 32] |= 1u << (order[i] % 32);
-  return mask;
+  void walk() {
+    const std::span<const std::uint32_t> order = trie_.order();
+    ByteAutomaton& automaton = tokens_.automaton_;
+    const auto describe = [&](StateId at) {
+      return WalkState{automaton.node(at).suspect ? std::span<const Loop>() : std::span<const Loop>(tokens_.loops(at, budget_)), true};
+    };
+    const auto visit = [&](NodeId node, StateId at) {
+      if (!automaton.node(at).suspect) return;
+      for (std::uint32_t own = trie_.node(node).tokens_begin; own < trie_.own_end(node); ++own) mask_.suspects.push_back(order[own]);
+    };
+    MaskWalk mask_walk(trie_, automaton, budget_, describe, visit);
+    for (auto& [node, alternatives] : walked_) {
+      const StateId state = automaton.state_of_any(std::move(alternatives), budget_);
+      if (NodeId{node} == TokenTrie::root())
+        mask_walk.run(state);
+      else
+        mask_walk.enter_below({node}, state);
+    }
+    for (const TokenRange& range : mask_walk.ranges())
+      for (std::uint32_t i = range.begin; i < range.end; ++i) mask_.words[order[i] / 32] |= 1u << (order[i] % 32);
+  }
+
+  TokenAutomaton& tokens_;
+  Arena& arena_;
+  const TokenTrie& trie_;
+  Budget& budget_;
+  RuleMask mask_;
+  std::vector<std::pair<NodeId, ExpressionId>> open_;
+  std::map<std::uint32_t, std::vector<ExpressionId>> walked_;  // by node
+};
+
+TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& budget) {
+  return RuleMaskMaker(*this, budget).make(automaton_.expression(state));
 }
 
 MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {

@@ -157,6 +157,7 @@ class TokenAutomaton {
   const TerminalPart& terminal_part(ExpressionId terminal, Budget& budget);
   TerminalPart make_terminal_part(ExpressionId terminal, Budget& budget);
   void add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget);
+  class RuleMaskMaker;
   RuleMask make_rule_mask(StateId state, Budget& budget);
   MaskPtr rule_mask(StateId state, Budget& budget);
   template <class Ask>

@@ -28,7 +28,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/byte_set.hpp"
@@ -66,6 +68,10 @@ class Rules {
   virtual ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) = 0;
   // What a rule stands for, where that may be told before its first byte is read.
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // Where a rule begins with one of some strings: these, less what was read of them, sorted, none the beginning of
+  // another; what follows each is `behind`.  Valid until the next call.
+  virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
   // Texts that the rule does not accept, though its sketch does, whatever follows them; each to the end of what
   // the sketch cannot judge.
   virtual std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) = 0;

@@ -40,7 +40,7 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   found.other = next.other;
   for (const auto& [place, length] : next.declared) {
     const NameId name = (*orders_[object.order])[place];
-    found.names.push_back({sets_.spelled_name(name), name, place, length});
+    found.names.push_back({sets_.spelled_name(name) + '"', name, place, length});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
   return choices_.emplace(number, std::move(found)).first->second;
@@ -84,20 +84,37 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
 
 // ---- declared names ---------------------------------------------------------------------------
 
+std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Budget& budget) {
+  const Rule& rule = rules_[id.value];
+  strings_.clear();
+  if (rule.form != Form::Name) return strings_;
+  const Choice& next = choice(rule.subject, {arena, budget});
+  for (std::uint32_t i = rule.low; i < rule.high; ++i)
+    strings_.push_back(std::string_view(next.names[i].spelled).substr(rule.record));
+  return strings_;
+}
+
+ExpressionId JsonRules::behind(RuleId id, std::size_t string, Arena& arena, Budget& budget) {
+  const Rule rule = rules_[id.value];
+  return after_name_of(rule, rule.low + string, {arena, budget});
+}
+
+ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const Work& work) {
+  const Choice::Name& name = choice(rule.subject, work).names[place];
+  const Object object = objects_[rule.subject];
+  const Object rest = after_declared(object, name);
+  return after_name(sets_.objects().branches(object.rest, name.name, work), rest, rule.line, work);
+}
+
 ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const Work& work) {
   const Choice& next = choice(rule.subject, work);
   const auto begin = next.names.begin() + rule.low, end = next.names.begin() + rule.high;
   const std::size_t read = rule.record;
-  if (byte == '"' && begin->spelled.size() == read) {  // a name comes before those that it begins
-    const Object object = objects_[rule.subject];
-    const Object rest = after_declared(object, *begin);
-    return after_name(sets_.objects().branches(object.rest, begin->name, work), rest, rule.line, work);
-  }
-  const auto byte_at = [&](const Choice::Name& name) {
-    return read < name.spelled.size() ? static_cast<int>(static_cast<std::uint8_t>(name.spelled[read])) : -1;
-  };
-  const auto [first, last] = std::ranges::equal_range(begin, end, static_cast<int>(byte), {}, byte_at);
+  const auto byte_at = [&](const Choice::Name& name) { return static_cast<std::uint8_t>(name.spelled[read]); };
+  const auto [first, last] = std::ranges::equal_range(begin, end, byte, {}, byte_at);
   if (first == last) return Arena::kEmpty;
+  if (byte == '"' && first->spelled.size() == read + 1)
+    return after_name_of(rule, static_cast<std::size_t>(first - next.names.begin()), work);
   std::uint32_t least = ~0u;
   for (auto name = first; name != last; ++name) least = std::min(least, name->length);
   Rule rest = rule;
@@ -166,7 +183,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     const Choice& next = choice(rule.subject, work);
     const auto found = std::ranges::find(next.names, *sets_.table().find_name(name), &Choice::Name::name);
     Rule declared{Form::Name, rule.subject, static_cast<std::uint32_t>(found - next.names.begin()), 0,
-                  static_cast<std::uint32_t>(found->spelled.size()), rule.line};
+                  static_cast<std::uint32_t>(found->spelled.size() - 1), rule.line};
     declared.high = declared.low + 1;
     return derive_name(declared, byte, work);
   }

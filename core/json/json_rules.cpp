@@ -148,8 +148,7 @@ ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
       ByteSet bytes;
       const Choice& names = choice(rule.subject, work);
       for (std::uint32_t i = rule.low; i < rule.high; ++i) {
-        const std::string& text = names.names[i].spelled;
-        bytes.add(rule.record < text.size() ? static_cast<std::uint8_t>(text[rule.record]) : std::uint8_t{'"'});
+        bytes.add(static_cast<std::uint8_t>(names.names[i].spelled[rule.record]));
       }
       return bytes;
     }

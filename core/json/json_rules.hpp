@@ -56,6 +56,8 @@ class JsonRules : public Rules {
   RuleId committed(RuleId rule, std::uint32_t choice) override;
   ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
+  std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
+  ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
   std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) override;
   void forget_expressions() override;
   std::size_t memory_bytes() const override;
@@ -100,7 +102,7 @@ class JsonRules : public Rules {
   // The names that may come next, as they are spelled, sorted; how much text follows each at least.
   struct Choice {
     struct Name {
-      std::string spelled;
+      std::string spelled;  // with the quote behind it
       NameId name;
       std::uint32_t place;
       std::uint32_t length;
@@ -116,6 +118,7 @@ class JsonRules : public Rules {
   ExpressionId expand_elements(const Rule& rule, const Work& work);
   ExpressionId expand_members(const Rule& rule, const Work& work);
   ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
+  ExpressionId after_name_of(const Rule& rule, std::size_t place, const Work& work);
   ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
   ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
 
@@ -152,6 +155,7 @@ class JsonRules : public Rules {
   Style style_;
   Layout layout_;
   ValueSets sets_;
+  std::vector<std::string_view> strings_;
   std::vector<Rule> rules_;
   std::vector<About> abouts_;
   std::unordered_map<Rule, std::uint32_t, RuleHash> rule_index_;

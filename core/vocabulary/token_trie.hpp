@@ -21,6 +21,7 @@
 // (the children of a wide node lie in as many cache lines).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -57,6 +58,13 @@ class TokenTrie {
   std::uint32_t children_end(NodeId id) const { return nodes_[id.value + 1].first_child; }
   // The byte on the way into a node; for the root, 0.
   std::uint8_t byte(std::uint32_t node) const { return edge_bytes_[node]; }
+  // The child by a byte; the root, which is none, where there is none.
+  NodeId child(NodeId id, std::uint8_t wanted) const {
+    const auto begin = edge_bytes_.begin() + children_begin(id), end = edge_bytes_.begin() + children_end(id);
+    const auto place = std::lower_bound(begin, end, wanted);
+    if (place == end || *place != wanted) return root();
+    return {static_cast<std::uint32_t>(place - edge_bytes_.begin())};
+  }
   // The tokens that end at the node are [tokens_begin, own_end).
   std::uint32_t own_end(NodeId id) const {
     const Node& n = nodes_[id.value];

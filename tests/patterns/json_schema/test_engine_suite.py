@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tokamata as tk
 from schema_suite import DRAFTS, load, remotes
+
+import tokamata as tk
 from tokamata.errors import EmptyConstraintError
 
 FOLDER = Path(__file__).parents[2] / "data" / "json_schema_test_suite"
@@ -60,7 +61,8 @@ def test_every_instance_is_judged_as_the_suite_does(draft: str, path: Path) -> N
         ]
         for style in styles:
             try:
-                compiled = tk.json_schema(schema, formats="annotate", registry=registry, **style).compile(BYTES)
+                constraint = tk.json_schema(schema, formats="annotate", registry=registry, **style)
+                compiled = constraint.compile(BYTES)
             except EmptyConstraintError:
                 compiled = None
             for test in case["tests"]:

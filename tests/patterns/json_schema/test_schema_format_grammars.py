@@ -11,6 +11,7 @@ from engine import Engine
 from format_grammars import IRI, MAILBOX, TEMPLATE, URI
 
 from tokamata.patterns.json_schema.formats import format_language
+from tokamata.patterns.json_schema.formats.idn_mailboxes import most_octets
 
 URIS = [
     "http://user:pw@www.example.com:8080/a/b.c;d=1?q=%20&r=/?#f/?", "urn:a:b", "mailto:a@b.c",
@@ -97,6 +98,31 @@ def test_octets_of_mailboxes_beyond_ascii() -> None:
     assert not engine.accepts("é" * 32 + "a@x")
     assert engine.accepts("漢@例え.テスト")
     assert not engine.accepts("漢@例え。テスト")
+
+
+def test_octets_of_any_code_points() -> None:
+    generator = random.Random("octets")
+    engines = {most: Engine(most_octets(most)) for most in (15, 16, 17, 64, 254)}
+    for _ in range(60):
+        letters = generator.choice(["aé漢😀", "aaaaaaa😀", "é漢", "a\u07ff\u0800\uffff\U00010000\U0010ffff"])
+        for most, engine in engines.items():
+            text = ""
+            while len(text.encode()) < most - 4:
+                text += generator.choice(letters)
+            for more in ("", "a", "é", "漢", "😀", "aé漢", "漢a", "é漢"):
+                assert engine.accepts(text + more) == (len((text + more).encode()) <= most)
+
+
+def test_mailboxes_of_most_octets() -> None:
+    engine = Engine(language("idn-email"))
+    label = "d" * 63
+    host = ".".join([label] * 3)  # 191
+    assert engine.accepts("a" + "漢" * 17 + "é" * 4 + "😀@" + label)  # 64 before the @
+    assert not engine.accepts("é" + "漢" * 17 + "é" * 4 + "😀@" + label)
+    assert engine.accepts("aa" + "漢" * 10 + "@" + host + ".d" * 15)
+    assert engine.accepts("ééé" + "漢" * 10 + "@" + "d" * 60 + ".例え.テスト")
+    assert engine.accepts("漢" * 20 + "é@" + host)  # 62 + 1 + 191
+    assert not engine.accepts("漢" * 20 + "éa@" + host)
 
 
 def language(name: str) -> object:

@@ -82,6 +82,7 @@ def test_nothing_invalid_and_little_left_out(javascript: JavaScript, patterns: E
         "[]", "[^]",
         "[-a]", "[a-]", "[--a]", "[+--]", r"[\x00-\x1f\x7f]", r"[\u0600-\u06ff]", r"[\u4e00-\u9fa5]",
         "[一-龥]", "[а-яА-ЯёЁ]",
+        "[가-힣]", "[㐀-䶵]", "[ぁ-ん]", "[ァ-ヶ]", "[è-ë]", "[Ā-ž]", "[א-ת]", "[؀-ۿ]", "[α-ω]",
         "[À-ÖØ-öø-ÿ]", r"[\u{1F300}-\u{1F6FF}]", "[😀-🙏]", r"[\0-ÿ]", r"[a-\u00ff]", "(?<year>[0-9]{4})",
         r"(a)(b)\2\1",
         r"(?<a>x)\k<a>+", "x{0,0}", "x{5,}?", "x{9,10}", "x{100,255}", "(?=a)(?!b)(?<=c)(?<!d)",
@@ -118,7 +119,8 @@ def test_no_patterns(javascript: JavaScript, patterns: Engine, text: str) -> Non
     [
         "(" * (DEPTH + 1) + ")" * (DEPTH + 1), "(?<a>x)(?<b>y)", r"(?<ab>x)\k<ab>", r"\1(a)", r"((a))\2",
         "x{01,2}",
-        "x{1000,1001}", "x{255,255}", r"[\u4e00-\u4e10]", r"[A-\x5a]", r"[\0a]", "[^^-z]", r"(?<\u0061>x)",
+        "x{1000,1001}", "x{255,255}", r"[\u4e00-\u4e10]", "[一-丁]", "[Ā-Ć]",
+        r"[A-\x5a]", r"[\0a]", "[^^-z]", r"(?<\u0061>x)",
     ],
 )  # fmt: skip
 def test_left_out(javascript: JavaScript, patterns: Engine, text: str) -> None:

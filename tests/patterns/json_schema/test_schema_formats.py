@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from engine import Engine
 
+from tokamata import _core
 from tokamata.patterns.json_schema.formats import FORMATS, format_language
 
 ROOT = Path(__file__).parents[3]
@@ -52,6 +53,22 @@ def test_unknown_formats_are_annotations() -> None:
 def test_formats_are_made_once() -> None:
     for name in FORMATS:
         assert format_language(name) is format_language(name)
+
+
+@pytest.mark.parametrize("any_spelling", [False, True])
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_can_be_spelled_in_json(name: str, any_spelling: bool) -> None:
+    expression = format_language(name)
+    assert expression is not None
+    engine = Engine(_core.spelled_in_json(expression, any_spelling))
+    for text, valid, description in CASES[name][:40]:
+        if valid and name.endswith("hostname") and LEFT_OUT.search(text):
+            continue
+        spelled = json.dumps(text, ensure_ascii=False)[1:-1]
+        assert engine.accepts(spelled) == valid, (text, description)
+        spelled = json.dumps(text)[1:-1]
+        if "\\u" in spelled and text.isprintable():
+            assert engine.accepts(spelled) == (valid and any_spelling), (text, description)
 
 
 def test_nothing_is_made_before_it_is_asked_for() -> None:

@@ -15,7 +15,7 @@ from tokamata import _core
 from tokamata.patterns.json_schema.formats.hosts import LABEL
 from tokamata.patterns.regex import to_expression
 
-__all__ = ["HOST", "email", "local_part", "mailbox"]
+__all__ = ["HOST", "MOST_LOCAL", "MOST_MAILBOX", "email", "local_part", "mailbox"]
 
 MOST_LOCAL, MOST_MAILBOX = 64, 254  # octets
 
@@ -52,11 +52,14 @@ def email() -> _core.Expression:
 
     Literals of other families than IPv4 and IPv6 (``[tag:…]``) need a registered tag, and there is none.
     """
-    return mailbox(local_part(""), to_expression(HOST), to_expression(r"[\x00-\x7f]"))
+    character = to_expression(r"[\x00-\x7f]")
+    short, whole = (_core.repeat(character, 1, most) for most in (MOST_LOCAL, MOST_MAILBOX))
+    return mailbox(local_part(""), to_expression(HOST), short, whole)
 
 
-def mailbox(local: _core.Expression, host: _core.Expression, octet: _core.Expression) -> _core.Expression:
-    """The two parts, short enough."""
-    short = _core.intersect([local, _core.repeat(octet, 1, MOST_LOCAL)])
-    parts = _core.concat([short, _core.literal(b"@"), host])
-    return _core.intersect([parts, _core.repeat(octet, 1, MOST_MAILBOX)])
+def mailbox(
+    local: _core.Expression, host: _core.Expression, short: _core.Expression, whole: _core.Expression
+) -> _core.Expression:
+    """The two parts, the former ``short`` enough, and both together, as ``whole`` says."""
+    parts = _core.concat([_core.intersect([local, short]), _core.literal(b"@"), host])
+    return _core.intersect([parts, whole])
