@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import timed
 from fuzz_patterns import ALL_BYTES, live_tokens
+from maskbench import hugging_face
 from schema_judges import Judges, NoVerdict
 from schema_sources import MASKBENCH, Schemas, written_differently
 
@@ -240,6 +241,14 @@ def vocabularies() -> list[tk.Vocabulary]:
     ]
 
 
+def real_vocabularies() -> list[tk.Vocabulary]:
+    """Llama 3.1 and Gemma 3, where they are."""
+    folder = MASKBENCH.parent / "tokenizers"
+    known = (("llama-3.1", "<|eot_id|>"), ("gemma-3", "<eos>"))
+    paths = [(folder / f"{name}.json.gz", stop) for name, stop in known]
+    return [hugging_face(path, stop)[0] for path, stop in paths if path.exists()]
+
+
 def run(
     seconds: float,
     seed: int,
@@ -252,11 +261,11 @@ def run(
     Args:
         seconds: for how long.
         seed: of everything.
-        loaded: vocabularies; by default small ones.
+        loaded: vocabularies; by default small ones, and real ones where they are on the machine.
         source: of schemas; by default random ones, and MaskBench's where they are.
         failed: told of each failure, after which it goes on; by default the first ends the run.
     """
-    loaded, source = loaded or vocabularies(), source or Schemas(MASKBENCH)
+    loaded, source = loaded or [*vocabularies(), *real_vocabularies()], source or Schemas(MASKBENCH)
     end = time.monotonic() + seconds
     tally = Tally()
     while time.monotonic() < end:

@@ -209,10 +209,11 @@ def summary(outcomes: Iterable[Outcome]) -> str:
 
 
 def details(outcomes: Iterable[Outcome], known: dict[str, str]) -> Iterable[str]:
-    """A line for each schema that is refused or slow, and each difference, with its explanation."""
+    """Lines for each schema that is refused or slow, and each difference, with its explanation."""
     for one in outcomes:
         if one.refused or one.died:
             yield f"{one.name}: {one.died or 'refused: ' + one.refused}"[:400]
+            yield f"    {known.get(one.name, 'UNEXPLAINED')}"
         if one.compile_ms > SLOW_COMPILE_MS or one.mask_ms > SLOW_MASK_MS:
             yield f"{one.name}: slow: compiling {one.compile_ms:,.1f} ms, slowest mask {one.mask_ms:,.1f} ms"
         for found in one.differences:
@@ -221,7 +222,7 @@ def details(outcomes: Iterable[Outcome], known: dict[str, str]) -> Iterable[str]
             yield f"    jsonschema: {found.upstream}; {reason}"
 
 
-def hugging_face(path: Path) -> tuple[tk.Vocabulary, Encode]:
+def hugging_face(path: Path, stop: str = "<|eot_id|>") -> tuple[tk.Vocabulary, Encode]:
     """A ``tokenizer.json``, or the same with gzip: its vocabulary, and the tokenizer's own program."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     import tempfile
@@ -231,7 +232,7 @@ def hugging_face(path: Path) -> tuple[tk.Vocabulary, Encode]:
     text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tokenizer.json").write_bytes(text)
-        vocabulary = tk.Vocabulary.load(Path(folder) / "tokenizer.json", stop=["<|eot_id|>"])
+        vocabulary = tk.Vocabulary.load(Path(folder) / "tokenizer.json", stop=[stop])
         vocabulary.core  # noqa: B018  # made before the processes that share it
     own = Tokenizer.from_str(text.decode())
     return vocabulary, lambda line: list(own.encode(line, add_special_tokens=False).ids)
