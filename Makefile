@@ -45,7 +45,7 @@ test-threads: $(VENV)/test.stamp
 # All of what tests/canonical/test_exactness.py takes a tenth of, as a table; and MaskBench, where it is at hand.
 exactness: $(VENV)/test.stamp
 	$(BIN)/python tests/canonical/exactness.py
-	$(BIN)/python tests/patterns/json_schema/maskbench.py
+	$(BIN)/python tests/patterns/json_schema/schema_exactness.py
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

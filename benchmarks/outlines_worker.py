@@ -3,9 +3,8 @@
     python -I outlines_worker.py TOKENIZER_JSON EOS
 
 Answers lines of JSON on stdin with lines on stdout: first one that says that it is ready, then for
-``{"do": "compile", "pattern": p, "is_schema": b}`` the nanoseconds of ``outlines.generate.regex``, or of
-``json``, and for ``{"do": "step", "pattern": p, "is_schema": b, "calls": n, "runs": r}`` those of one step from the
-start state.
+``{"do": "compile", "pattern": p, "is_schema": b}`` the nanoseconds of ``outlines.generate.regex``, or
+of ``json``; for ``{"do": "step", …}`` with ``"calls": n, "runs": r`` besides, those of one step from the start state.
 
 The cache on disk is off, as in the paper.  Two things are made as outlines does not make them, for
 outside of what is timed they need the network or a package that it does not require: the tokenizer

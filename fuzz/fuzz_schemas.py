@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 import timed
 from fuzz_patterns import ALL_BYTES, live_tokens
-from maskbench import hugging_face
 from schema_judges import Judges, NoVerdict
 from schema_sources import MASKBENCH, Schemas, written_differently
 
@@ -243,6 +242,8 @@ def vocabularies() -> list[tk.Vocabulary]:
 
 def real_vocabularies() -> list[tk.Vocabulary]:
     """Llama 3.1 and Gemma 3, where they are."""
+    from schema_exactness import hugging_face  # late: it needs the package tokenizers
+
     folder = MASKBENCH.parent / "tokenizers"
     known = (("llama-3.1", "<|eot_id|>"), ("gemma-3", "<eos>"))
     paths = [(folder / f"{name}.json.gz", stop) for name, stop in known]

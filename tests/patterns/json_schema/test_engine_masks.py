@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from kernel_oracle import Oracle
-from maskbench import Outcome, judge, single_bytes
 from random_schemas import DRAFTS, RandomSchemas
+from schema_exactness import Outcome, judge, single_bytes
 from schema_suite import in_draft, remotes
 
 import tokamata as tk

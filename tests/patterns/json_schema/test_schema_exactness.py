@@ -1,4 +1,4 @@
-"""What ``maskbench.py`` does to MaskBench, done to our own schemas, and to some of its own where they are.
+"""What ``schema_exactness.py`` does to MaskBench, done to our own schemas, and to some of its own where they are.
 
 MaskBench's repository (guidance-ai/jsonschemabench) has no licence, so that none of it is here.
 ``schema_cases.json`` was written for this project, after the kinds of schemas and instances that it has.
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from guarded import Died, Guarded
-from maskbench import SHARED, details, explanations, judge, load, single_bytes, summary, upstream
+from schema_exactness import SHARED, details, explanations, judge, load, single_bytes, summary, upstream
 
 import tokamata as tk
 
