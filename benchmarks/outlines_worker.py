@@ -4,7 +4,8 @@
 
 Answers lines of JSON on stdin with lines on stdout: first one that says that it is ready, then for
 ``{"do": "compile", "pattern": p, "is_schema": b}`` the nanoseconds of ``outlines.generate.regex``, or
-of ``json``; for ``{"do": "step", …}`` with ``"calls": n, "runs": r`` besides, those of one step from the start state.
+of ``json``; for ``{"do": "step", …}`` with ``"calls": n, "runs": r`` besides, those of one step from
+the start state.
 
 The cache on disk is off, as in the paper.  Two things are made as outlines does not make them, for
 outside of what is timed they need the network or a package that it does not require: the tokenizer

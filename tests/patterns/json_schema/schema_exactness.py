@@ -6,7 +6,7 @@ is what the data say of the instance; where the engine says otherwise, `jsonsche
 difference is printed with what is known of it, from ``tests/data/maskbench_differences.json``.
 
     python tests/patterns/json_schema/schema_exactness.py [PATH] [--sample 300] [--seed 1] [--only ID ...]
-    python tests/patterns/json_schema/schema_exactness.py --tokenizer bytes         what the engine says byte by byte
+    python tests/patterns/json_schema/schema_exactness.py --tokenizer bytes      byte by byte
 """
 
 from __future__ import annotations

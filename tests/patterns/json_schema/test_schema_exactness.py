@@ -1,4 +1,4 @@
-"""What ``schema_exactness.py`` does to MaskBench, done to our own schemas, and to some of its own where they are.
+"""What ``schema_exactness.py`` does to MaskBench, done to our own schemas, and to some of those.
 
 MaskBench's repository (guidance-ai/jsonschemabench) has no licence, so that none of it is here.
 ``schema_cases.json`` was written for this project, after the kinds of schemas and instances that it has.
