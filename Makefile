@@ -42,9 +42,10 @@ test-threads: $(VENV)/test.stamp
 	$(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
 	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure -R core.threads
 
-# All of what tests/canonical/test_exactness.py takes a tenth of, as a table.
+# All of what tests/canonical/test_exactness.py takes a tenth of, as a table; and MaskBench, where it is at hand.
 exactness: $(VENV)/test.stamp
 	$(BIN)/python tests/canonical/exactness.py
+	$(BIN)/python tests/patterns/json_schema/schema_exactness.py
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy
@@ -57,6 +58,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
 	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
 	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
+	$(BIN)/python benchmarks/maskbench.py --markdown benchmarks/results/maskbench.md --plot docs/maskbench.svg
 	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
 	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg
 	$(BIN)/python benchmarks/canonical.py --make-environments --markdown benchmarks/results/canonical.md --plot docs/canonical_growth.svg

@@ -81,7 +81,7 @@ def _difference(names: list[str], case: Case, ours: Bits, theirs: Bits, tokenize
     who = ", ".join(names)
     parts = [f"{len(only_ours) + len(only_theirs):,} tokens differ"]
     own = ((0, "it is tokamata's mask of the regex, where tokamata has something else"),) if case.ours else ()
-    for flags, reading in own + _READINGS:
+    for flags, reading in () if case.is_schema else own + _READINGS:
         if np.array_equal(first_mask(case.pattern, tokenizer, flags), theirs):
             parts.append(reading)
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 
@@ -15,6 +16,7 @@ class Case:
         texts: what is walked token by token; empty where only the first mask is of interest.
         longest: how many bytes the tokens of the texts may have; ``None`` is without bound.
         ours: what tokamata gets in the place of the pattern, where that is something else.
+        is_schema: the pattern is the text of a JSON Schema.
     """
 
     name: str
@@ -22,6 +24,7 @@ class Case:
     texts: tuple[str, ...] = ()
     longest: int | None = None
     ours: str | None = None
+    is_schema: bool = False
 
     def pattern_for(self, engine: str) -> str:
         """What the engine of that name gets."""
@@ -62,8 +65,40 @@ PAPER = (
     ),
 )
 
-# As table 2 has them: the last by the extension, which is tokamata's own pattern for it.
-TABLE_2 = (*PAPER[:3], replace(PAPER[3], ours="(?P<QUOTED_TEXT>)"))
+# Appendix C.4.5; nothing in it is required.
+_CHARACTER = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "class": {"type": "string", "enum": ["Warrior", "Rogue", "Sorceror"]},
+        "life": {"type": "integer"},
+        "mana": {"type": "integer"},
+        "equipment": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "durability": {"type": "integer"},
+                    "quality": {"type": "string", "enum": ["Normal", "Magic", "Unique"]},
+                },
+            },
+        },
+    },
+}
+JSON_OBJECT = Case(
+    "JSON object",
+    json.dumps(_CHARACTER),
+    (
+        '{"name": "Mordenkainen", "class": "Sorceror", "life": 42, "mana": 350, "equipment": '
+        '[{"name": "Staff of Power", "durability": 20, "quality": "Unique"}, '
+        '{"name": "Robe", "durability": 7, "quality": "Normal"}]}',
+    ),
+    is_schema=True,
+)
+
+# As table 2 has them: quoted text by the extension, which is tokamata's own pattern for it.
+TABLE_2 = (*PAPER[:3], replace(PAPER[3], ours="(?P<QUOTED_TEXT>)"), JSON_OBJECT)
 
 # Two of them again, with digits that mean the same to every engine, since not all read \d alike.
 LIKE_FOR_LIKE = tuple(

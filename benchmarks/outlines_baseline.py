@@ -105,9 +105,12 @@ class Outlines:
         found = OutlinesFigures()
         for run in range(runs):
             for pattern, times in ((TRIVIAL, found.trivial), (case.pattern, found.compiling)):
-                times.append(self._child.ask({"do": "compile", "pattern": pattern}, _ANSWER_S)["ns"])
+                is_schema = case.is_schema and pattern != TRIVIAL
+                request = {"do": "compile", "pattern": pattern, "is_schema": is_schema}
+                times.append(self._child.ask(request, _ANSWER_S)["ns"])
             step(f"{self.name}, {case.name}, {run + 1} of {runs}")
-        request = {"do": "step", "pattern": case.pattern, "calls": 500, "runs": runs}
+        request = {"do": "step", "pattern": case.pattern, "is_schema": case.is_schema}
+        request |= {"calls": 500, "runs": runs}
         answer = self._child.ask(request, _ANSWER_S)
         found.allowed = answer.pop("allowed")
         found.steps = answer

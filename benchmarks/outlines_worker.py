@@ -3,8 +3,9 @@
     python -I outlines_worker.py TOKENIZER_JSON EOS
 
 Answers lines of JSON on stdin with lines on stdout: first one that says that it is ready, then for
-``{"do": "compile", "pattern": p}`` the nanoseconds of ``outlines.generate.regex``, and for
-``{"do": "step", "pattern": p, "calls": n, "runs": r}`` those of one step from the start state.
+``{"do": "compile", "pattern": p, "is_schema": b}`` the nanoseconds of ``outlines.generate.regex``, or
+of ``json``; for ``{"do": "step", …}`` with ``"calls": n, "runs": r`` besides, those of one step from
+the start state.
 
 The cache on disk is off, as in the paper.  Two things are made as outlines does not make them, for
 outside of what is timed they need the network or a package that it does not require: the tokenizer
@@ -22,6 +23,7 @@ import time
 from collections.abc import Callable
 from importlib import metadata
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import outlines
@@ -75,20 +77,24 @@ class Worker:
         # The vocabulary is converted, and numba compiles, in the first call.
         outlines.generate.regex(self._model, _WARM_UP)
 
-    def compile(self, pattern: str) -> dict[str, object]:
-        """One call of ``outlines.generate.regex``."""
+    def compile(self, pattern: str, is_schema: bool) -> dict[str, object]:
+        """One call of ``outlines.generate.regex``, or ``json``."""
         start = time.perf_counter_ns()
-        outlines.generate.regex(self._model, pattern)
+        self._generator(pattern, is_schema)
         return {"ns": time.perf_counter_ns() - start}
 
-    def step(self, pattern: str, calls: int, runs: int) -> dict[str, object]:
+    def _generator(self, pattern: str, is_schema: bool) -> Any:
+        made = outlines.generate.json if is_schema else outlines.generate.regex
+        return made(self._model, pattern)
+
+    def step(self, pattern: str, is_schema: bool, calls: int, runs: int) -> dict[str, object]:
         """Appendix C.3: the tokens allowed at the start, a vector that marks them, the state after the first.
 
         Three readings of "a vector": ``float``, one of -inf and 0, as is added to logits; ``own``, what
         outlines itself does when it generates, which is to copy logits; ``bool``, the least that one
         could do.  Each is nanoseconds a call, of ``runs`` loops of ``calls``.
         """
-        fsm = outlines.generate.regex(self._model, pattern).fsm
+        fsm = self._generator(pattern, is_schema).fsm
         width, start_state = self._width, fsm.first_state
         logits = torch.zeros((1, width))
 

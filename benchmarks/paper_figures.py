@@ -16,6 +16,7 @@ PAPER_SPEEDUPS = {
     "ISO date-time": (7110.0, 24.3),
     "IP address": (6850.0, 26.1),
     "quoted text": (13400.0, 6.5),
+    "JSON object": (7240.0, 33.6),
 }
 FIRST_MASK_US = 100.0
 COMPILE_SPEEDUP = 13_000.0
@@ -182,6 +183,8 @@ def _compiling(vocabulary: VocabularyFigures) -> Table:
         notes=[
             "'fresh vocabulary': nothing of the vocabulary has been used before but by the trivial regex. "
             "tokamata keeps with a vocabulary what stays inside a class of code points, for all constraints.",
+            "JSON object: the schema's text; outlines 0.0.34 and outlines-core make a regex of it, in which "
+            "members come in the order of the schema, and no others beside them.",
             "For quoted text tokamata has the extension, which is another language than the regex of the "
             "others: any escape, and spaces anywhere, but no line feed.",
             "'after others': right after another engine's turn, when the caches hold what that left there.",

@@ -1,4 +1,4 @@
-"""Table 2 of paper 002 (Koo, Liu & He), all rows but JSON: tokamata, its peers, and outlines 0.0.34.
+"""Table 2 of paper 002 (Koo, Liu & He), tokamata, its peers, and outlines 0.0.34.
 
     python benchmarks/paper_table.py --make-environments    # the first time: outlines needs one of its own
     python benchmarks/paper_table.py --quick                # fewer runs, to see that it works
@@ -35,6 +35,7 @@ from outlines_baseline import (
 )
 from paper_figures import PaperFigures, Row, VocabularyFigures
 from running import Progress, add_output_options, publish, say, use_one_thread
+from schema_engines import with_schemas
 from timing import Summary, clock, clock_cost_ns, quiet, summarize
 from tokenizer import NoTokenizerError, Tokenizer, add_folder_option, load_known
 from trials import Budget, run_case
@@ -169,6 +170,8 @@ def _row(
     found: VocabularyFigures,
 ) -> Row:
     budget = Budget(options.budget, 0.0)
+    if case.is_schema:
+        engines = [with_schemas(engine) for engine in engines]
     results, differences = run_case(case, engines, tokenizer, options.runs, budget, say)
     found.differences += differences
     row = Row({name: reduce(result, clock_ns) for name, result in results.items()})
@@ -178,13 +181,18 @@ def _row(
             steps = _start_steps(engine, case, tokenizer, 100 * options.runs, clock_ns)
             if steps is not None:
                 row.steps[engine.name] = steps
-    pattern = case.pattern_for("tokamata")
-    compiled = tk.regex(pattern).compile(tokenizer.vocabulary)
+    compiled = _constraint(case).compile(tokenizer.vocabulary)
     first = int(np.flatnonzero(_start_mask(compiled, tokenizer))[0])
     loops = alone.time_steps(compiled, [[first]], _STEP_CALLS, 4 * options.runs)
     row.ours_row, row.ours_view = loops[alone.FILL_STEP], loops[alone.VIEW_STEP]
-    row.fresh = _on_fresh_vocabularies(pattern, tokenizer, min(options.runs, 10), clock_ns)
+    row.fresh = _on_fresh_vocabularies(case, tokenizer, min(options.runs, 10), clock_ns)
     return row
+
+
+def _constraint(case: Case, pattern: str | None = None) -> tk.Constraint:
+    """tokamata's; of another pattern than its own, where one is given."""
+    text = case.pattern_for("tokamata") if pattern is None else pattern
+    return tk.json_schema(text) if case.is_schema else tk.regex(text)
 
 
 def _start_mask(compiled: tk.CompiledConstraint, tokenizer: Tokenizer) -> Bits:
@@ -211,7 +219,7 @@ def _start_steps(
     return summarize(samples, clock_ns)
 
 
-def _on_fresh_vocabularies(pattern: str, tokenizer: Tokenizer, runs: int, clock_ns: float) -> Summary | None:
+def _on_fresh_vocabularies(case: Case, tokenizer: Tokenizer, runs: int, clock_ns: float) -> Summary | None:
     """tokamata with vocabularies that have seen the trivial regex alone, as a warm-up (appendix C.2)."""
     samples = []
     for run in range(runs):
@@ -222,7 +230,7 @@ def _on_fresh_vocabularies(pattern: str, tokenizer: Tokenizer, runs: int, clock_
         row = np.zeros((vocabulary.width + 31) // 32, dtype=np.int32)
         with quiet():
             start = clock()
-            tk.regex(pattern).compile(vocabulary).matcher().fill_mask(row)
+            _constraint(case).compile(vocabulary).matcher().fill_mask(row)
             samples.append(clock() - start)
         say(f"fresh vocabularies: round {run + 1} of {runs}")
     return summarize(samples, clock_ns)
@@ -243,7 +251,7 @@ def _take(measured: OutlinesFigures, row: Row, case: Case, tokenizer: Tokenizer)
     row.outlines_steps = {
         reading: summary for reading, times in measured.steps.items() if (summary := summarize(times))
     }
-    compiled = tk.regex(case.pattern).compile(tokenizer.vocabulary)
+    compiled = _constraint(case, case.pattern).compile(tokenizer.vocabulary)
     ours = set(np.flatnonzero(_start_mask(compiled, tokenizer)).tolist())
     theirs = set(measured.allowed) - set(tokenizer.vocabulary.stop)
     row.differing = len(ours - theirs), len(theirs - ours)

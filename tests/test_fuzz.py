@@ -1,4 +1,4 @@
-"""A minute of fuzzing in every run: of the core (ctest), of the whole library, of canonical constraints.
+"""A minute of fuzzing in every run: of the core (ctest), the whole library, canonical constraints, schemas.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 import fuzz_canonical
 import fuzz_patterns
+import fuzz_schemas
+from schema_sources import Schemas
 
 
 def test_patterns_vocabularies_and_calls() -> None:
@@ -29,3 +31,11 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
         tally = fuzz_canonical.run(seconds=15, seed=20261121)
     assert tally.tried > 0
     assert min(tally.masks, tally.walks, tally.texts) > 0
+
+
+def test_texts_sampled_from_schemas() -> None:
+    """Of vocabularies that have every byte; those that lack some come to limits, and are for long runs."""
+    loaded = fuzz_schemas.vocabularies()[:2]
+    tally = fuzz_schemas.run(seconds=20, seed=20261121, loaded=loaded, source=Schemas())
+    assert tally.tried > tally.refused + tally.empty + tally.limited
+    assert min(tally.texts, tally.judged, tally.compared) > 0

@@ -1,0 +1,181 @@
+"""MaskBench: JSON Schemas from schema to first mask and between masks, beside the peers.
+
+    python benchmarks/maskbench.py                                   # 600 schemas, Llama 3.1
+    python benchmarks/maskbench.py --quick                           # few, to see that it works
+
+Each engine runs in a process of its own, so that one that takes too long for a schema can be stopped, and
+they take turns, some schemas each.  See README.md beside it for what each figure means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import tempfile
+from pathlib import Path
+
+import environment
+from child import Child, ChildError
+from maskbench_cases import FILE, SchemaCase, load
+from maskbench_figures import EngineRun, MaskBenchFigures, Server
+from maskbench_worker import Compiled, Replayed
+from running import Progress, add_output_options, draw, publish, say, use_one_thread
+from schema_engines import ANY_ORDER, ENGINES, TOKAMATA
+from tokenizer import NoTokenizerError, Tokenizer, add_folder_option, load_known
+
+_ENGINES = "tokamata;tokamata, any order;tokamata, canonical;llguidance;glrmask;glrmask-trie;xgrammar"
+_TURN = 25  # schemas of an engine before the next has its turn
+_READY_S = 300.0
+_WORKER = Path(__file__).with_name("maskbench_worker.py")
+
+
+def main() -> int:
+    """The program; returns its exit status: 1 where tokamata accepts what is invalid, 2 without data."""
+    options = _options()
+    use_one_thread()
+    try:
+        figures = _measure(options)
+    except (NoTokenizerError, ChildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    publish(figures.tables(), figures.facts, figures.as_json(), options)
+    draw("maskbench_plot", "draw", figures, options.plot)
+    ours = [figures.engines[name] for name in (TOKAMATA, ANY_ORDER) if name in figures.engines]
+    return int(any(run.outcomes(figures.cases, set())["false accepts"] for run in ours))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--quick", action="store_true", help="few schemas, to see that it works")
+    add("--schemas", type=Path, default=FILE, metavar="FILE", help=f".jsonl.xz (default: {FILE})")
+    add("--count", type=int, metavar="N", help="schemas (default 600, quick 20)")
+    add("--seed", type=int, default=0, metavar="N", help="of the sample")
+    add("--engines", default=_ENGINES, metavar="NAMES", help=f"parted by semicolons (default {_ENGINES})")
+    add(
+        "--timeout", type=float, default=10.0, metavar="S", help="seconds for a schema to its first mask (10)"
+    )
+    add("--replay-timeout", type=float, default=60.0, metavar="S", help="seconds for its instances (60)")
+    add("--memory", type=float, default=16.0, metavar="GB", help="of an engine (default 16)")
+    add("--server", type=int, metavar="N", help="schemas for the figure of a server (default 1000, quick 40)")
+    add("--plot", type=Path, metavar="FILE", help="draw the times (.svg, .png)")
+    add_folder_option(parser)
+    add_output_options(parser)
+    options = parser.parse_args()
+    options.count = options.count or (20 if options.quick else 600)
+    if options.server is None:
+        options.server = 40 if options.quick else 1000
+    unknown = [name for name in _names(options) if name not in ENGINES]
+    if unknown:
+        parser.error(f"no engine is called {unknown[0]!r}; known are {'; '.join(ENGINES)}")
+    return options
+
+
+def _names(options: argparse.Namespace) -> list[str]:
+    return [name.strip() for name in options.engines.split(";") if name.strip()]
+
+
+def _measure(options: argparse.Namespace) -> MaskBenchFigures:
+    if not options.schemas.exists():
+        raise FileNotFoundError(f"{options.schemas}: no such file; pass --schemas with MaskBench's schemas")
+    facts = environment.describe()
+    facts["limits"] = (
+        f"{options.timeout:g} s to the first mask, {options.replay_timeout:g} s for the instances, "
+        f"{options.memory:g} GB for an engine"
+    )
+    with tempfile.TemporaryDirectory(prefix="tokamata-benchmark-") as work:
+        tokenizer = load_known("llama-3.1", options.tokenizers, Path(work))
+        cases = load(options.schemas, options.count, options.seed, tokenizer)
+        instances = sum(len(case.texts) for case in cases)
+        facts["schemas"] = (
+            f"{len(cases)} of {options.schemas.name}, seed {options.seed}; {instances:,} instances"
+        )
+        facts["vocabulary"] = f"{tokenizer.vocabulary!r}, from {tokenizer.origin}"
+        figures = MaskBenchFigures(facts, cases)
+        turns = [Turns(name, tokenizer, options) for name in _names(options) if _is_installed(name)]
+        with Progress("MaskBench", len(turns) * len(cases)) as progress:
+            for start in range(0, len(cases), _TURN):
+                shift = start // _TURN % len(turns)
+                for turn in [*turns[shift:], *turns[:shift]]:
+                    for number in range(start, min(start + _TURN, len(cases))):
+                        turn.measure(number, cases[number])
+                        progress.step(turn.engine)
+        for turn in turns:
+            turn.close()
+            figures.engines[turn.engine] = turn.run
+        if options.server:
+            others = load(options.schemas, options.server, options.seed + 1, tokenizer)
+            figures.server = _serve(others, tokenizer, options)
+    say("")
+    return figures
+
+
+def _is_installed(engine: str) -> bool:
+    package = ENGINES[engine][0]
+    if importlib.util.find_spec(package) is None:
+        say(f"{engine}: left out, {package} is not installed; pip install -r benchmarks/requirements.txt")
+        return False
+    return True
+
+
+class Turns:
+    """An engine's process, started again where it has died."""
+
+    def __init__(self, engine: str, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
+        self.engine = engine
+        self._timeout_s: float = options.timeout
+        self._replay_s: float = options.replay_timeout
+        memory = str(int(options.memory * 1e9))
+        self._command = [sys.executable, str(_WORKER), engine, "llama-3.1", str(tokenizer.path), memory]
+        self._child: Child | None = None
+        self.run = EngineRun()
+
+    def _start(self) -> Child:
+        say(f"{self.engine}: starting")
+        self._child = Child(self._command, self.engine)
+        self.run.clock_ns = self._child.receive(_READY_S)["clock_ns"]
+        return self._child
+
+    def measure(self, number: int, case: SchemaCase) -> None:
+        """Has its turn with one schema."""
+        texts = (
+            case.ordered if self.engine.startswith("tokamata") and self.engine != ANY_ORDER else case.texts
+        )
+        compiled, replayed = None, None
+        child = self._child or self._start()
+        try:
+            compiled = Compiled(**child.ask({"schema": case.text}, self._timeout_s))
+            if compiled.refused is None:
+                replayed = Replayed(**child.ask({"texts": texts}, self._replay_s))
+        except ChildError as error:
+            child.close()
+            self._child = None
+            self.run.failures[number] = str(error)
+        self.run.compiled.append(compiled)
+        self.run.replayed.append(replayed)
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._child is not None:
+            self._child.close()
+
+
+def _serve(cases: list[SchemaCase], tokenizer: Tokenizer, options: argparse.Namespace) -> Server:
+    """Many schemas in one process, in the order of the schema."""
+    turn = Turns(TOKAMATA, tokenizer, options)
+    found = Server()
+    with Progress("server", len(cases)) as progress:
+        for number, case in enumerate(cases):
+            turn.measure(number, case)
+            progress.step(case.name)
+            one = turn.run.compiled[-1]
+            if one is not None and one.compiling is not None and one.mask is not None:
+                found.first_mask_us.append((one.compiling + one.mask) / 1e3)
+                found.memory_mb.append(one.memory_mb)
+    turn.close()
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Who says whether a value is of a schema: the meaning of the table that it becomes, and `jsonschema`.
+
+`jsonschema` searches patterns with Python's ``re``, which is another dialect than JSON Schema's; here it gets
+them in that dialect, by an engine that is tested against Node.js elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from decimal import Context, Decimal, localcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from jsonschema import _keywords, _utils
+from jsonschema.validators import validator_for
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "patterns"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "patterns" / "json_schema"))
+
+from kernel_oracle import Oracle
+
+import tokamata as tk
+from tokamata.patterns.json_schema import RecordingTable, read_schema
+
+_BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
+
+
+class NoVerdict(Exception):
+    """A judge cannot say."""
+
+
+class _EcmaSearch:
+    """What `jsonschema` uses of the module ``re``."""
+
+    @staticmethod
+    @cache
+    def _compiled(pattern: str) -> tk.CompiledConstraint | None:
+        try:
+            return tk.regex(pattern, dialect="ecma").compile(_BYTES)
+        except tk.EmptyConstraintError:
+            return None
+        except tk.TokamataError:
+            raise NoVerdict from None
+
+    @classmethod
+    def search(cls, pattern: str, text: str) -> bool:
+        compiled = cls._compiled(pattern)
+        if compiled is None:
+            return False
+        matcher = compiled.matcher()
+        return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
+
+
+_keywords.re = _utils.re = _EcmaSearch  # type: ignore[attr-defined]
+
+
+def exact(value: Any) -> Any:
+    """The same with numbers as they are written, not as floats."""
+    return json.loads(json.dumps(value), parse_float=Decimal)
+
+
+class Judges:
+    """What a schema says of values.
+
+    Args:
+        schema: the schema.
+        formats: whether they are asserted.
+
+    Raises:
+        tokamata.TokamataError: it cannot be read.
+    """
+
+    def __init__(self, schema: Any, formats: bool) -> None:
+        table = RecordingTable()
+        options: Any = "assert" if formats else "annotate"
+        self._root = read_schema(schema, table=table, formats=options).root
+        self._oracle = Oracle(table)
+        self._schema = exact(schema)
+
+    def by_table(self, value: Any) -> bool:
+        """By the definition of each node of the table.
+
+        Raises:
+            NoVerdict: a number is too large to compute with, or the value too deep.
+        """
+        try:
+            return self._oracle.holds(self._root, value)
+        except (RecursionError, AssertionError, KeyError):
+            raise NoVerdict from None
+
+    def by_upstream(self, value: Any) -> bool:
+        """By `jsonschema`, without formats.
+
+        Raises:
+            NoVerdict: it raises what it does at references and patterns that it does not take.
+        """
+        kind = validator_for(self._schema, default=jsonschema.Draft202012Validator)
+        try:
+            with localcontext(Context(prec=1000)):
+                return bool(kind(self._schema).is_valid(value))
+        except NoVerdict:
+            raise
+        except Exception:  # of referencing, decimal, and others
+            raise NoVerdict from None
