@@ -151,8 +151,26 @@ MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
   return mask;
 }
 
+// Where a state holds rules, its continuations are without end, and what is known of them is told in bytes, each a
+// token: a text that tokens of several bytes would still finish in time may be refused here, and one is always
+// left, since a state that needs so many bytes has one behind it that needs one less.
+MaskPtr Completions::build_rule_mask(Place place, TokenCount left, Budget& budget) {
+  const MaskPtr allowed = automaton_.mask(place, budget);
+  std::vector<std::uint32_t> tokens;
+  walk_kinds(automaton_, automaton_.sketched(place, budget), budget, [&](StateId target, const TokenKind& kind) {
+    if (known(target).at_most > left - 1) return;
+    for (const std::uint32_t token : kind.tokens)
+      if ((allowed->words[token / 32] >> (token % 32)) & 1) tokens.push_back(token);
+  });
+  return automaton_.mask_of(place, tokens);
+}
+
 MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
   std::vector<std::uint32_t> tokens;
+  if (left > 0 && automaton_.automaton().node(place.state).rules) {
+    MaskPtr mask = build_rule_mask(place, left, budget);
+    if (mask->set_bits > 0) return mask;
+  }
   if (left > 0) {
     walk_kinds(automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
       if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());

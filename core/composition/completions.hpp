@@ -64,6 +64,7 @@ class Completions {
   std::vector<StateId> shortest_route(Place place, Budget& budget);
   bool is_ample(Place place, TokenCount left) const;
   MaskPtr build_mask(Place place, TokenCount left, Budget& budget);
+  MaskPtr build_rule_mask(Place place, TokenCount left, Budget& budget);
 
   TokenAutomaton& automaton_;
   std::unordered_map<std::uint32_t, Known> known_;

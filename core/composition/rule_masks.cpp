@@ -45,12 +45,14 @@ TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, Budget& b
 
 // Sets the bits of the tokens whose remainders live in the tail.
 void TokenAutomaton::add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget) {
+  mask.note(automaton_.arena().node(tail).spelled);
   struct Frame {
     std::uint32_t child, end;
     StateId state;
   };
   const auto take = [&](const TerminalPart::Node& node, StateId state) {
     if (node.tokens_begin == node.tokens_end) return;
+    mask.note(automaton_.node(state).spelled);
     const bool is_suspect = automaton_.node(state).suspect;
     for (std::uint32_t i = node.tokens_begin; i < node.tokens_end; ++i) {
       const std::uint32_t token = part.tokens[i];
@@ -81,6 +83,8 @@ void TokenAutomaton::add_leaving(const TerminalPart& part, ExpressionId tail, Ru
 // Punctuation, blanks and names are followed down the trie directly: most of the bytes that they ask for are on no
 // token's way, and a state for each would be made for nothing.  What begins with anything else is walked.
 class TokenAutomaton::RuleMaskMaker {
+  static constexpr std::uint64_t kLongestRest = 3;  // of a code point that a loop has begun
+
  public:
   RuleMaskMaker(TokenAutomaton& tokens, Budget& budget)
       : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget) {}
@@ -108,8 +112,9 @@ class TokenAutomaton::RuleMaskMaker {
     mask_.words[token / 32] |= 1u << (token % 32);
   }
 
-  // The tokens that end at a node, behind which the text goes on with `rest`.
-  void add_own(NodeId node, bool is_suspect) {
+  // The tokens that end at a node, behind which the text needs so many bytes more.
+  void add_own(NodeId node, bool is_suspect, std::uint64_t spelled) {
+    mask_.note(spelled);
     const std::span<const std::uint32_t> order = trie_.order();
     for (std::uint32_t own = trie_.node(node).tokens_begin; own < trie_.own_end(node); ++own) {
       set(order[own]);
@@ -136,6 +141,8 @@ class TokenAutomaton::RuleMaskMaker {
       mask_.words = part.inside;
     else
       std::ranges::transform(mask_.words, part.inside, mask_.words.begin(), std::bit_or());
+    // Whatever was read of the terminal, its rest is no longer than its worst one.
+    mask_.note(std::uint64_t{arena_.node(terminal).worst} + arena_.node(tail).spelled);
     if (tail != Arena::kEpsilon) tokens_.add_leaving(part, tail, mask_, budget_);
   }
 
@@ -150,7 +157,7 @@ class TokenAutomaton::RuleMaskMaker {
     const NodeId child = trie_.child(node, *byte);
     if (child == TokenTrie::root()) return true;
     const ExpressionId settled = settled_tail(tail);
-    add_own(child, arena_.node(settled).suspect);
+    add_own(child, arena_.node(settled).suspect, arena_.node(settled).spelled);
     if (trie_.children_begin(child) != trie_.children_end(child)) open(child, settled);
     return true;
   }
@@ -169,7 +176,7 @@ class TokenAutomaton::RuleMaskMaker {
     for (Count i = 0; i < head.maximum; ++i) {
       at = trie_.child(at, *byte);
       if (at == TokenTrie::root()) return true;
-      add_own(at, arena_.node(settled).suspect);
+      add_own(at, arena_.node(settled).suspect, head.maximum - 1 - i + arena_.node(settled).spelled);
     }
     open(at, settled);
     return true;
@@ -186,6 +193,13 @@ class TokenAutomaton::RuleMaskMaker {
     std::vector<std::pair<NodeId, std::size_t>> ends;
     std::vector<Frame> frames{{from, 0, strings.size(), 0}};
     const bool is_suspect = rule.suspect || arena_.node(tail).suspect;
+    // The longest string, and what the rule needs besides.
+    std::uint64_t spelled = std::uint64_t{rule.spelled} + arena_.node(tail).spelled;
+    std::size_t longest = 0;
+    for (const std::string_view string : strings) longest = std::max(longest, string.size());
+    spelled += longest;
+    for (std::size_t i = 0; i < strings.size(); ++i)
+      spelled = std::max(spelled, std::uint64_t{arena_.rules(rule).spelled_behind(rule.rule(), i)} + longest + arena_.node(tail).spelled);
     while (!frames.empty()) {
       const Frame frame = frames.back();
       frames.pop_back();
@@ -195,7 +209,7 @@ class TokenAutomaton::RuleMaskMaker {
         for (high = low + 1; high < frame.high && strings[high][frame.depth] == byte;) ++high;
         const NodeId child = trie_.child(frame.node, static_cast<std::uint8_t>(byte));
         if (child == TokenTrie::root()) continue;
-        add_own(child, is_suspect);
+        add_own(child, is_suspect, spelled);
         if (trie_.children_begin(child) == trie_.children_end(child)) continue;
         if (strings[low].size() == frame.depth + 1)
           ends.emplace_back(child, low);
@@ -216,6 +230,7 @@ class TokenAutomaton::RuleMaskMaker {
       return WalkState{automaton.node(at).suspect ? std::span<const Loop>() : std::span<const Loop>(tokens_.loops(at, budget_)), true};
     };
     const auto visit = [&](NodeId node, StateId at) {
+      mask_.note(std::uint64_t{automaton.node(at).spelled} + kLongestRest);
       if (!automaton.node(at).suspect) return;
       for (std::uint32_t own = trie_.node(node).tokens_begin; own < trie_.own_end(node); ++own) mask_.suspects.push_back(order[own]);
     };
@@ -244,9 +259,13 @@ TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& b
   return RuleMaskMaker(*this, budget).make(automaton_.expression(state));
 }
 
+TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
+  const ExpressionId sketch = automaton_.arena().sketched(automaton_.expression(place.state), budget);
+  return {automaton_.state_of(automaton_.arena().settled(sketch), budget), place.at_start};
+}
+
 MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {
-  const ExpressionId sketch = automaton_.arena().sketched(automaton_.expression(state), budget);
-  const StateId holder = automaton_.clipped(automaton_.state_of(sketch, budget), budget);
+  const StateId holder = automaton_.clipped(sketched({state, false}, budget).state, budget);
   if (!data(holder).mask) {
     RuleMask made = make_rule_mask(holder, budget);
     auto mask = std::make_shared<Mask>();
@@ -254,6 +273,7 @@ MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {
     mask->words = std::move(made.words);
     mask->set_bits = mask->open_tokens = count_bits(mask->words);
     if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
+    data(holder).most_after = made.most;
     if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
     remember(holder, std::move(mask));
   }
@@ -268,6 +288,7 @@ MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {
     ask_refused(state, ask, budget);
   }
   data(state).mask_state = holder;
+  data(state).most_after = data(holder).most_after;
   if (refused.empty()) return data(holder).mask;
   std::ranges::sort(refused);
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());

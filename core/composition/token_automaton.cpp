@@ -287,6 +287,7 @@ std::uint64_t TokenAutomaton::most_from(StateId state) const {
 // Where lookaround and the like are in play, the mask has met every state that a token leads to.
 std::uint64_t TokenAutomaton::most_after(Place place) const {
   const ExpressionNode& node = automaton_.node(place.state);
+  if (node.rules) return !place.at_start && place.state.value < data_.size() ? data_[place.state.value].most_after : kEndless;
   if (lives_by_bytes_ && !node.constrained) return endless_if_capped(node.worst);
   if (place.at_start || !node.constrained || place.state.value >= data_.size()) return kEndless;
   return data_[place.state.value].most_after;

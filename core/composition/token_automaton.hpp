@@ -85,6 +85,8 @@ class TokenAutomaton {
   // class; and the tokens that stay inside such a class.
   std::optional<Factors> factors(StateId state);
   MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
+  // The place of the sketch of a state (expression/rules.hpp).
+  Place sketched(Place place, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state behind an edge.
@@ -153,6 +155,11 @@ class TokenAutomaton {
   struct RuleMask {
     Words words;
     std::vector<std::uint32_t> suspects;  // tokens that must be asked for
+    std::uint64_t most = 0;               // bytes that the text needs behind any token, kEndless where that is not known
+
+    void note(std::uint64_t bytes) {
+      most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
+    }
   };
   const TerminalPart& terminal_part(ExpressionId terminal, Budget& budget);
   TerminalPart make_terminal_part(ExpressionId terminal, Budget& budget);

@@ -73,6 +73,8 @@ class Rules {
   // another; what follows each is `behind`.  Valid until the next call.
   virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
   virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
+  // As About::spelled, of what is behind a string.
+  virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
   // Texts that the rule does not accept, though its sketch does, whatever follows them; each to the end of what
   // the sketch cannot judge.
   virtual std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) = 0;

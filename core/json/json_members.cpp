@@ -97,6 +97,11 @@ ExpressionId JsonRules::behind(RuleId id, std::size_t string, Arena& arena, Budg
   return after_name_of(rule, rule.low + string, {arena, budget});
 }
 
+std::uint32_t JsonRules::spelled_behind(RuleId id, std::size_t string) const {
+  const Rule& rule = rules_[id.value];
+  return choices_.at(rule.subject).names[rule.low + string].length;
+}
+
 ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const Work& work) {
   const Choice::Name& name = choice(rule.subject, work).names[place];
   const Object object = objects_[rule.subject];

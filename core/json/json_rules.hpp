@@ -58,6 +58,7 @@ class JsonRules : public Rules {
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
   ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
+  std::uint32_t spelled_behind(RuleId rule, std::size_t string) const override;
   std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) override;
   void forget_expressions() override;
   std::size_t memory_bytes() const override;
