@@ -29,7 +29,7 @@ def run(text: str, name: str, namespace: dict[str, Any]) -> None:
             doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
             namespace.update(test.globs)
         else:
-            exec(compile("\n" * line + code, name, "exec"), namespace)
+            exec(compile("\n" * line + code, name, "exec", dont_inherit=True), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -7,7 +7,7 @@ import sys
 
 HEAVY = (
     "torch", "transformers", "tokenizers", "tiktoken", "sentencepiece", "gguf", "llama_cpp",
-    "typer", "rich", "huggingface_hub", "numpy",
+    "typer", "rich", "huggingface_hub", "numpy", "pydantic",
 )  # fmt: skip
 
 

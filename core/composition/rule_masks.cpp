@@ -58,7 +58,7 @@ void TokenAutomaton::add_leaving(const TerminalPart& part, ExpressionId tail, Ru
       if (is_suspect) mask.suspects.push_back(token);
     }
   };
-  const StateId start = automaton_.state_of(tail, budget);
+  const StateId start = automaton_.state_of(automaton_.arena().settled(tail), budget);
   if (automaton_.node(start).suspect) take(part.nodes[0], start);
   std::vector<Frame> frames(1, {part.nodes[0].children_begin, part.nodes[0].children_end, start});
   while (!frames.empty()) {
@@ -157,8 +157,7 @@ class TokenAutomaton::RuleMaskMaker {
 
   // A tail comes to the front: where it begins with a Commit, that is made now.
   ExpressionId settled_tail(ExpressionId tail) {
-    std::vector<ExpressionId> one{tail};
-    return arena_.unite(one);
+    return arena_.settled(tail);
   }
 
   // So many of one byte, or one at most; what may be skipped was unfolded.

@@ -324,6 +324,8 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
                  .text = h.text && t.text,
                  .waits = h.waits || t.waits,
                  .rules = h.rules || t.rules,
+                 .commits = h.commits,
+                 .by_byte = h.by_byte || (h.nullable && t.by_byte),
                  .suspect = h.suspect || t.suspect,
                  .spelled = spelled_sum(h.spelled, t.spelled),
                  .shortest = capped(std::uint64_t{h.shortest} + t.shortest),

@@ -24,7 +24,7 @@
 //   terminal        a regular part that stays whole as the head of what follows it: what it does to a
 //                   vocabulary is asked once for all that may follow (vocabulary/terminal_part.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
-//   rule            rules.hpp.  Commit never stands in front: what follows it is committed then and there.
+//   rule            rules.hpp.  Commit never stands in front of a state: what follows it is committed then.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
 // Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
@@ -71,6 +71,8 @@ struct ExpressionNode {
   bool text : 1 = false;                // all it accepts is valid UTF-8, and no control token
   bool waits : 1 = false;               // has a rule that waits for a choice
   bool rules : 1 = false;               // has a rule
+  bool commits : 1 = false;             // a Commit stands in front
+  bool by_byte : 1 = false;             // a rule in front keeps what is read, so that no two bytes are alike
   bool suspect : 1 = false;             // has a sketch of a rule that may accept what the rule does not
   std::uint32_t spelled = kUnspelled;  // bytes of a shortest text of single-byte tokens that is sure to be there
   std::uint32_t shortest = 0;  // bytes of a shortest text; at least so many, where it is constrained
@@ -139,6 +141,8 @@ class Arena {
 
   // Rules move to the arena that replaces theirs.
   void adopt_rules(Arena& old);
+  // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
+  ExpressionId settled(ExpressionId expression);
   // The same with sketches in place of rules.
   ExpressionId sketched(ExpressionId expression, Budget& budget);
   // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may
@@ -317,7 +321,6 @@ class Arena {
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
   ExpressionId committed(ExpressionId expression, std::uint32_t choice);
   bool append_structure(ExpressionId expression, std::string& key) const;
-  ExpressionId settled(ExpressionId alternative);
 
   ByteSet single_bytes_;
   std::size_t reach_;

@@ -45,9 +45,10 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   try {
     budget.step();
     const std::size_t place = std::size_t{state.value} * stride_ + column(symbol);
-    if (symbol.is_byte() && fill_dead_from_leaf(state, budget) && rows_[place] == kDead) return kDead;
-    const StateId target = state_of(arena_.derivative(source, symbol, budget), budget.limits());
-    rows_[place] = target;
+    if (symbol.is_byte() && !arena_.node(source).by_byte && fill_dead_from_leaf(state, budget) && rows_[place] == kDead)
+      return kDead;
+    const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
+    if (!arena_.node(source).by_byte) rows_[place] = target;
     return target;
   } catch (LimitExceeded& error) {
     if (error.position < 0) error.position = arena_.blame(source);

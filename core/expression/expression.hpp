@@ -140,11 +140,15 @@ class Expression {
   const std::set<std::string>& control_tokens() const { return control_tokens_; }
   // Whether it holds a OneToken.
   bool sees_edges() const { return sees_edges_; }
+  // The bytes that begin or end a byte class somewhere in it (Arena::class_borders).
+  const ByteSet& class_borders() const { return class_borders_; }
 
   Expression(Node node, std::uint32_t depth) : node_(std::move(node)), depth_(depth) {
     if (const auto* token = std::get_if<ControlToken>(&node_)) control_tokens_.insert(token->name);
     sees_edges_ = std::holds_alternative<OneToken>(node_);
+    note_borders();
     const auto gather = [this](const ExpressionPtr& part) {
+      class_borders_ |= part->class_borders_;
       control_tokens_.insert(part->control_tokens_.begin(), part->control_tokens_.end());
       sees_edges_ = sees_edges_ || part->sees_edges_;
     };
@@ -178,10 +182,29 @@ class Expression {
     return depth + 1;
   }
 
+  void note_range(unsigned low, unsigned high) {
+    class_borders_.add(static_cast<std::uint8_t>(low));
+    if (high < 0xFF) class_borders_.add(static_cast<std::uint8_t>(high + 1));
+  }
+  void note_borders() {
+    if (const auto* literal = std::get_if<Literal>(&node_)) {
+      for (const char byte : literal->bytes) note_range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte));
+    } else if (const auto* set = std::get_if<CodePoints>(&node_)) {
+      for (std::uint32_t state = 1; state < set->automaton->state_count(); ++state)
+        for (auto t = set->automaton->begin(state); t != set->automaton->end(state); ++t) note_range(t->low, t->high);
+    } else if (const auto* strings = std::get_if<Strings>(&node_)) {
+      for (std::uint32_t state = 0; state < strings->automaton->state_count(); ++state)
+        for (const auto& t : strings->automaton->transitions(state)) note_range(t.byte, t.byte);
+    } else if (const auto* grammar = std::get_if<Grammar>(&node_)) {
+      class_borders_ |= grammar->rules->class_borders();
+    }
+  }
+
   Node node_;
   std::uint32_t depth_;
   std::set<std::string> control_tokens_;
   bool sees_edges_ = false;
+  ByteSet class_borders_;
 };
 
 }  // namespace tokamata

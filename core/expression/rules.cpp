@@ -53,13 +53,14 @@ void Arena::adopt_rules(Arena& old) {
 
 ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
-  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .suspect = about.suspect,
+  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
+                 .suspect = about.suspect,
                  .spelled = pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
                  .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
 }
 
 ExpressionId Arena::commit(std::uint32_t choice) {
-  return intern({.kind = Kind::Commit, .text = true, .spelled = 0, .first = choice});
+  return intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
 }
 
 // What `expression` becomes once the choice is made.
@@ -166,13 +167,24 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
   return found;
 }
 
-// An alternative with no Commit in front.
-ExpressionId Arena::settled(ExpressionId alternative) {
-  while (true) {
-    const ExpressionNode n = node(alternative);
-    if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
-    alternative = rotated(committed(n.tail(), node(n.head()).first));
+ExpressionId Arena::settled(ExpressionId expression) {
+  const auto alternative_settled = [this](ExpressionId alternative) {
+    while (true) {
+      const ExpressionNode n = node(alternative);
+      if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
+      alternative = rotated(committed(n.tail(), node(n.head()).first));
+    }
+  };
+  while (node(expression).commits) {
+    if (expression == kEmpty) return kEmpty;
+    if (node(expression).kind == Kind::Commit) return kEpsilon;
+    std::vector<ExpressionId> settled_alternatives;
+    const auto all = alternatives(expression);
+    for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end()))
+      settled_alternatives.push_back(alternative_settled(alternative));
+    expression = unite(settled_alternatives);
   }
+  return expression;
 }
 
 // ---- terminals --------------------------------------------------------------------------------

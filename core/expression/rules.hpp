@@ -49,6 +49,7 @@ class Rules {
     std::uint32_t spelled;   // some text of so many bytes has a token for every byte; or kUnspelled
     bool waits;              // for a choice
     bool suspect = false;
+    bool by_byte = false;    // it keeps what is read
   };
 
   explicit Rules(std::uint32_t source) : source_(source) {}

@@ -20,7 +20,7 @@ void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>&
     const auto union_items = items(n);
     out.insert(out.end(), union_items.begin(), union_items.end());
   } else {
-    out.push_back(settled(rotated(expression)));
+    out.push_back(rotated(expression));
   }
 }
 
@@ -62,6 +62,8 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
     result.edges |= n.edges;
     result.text &= n.text;
     result.waits |= n.waits;
+    result.commits |= n.commits;
+    result.by_byte |= n.by_byte;
     result.rules |= n.rules;
     result.suspect |= n.suspect;
     result.spelled = std::min(result.spelled, n.spelled);

@@ -37,7 +37,7 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   const Object object = objects_[number];
   const ObjectFormulas::Next next = sets_.objects().next(object.rest, room(object), style_.order == PropertyOrder::Schema, work);
   Choice found;
-  found.other = next.other;
+  found.others = next.others;
   for (const auto& [place, length] : next.declared) {
     const NameId name = (*orders_[object.order])[place];
     found.names.push_back({sets_.spelled_name(name) + '"', name, place, length});
@@ -75,10 +75,8 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
       ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least), work));
     }
   }
-  if (next.other && line.mode == Mode::Exact) {
-    const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
-    for (std::uint32_t i = 0; i < classes->size(); ++i) ways.push_back(other_names(object, i, "", line, work));
-  }
+  if (line.mode == Mode::Exact)
+    for (const auto& [number, length] : next.others) ways.push_back(other_names(object, number, "", line, work));
   return work.arena.unite(ways);
 }
 
@@ -157,7 +155,7 @@ ExpressionId JsonRules::other_names(std::uint32_t object, std::uint32_t name_cla
   const Choice& next = choice(object, work);
   const Rule wanted{Form::Other, object, 0, name_class, record_number(record), line};
   constexpr std::uint32_t kSpare = 4;  // bytes that tell a name from all that are taken
-  std::uint32_t length = next.other.value_or(0) + kSpare;
+  std::uint32_t length = next.length_of(name_class) + kSpare;
   if (name_class == kDeclared)
     for (const Choice::Name& name : next.names) length = std::max(length, 6 * name.length);
   const RuleId id = rule(wanted, length);
@@ -205,9 +203,9 @@ ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name
   const ExpressionNode n = arena.node(names);
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal('"', work));
   const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal('"', work), texts), work);
-  const std::uint32_t length = choice(object, work).other.value_or(2);
-  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, is_suspect, line}, length), work);
-  return arena.concatenate(arena.terminal(quoted, work.budget), after);
+  const std::uint32_t length = choice(object, work).length_of(name_class) + 2;
+  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
+  return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect ? suspect_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.
@@ -222,25 +220,18 @@ void JsonRules::add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>
     const RuleId exact = this->rule({Form::Other, rule.subject, 0, kDeclared, record_number(""), rule.line.of(Mode::Exact)}, 0);
     add(kDeclared, core(exact, work));
   }
-  if (!next.other) return;
-  const auto classes = sets_.objects().name_classes(objects_[rule.subject].rest, work);
-  for (std::uint32_t i = 0; i < classes->size(); ++i) {
-    const RuleId exact = this->rule({Form::Other, rule.subject, 0, i, record_number(""), rule.line.of(Mode::Exact)}, 0);
-    if (const ExpressionId names = core(exact, work); names != Arena::kEmpty) add(i, names);
+  for (const auto& [number, length] : next.others) {
+    const RuleId exact = this->rule({Form::Other, rule.subject, 0, number, record_number(""), rule.line.of(Mode::Exact)}, length);
+    if (const ExpressionId names = core(exact, work); names != Arena::kEmpty) add(number, names);
   }
 }
 
 // What follows another name, which is not said to be written.
 ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
-  const bool is_suspect = rule.record != 0;
-  const Line line = is_suspect ? rule.line.of(Mode::Suspect) : rule.line;
   std::vector<ExpressionId> ways;
   const auto add = [&](const ObjectFormulas::Branches& branches, const Object& rest) {
-    const ExpressionId after = after_name(branches, rest, line, work);
-    const auto all = work.arena.alternatives(after);
-    for (const ExpressionId way : std::vector<ExpressionId>(all.begin(), all.end()))
-      ways.push_back(is_suspect ? suspect_behind(way, work) : way);
+    ways.push_back(after_name(branches, rest, rule.line, work));
   };
   if (rule.high == kDeclared) {
     for (const Choice::Name& name : choice(rule.subject, work).names)

@@ -46,8 +46,8 @@ RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
   if (is_new) {
     rules_.push_back(wanted);
     const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
-    const bool is_suspect = wanted.line.mode == Mode::Suspect || (wanted.form == Form::After && wanted.record != 0);
-    abouts_.push_back({1, spelled, waits, is_suspect});
+    const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
+    abouts_.push_back({1, spelled, waits, wanted.line.mode == Mode::Suspect, keeps});
   }
   return {place->second};
 }
@@ -108,8 +108,13 @@ ByteSet JsonRuleSet::bytes() const {
   return set;
 }
 
-// Names and elements that are kept are kept byte by byte.
-ByteSet JsonRuleSet::class_borders() const { return ByteSet::range(0, 0xFF); }
+// Names tell all of ASCII apart; beyond it the blocks of UTF-8 do, and what languages ask for.
+ByteSet JsonRuleSet::class_borders() const {
+  ByteSet set = ByteSet::range(0, 0x80) | table_->class_borders();
+  for (const unsigned lead : {0xC2u, 0xE0u, 0xE1u, 0xEDu, 0xEEu, 0xF0u, 0xF1u, 0xF4u, 0xF5u}) set.add(static_cast<std::uint8_t>(lead));
+  for (const unsigned rest : {0x90u, 0xA0u, 0xC0u}) set.add(static_cast<std::uint8_t>(rest));
+  return set;
+}
 
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
     : Rules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
@@ -184,8 +189,7 @@ ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
   if (rule.line.mode != Mode::Exact) return expression(id, work);
   const Line line = rule.line.of(Mode::Sketch);
   if (rule.form == Form::Recorded) {
-    const ExpressionId further = elements(rule.subject, false, line.of(Mode::Suspect), work);
-    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_behind(further, work));
+    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_from(elements(rule.subject, false, line, work), work));
   }
   if (rule.form == Form::Other) return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, style_.spelling == Spelling::Any, line, work);
   rule.line = line;
@@ -282,8 +286,7 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
       if (!sets_.lives(set, work)) continue;
       const ExpressionId element = value(set, Gap::Line, rule.line, work);
       if (rule.line.mode != Mode::Exact) {
-        const ExpressionId further = elements(array_number(rest), false, rule.line.of(Mode::Suspect), work);
-        next.push_back(arena.concatenate(element, suspect_behind(further, work)));
+        next.push_back(arena.concatenate(element, suspect_from(elements(array_number(rest), false, rule.line, work), work)));
         continue;
       }
       next.push_back(recorded(rest, set, element, "", rule.line, work));
@@ -317,7 +320,7 @@ ExpressionId JsonRules::recorded(Array rest, SetId set, ExpressionId core, const
 
 ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work& work) {
   const Rule rule = rules_[id.value];
-  const ExpressionId rest = work.arena.derivative(core(id, work), byte, work.budget);
+  const ExpressionId rest = work.arena.settled(work.arena.derivative(core(id, work), byte, work.budget));
   if (rest == Arena::kEmpty) return Arena::kEmpty;
   const std::string record = records_[rule.record] + static_cast<char>(byte);
   return recorded(arrays_[rule.subject], {rule.high}, rest, record, rule.line, work);
@@ -363,7 +366,7 @@ ExpressionId JsonRules::core(RuleId id, const Work& work) {
     }
     rest = work.arena.terminal(rest, work.budget);
   }
-  for (const char byte : std::string(records_[rule.record])) rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+  for (const char byte : std::string(records_[rule.record])) rest = work.arena.settled(work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget));
   cores_.emplace(id.value, rest);
   return rest;
 }

@@ -78,7 +78,7 @@ class JsonRules : public Rules {
     std::uint32_t subject;    // Value: set; Elements, Recorded: array; Members, Name, Other: object
     std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
     std::uint32_t high = 0;   // Other: class; Recorded: set of the element
-    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: what was written; After: whether it is suspect
+    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: what was written
     Line line;
     bool operator==(const Rule&) const = default;
   };
@@ -108,7 +108,12 @@ class JsonRules : public Rules {
       std::uint32_t length;
     };
     std::vector<Name> names;
-    std::optional<std::uint32_t> other;  // length, where other names may come
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
+    std::uint32_t length_of(std::uint32_t name_class) const {
+      for (const auto& [number, length] : others)
+        if (number == name_class) return length;
+      return 0;
+    }
   };
 
   RuleId rule(const Rule& rule, std::uint32_t spelled);
@@ -137,9 +142,9 @@ class JsonRules : public Rules {
   ExpressionId other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_suspect,
                                Line line, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);
-  // What follows what is suspect, to the end of the text.
-  ExpressionId suspect_behind(ExpressionId expression, const Work& work) const {
-    return work.arena.concatenate(expression, work.arena.commit(kSuspect));
+  // From here on all is suspect, to the end of the text.
+  ExpressionId suspect_from(ExpressionId expression, const Work& work) const {
+    return work.arena.concatenate(work.arena.commit(kSuspect), expression);
   }
   static constexpr std::uint32_t kSuspect = 16;  // a choice, beside the widths of indents
   const Choice& choice(std::uint32_t object, const Work& work);

@@ -54,10 +54,10 @@ class ObjectFormulas {
   // Bytes of some way to end the object, comma, quotes and colon counted for each member; nothing where there is
   // none.
   std::optional<std::uint32_t> some_length(ObjectId f, const Room& room, const Work& work);
-  // The same for each name that may come next, given by its place in the order; and whether another may.
+  // The same for each name that may come next, given by its place in the order, and for classes of other names.
   struct Next {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> declared;  // place in the order, length
-    std::optional<std::uint32_t> other;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;    // class of other names (name_classes), length
   };
   Next next(ObjectId f, const Room& room, bool in_order, const Work& work);
 
@@ -96,6 +96,7 @@ class ObjectFormulas {
   std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);
   std::optional<std::uint32_t> search_length(ObjectId f, const Room& room, const Work& work);
   Next next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work);
+  void add_others(ObjectId f, const Room& room, const Room& after, Next& result, const Work& work);
   struct Help {
     bool all = false;               // any name may help
     std::vector<NameId> names;      // sorted; otherwise these alone

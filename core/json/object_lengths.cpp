@@ -106,14 +106,23 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
     is_first_missing = in_order && is_missing;
   }
   if (is_first_missing) return result;
-  for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
-    if (!name_left(other, room, {}, work)) continue;
-    for (const auto ways = branches(f, other, work); const Branch<ObjectTag>& way : *ways) {
-      const auto value = sets_.some_length(way.value, work);
-      if (value) result.other = std::min(result.other.value_or(~0u), *rest + *value + 12);
-    }
-  }
+  add_others(f, room, room, result, work);
   return result;
+}
+
+// `after`: the room behind another name.
+void ObjectFormulas::add_others(ObjectId f, const Room& room, const Room& after, Next& result, const Work& work) {
+  const NameClasses classes = name_classes(f, work);
+  for (std::uint32_t number = 0; number < classes->size(); ++number) {
+    if (!name_left((*classes)[number], room, {}, work)) continue;
+    std::optional<std::uint32_t> least;
+    for (const auto ways = branches(f, (*classes)[number], work); const Branch<ObjectTag>& way : *ways) {
+      const auto rest = some_length(way.rest, after, work);
+      const auto value = rest ? sets_.some_length(way.value, work) : std::nullopt;
+      if (value) least = std::min(least.value_or(~0u), *value + *rest + 12);
+    }
+    if (least) result.others.emplace_back(number, *least);
+  }
 }
 
 // ---- formulas ---------------------------------------------------------------------------------
@@ -282,14 +291,7 @@ ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_
   }
   Room after = room;
   if (in_order) after.next = static_cast<std::uint32_t>(room.order->size());
-  for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
-    if (!name_left(other, room, {}, work)) continue;
-    for (const auto ways = branches(f, other, work); const Branch<ObjectTag>& way : *ways) {
-      const auto rest = some_length(way.rest, after, work);
-      const auto value = rest ? sets_.some_length(way.value, work) : std::nullopt;
-      if (value) result.other = std::min(result.other.value_or(~0u), *value + *rest + 12);
-    }
-  }
+  add_others(f, room, after, result, work);
   return result;
 }
 

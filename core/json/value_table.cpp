@@ -1,5 +1,7 @@
 #include "json/value_table.hpp"
 
+#include <algorithm>
+
 namespace tokamata::json {
 
 ValueNode ValueTable::include(const ValueTable& other, ValueNode root) {
@@ -33,6 +35,23 @@ ValueNode ValueTable::include(const ValueTable& other, ValueNode root) {
     nodes_.push_back(std::move(node));
   }
   return {first + root.value};
+}
+
+// Where texts may hold strings that are kept and asked for later, every byte is a class of its own.
+ByteSet ValueTable::class_borders() const {
+  const bool keeps = std::ranges::any_of(nodes_, [](const Node& node) {
+    const auto* others = std::get_if<Others>(&node);
+    return std::holds_alternative<Unique>(node) || std::holds_alternative<Matching>(node) || (others && !others->languages.empty());
+  });
+  if (keeps) return ByteSet::range(0, 0xFF);
+  ByteSet set;
+  for (const ExpressionPtr& language : languages_) set |= language->class_borders();
+  for (const std::string& name : names_)
+    for (const char byte : name) {
+      set.add(static_cast<std::uint8_t>(byte));
+      if (byte != '\xFF') set.add(static_cast<std::uint8_t>(static_cast<std::uint8_t>(byte) + 1));
+    }
+  return set;
 }
 
 void ValueTable::check() const {

@@ -176,9 +176,8 @@ class ValueTable {
   const ExpressionPtr& texts(LanguageId language) const { return languages_[language.value]; }
   std::size_t name_count() const { return names_.size(); }
 
-  // Whether the elements of some array have to differ.
-  bool has_unique() const { return has_unique_; }
-  void note_unique() { has_unique_ = true; }
+  // The bytes that begin or end a byte class in some language (Arena::class_borders).
+  ByteSet class_borders() const;
 
  private:
   std::vector<Node> nodes_;
@@ -186,7 +185,6 @@ class ValueTable {
   std::unordered_map<std::string, std::uint32_t> name_index_;
   std::vector<ExpressionPtr> languages_;
   std::unordered_map<const Expression*, std::uint32_t> language_index_;
-  bool has_unique_ = false;
 };
 
 }  // namespace tokamata::json

@@ -31,17 +31,23 @@ from tokamata.errors import (
     NoncanonicalError,
     NoStopTokenError,
     NotRegularError,
+    NoValuesError,
+    ParseError,
     PatternError,
     PatternSyntaxError,
     RollbackError,
+    SchemaError,
     TokamataError,
     TokenIdError,
     UnknownTokenError,
     UnspellableError,
     UnsupportedPatternError,
+    UnsupportedSchemaError,
     UnsupportedTokenizerError,
+    UnsupportedTypeError,
     VocabularyError,
 )
+from tokamata.events import Event
 from tokamata.extensions import (
     control_token,
     delimited_list,
@@ -58,6 +64,8 @@ from tokamata.json_constraints import JsonConstraint, json, json_schema
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
+from tokamata.tools import ToolCall, response_format, tool_call
+from tokamata.types import type
 from tokamata.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -72,6 +80,7 @@ __all__ = [
     "Constraint",
     "ContextError",
     "EmptyConstraintError",
+    "Event",
     "Explanation",
     "Generation",
     "GenerationError",
@@ -83,21 +92,27 @@ __all__ = [
     "Matcher",
     "MissingExtraError",
     "NoStopTokenError",
+    "NoValuesError",
     "NoncanonicalError",
     "NotRegularError",
+    "ParseError",
     "PatternError",
     "PatternSyntaxError",
     "RollbackError",
     "Sampling",
+    "SchemaError",
     "Step",
     "Stream",
     "Timing",
     "TokamataError",
     "TokenIdError",
+    "ToolCall",
     "UnknownTokenError",
     "UnspellableError",
     "UnsupportedPatternError",
+    "UnsupportedSchemaError",
     "UnsupportedTokenizerError",
+    "UnsupportedTypeError",
     "Vocabulary",
     "VocabularyError",
     "apply_mask",
@@ -114,9 +129,12 @@ __all__ = [
     "paragraph_token",
     "quoted_text",
     "regex",
+    "response_format",
     "stream",
     "substring_of",
     "text_token",
     "text_until",
+    "tool_call",
+    "type",
     "unquoted_text",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata import _core
 from tokamata.control_tokens import control_token_ids, valid_utf8
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tokamata.automata import TokenAutomaton
+    from tokamata.constraint import Constraint
     from tokamata.vocabulary import Vocabulary
 
 
@@ -31,13 +32,14 @@ class CompiledConstraint:
     Made by :meth:`tokamata.Constraint.compile`.
 
     Attributes:
+        constraint: what it was compiled from.
         pattern: the text that the constraint was made from.
         vocabulary: the vocabulary it was compiled for.
         limits: what its work may cost.
         tokenization: ``"any"``, or ``"canonical"`` where only the tokenizer's own tokens are admitted.
     """
 
-    __slots__ = ("_core", "limits", "pattern", "tokenization", "vocabulary")
+    __slots__ = ("_core", "constraint", "limits", "pattern", "tokenization", "vocabulary")
 
     def __init__(
         self,
@@ -49,10 +51,12 @@ class CompiledConstraint:
         cancel: CancelToken | None,
         start_of_text: bool,
         tokenization: Tokenization,
+        constraint: Constraint,
     ) -> None:
         if not hasattr(vocabulary, "core"):
             given = type(vocabulary).__name__
             raise TypeError(f"compile needs a Vocabulary, not {given}; make one with Vocabulary.load(…)")
+        self.constraint = constraint
         self.pattern = pattern
         self.vocabulary = vocabulary
         self.limits = limits
@@ -105,6 +109,13 @@ class CompiledConstraint:
             if on_noncanonical == "error":
                 raise
             return Matcher(self)
+
+    def parse(self, text: str | bytes) -> Any:
+        """The value that a text stands for, an instance of the type that the constraint was made from, say.
+
+        See :meth:`tokamata.Constraint.parse`.
+        """
+        return self.constraint.parse(text)
 
     def allocate_mask(self, batch: int = 1) -> npt.NDArray[np.int32]:
         """Zeros for ``batch`` masks: ``int32[batch, ceil(width / 32)]``.

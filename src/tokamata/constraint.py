@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata import _core
 from tokamata.arguments import checked_bounds, checked_text, clipped
 from tokamata.blame import why_empty
 from tokamata.compiled import CompiledConstraint, Tokenization
-from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded
+from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, NoValuesError, ParseError
 from tokamata.limits import CancelToken, Limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
@@ -64,7 +64,7 @@ class Constraint:
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ("_is_pattern", "_made", "_operands", "_operator", "pattern")
+    __slots__ = ("_is_pattern", "_made", "_operands", "_operator", "_reader", "pattern")
 
     def __init__(
         self,
@@ -74,8 +74,11 @@ class Constraint:
         is_pattern: bool = False,
         made_by: str = "",
         operands: tuple[Constraint, ...] = (),
+        reader: Callable[[str], Any] | None = None,
     ) -> None:
         """``is_pattern``: places in the expression are offsets into ``pattern``.
+
+        ``reader``: makes values of texts, for :meth:`parse`.
 
         ``made_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
         operator stays flat.  Such chains have no expression until it is asked for.
@@ -87,6 +90,7 @@ class Constraint:
         self._is_pattern = is_pattern
         self._operator = made_by
         self._operands = operands
+        self._reader = reader
 
     # ---- algebra ------------------------------------------------------------------------------
 
@@ -140,9 +144,7 @@ class Constraint:
         expression = _core.union([_core.epsilon(), self._expression])
         return Constraint(expression, f"{self._as_operand()}.optional()")
 
-    def separated_by(
-        self, separator: Constraint, minimum: int = 1, maximum: int | None = None
-    ) -> Constraint:
+    def separated_by(self, separator: Constraint, minimum: int = 1, maximum: int | None = None) -> Constraint:
         """``minimum`` to ``maximum`` texts of this constraint, with one of ``separator`` between each two.
 
         Raises:
@@ -165,9 +167,7 @@ class Constraint:
 
     # ---- questions ----------------------------------------------------------------------------
 
-    def shortest_text(
-        self, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> str | None:
+    def shortest_text(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> str | None:
         """A shortest text of this constraint, in bytes; ``None`` where no text is accepted.
 
         Method: breadth first over the states of the byte automaton, each once.
@@ -209,6 +209,25 @@ class Constraint:
         """
         self._refuse_tokens("is_equivalent_to", other)
         return Answer(((self - other) | (other - self)).shortest_text(limits=limits, cancel=cancel))
+
+    def parse(self, text: str | bytes) -> Any:
+        """The value that a text of this constraint stands for.
+
+        An instance for :func:`tokamata.type`, what ``json.loads`` gives for JSON.  What the constraint
+        has enforced already is not checked again; types are.
+
+        Raises:
+            NoValuesError: the texts stand for nothing but themselves, as those of a regular expression do.
+            ParseError: it is none of its texts.
+        """
+        if self._reader is None:
+            raise NoValuesError(repr(self), "parse")
+        if not isinstance(text, str):
+            try:
+                text = bytes(text).decode()
+            except UnicodeDecodeError as error:
+                raise ParseError(f"byte {error.start}", "no UTF-8") from None
+        return self._reader(text)
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -254,6 +273,7 @@ class Constraint:
                 cancel,
                 start_of_text,
                 tokenization,
+                self,
             )
         except EmptyConstraintError as error:
             blamed = why_empty(self, limits, cancel)

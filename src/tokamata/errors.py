@@ -92,6 +92,67 @@ class UnsupportedSchemaError(TokamataError, ValueError):
         )
 
 
+class UnsupportedTypeError(TokamataError, TypeError):
+    """A Python type whose values cannot be asked for exactly.
+
+    Attributes:
+        type_name: the type.
+        place: where it was found: the names of classes and fields that lead to it, or ``""``.
+        reason: why not.
+    """
+
+    def __init__(self, type_name: str, place: str, reason: str) -> None:
+        super().__init__(type_name, place, reason)
+        self.type_name = type_name
+        self.place = place
+        self.reason = reason
+
+    def __str__(self) -> str:
+        where = f", found at {self.place}," if self.place else ""
+        return f"the type {self.type_name}{where} cannot be written: {self.reason}"
+
+
+class ParseError(TokamataError, ValueError):
+    """A text that stands for no value of the constraint it is parsed by.
+
+    Attributes:
+        place: where in it: a JSON Pointer, a line and a column, or ``""`` for the whole.
+        reason: what is wrong there.
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(place, reason)
+        self.place = place
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"at {self.place}: {self.reason}" if self.place else self.reason
+
+
+class NoValuesError(TokamataError, TypeError):
+    """A constraint whose texts stand for nothing but themselves, asked for values.
+
+    Attributes:
+        pattern: what it was made from.
+        question: what was asked: ``"parse"`` or ``"events"``.
+    """
+
+    def __init__(self, pattern: str, question: str) -> None:
+        super().__init__(pattern, question)
+        self.pattern = pattern
+        self.question = question
+
+    def __str__(self) -> str:
+        able = (
+            "only the texts of tokamata.json, json_schema and type in JSON have any while they are written"
+            if self.question == "events"
+            else "only those of tokamata.json, json_schema, tool_call and type do"
+        )
+        if not self.pattern:
+            return "a text that was written without a constraint stands for no value"
+        return f"{self.pattern!r:.200} has no values to tell: its texts stand for themselves; {able}"
+
+
 class EmptyConstraintError(TokamataError, ValueError):
     """A constraint that no text matches."""
 

@@ -8,6 +8,7 @@ one schema with both says.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
@@ -16,6 +17,7 @@ from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.table import ARRAY, OBJECT
+from tokamata.patterns.json_schema.text import read_json
 
 if TYPE_CHECKING:
     import referencing
@@ -23,7 +25,16 @@ if TYPE_CHECKING:
     from tokamata.limits import Limits
     from tokamata.patterns.json_schema import Reading, ReportEntry
 
-__all__ = ["JsonConstraint", "PropertyOrder", "Spelling", "Style", "Whitespace", "json", "json_schema"]
+__all__ = [
+    "JsonConstraint",
+    "PropertyOrder",
+    "Spelling",
+    "Style",
+    "Whitespace",
+    "checked_style",
+    "json",
+    "json_schema",
+]
 
 PropertyOrder = Literal["schema", "any"]
 Whitespace = Literal["compact", "natural", "any"]
@@ -61,23 +72,35 @@ class JsonConstraint(Constraint):
         style: how values are written.
     """
 
-    __slots__ = ("_reading", "_root", "_table", "style")
+    __slots__ = ("_reading", "_relaxed", "_root", "_table", "style")
 
     def __init__(
-        self, table: _core.ValueTable, root: int, style: Style, name: str, reading: Reading | None = None
+        self,
+        table: _core.ValueTable,
+        root: int,
+        style: Style,
+        name: str,
+        reading: Reading | None = None,
+        reader: Callable[[str], Any] | None = None,
+        relaxed: Sequence[ReportEntry] = (),
     ) -> None:
+        """``reader`` makes values of texts, where they are not what ``json.loads`` gives.
+
+        ``relaxed``: what was left out before there was a schema.
+        """
         self._table = table
         self._root = root
         self._reading = reading
+        self._relaxed = relaxed
         self.style = style
-        super().__init__(table.texts(root, *style), name)
+        super().__init__(table.texts(root, *style), name, reader=reader or read_json)
 
     def report(self) -> list[ReportEntry]:
         """What became of each keyword of the schema: enforced, an annotation, or relaxed, and why.
 
         Empty where the constraint was not made from one schema alone.
         """
-        return self._reading.report() if self._reading is not None else []
+        return [*self._relaxed, *(self._reading.report() if self._reading is not None else [])]
 
     def __and__(self, other: Constraint) -> Constraint:
         """The values of both; with a constraint that is not JSON, the texts of both.
@@ -113,7 +136,10 @@ class JsonConstraint(Constraint):
         theirs = table.include(other._table, other._root)
         root = table.all_of([mine, theirs if operator == "&" else table.negate(theirs)])
         name = f"{self._as_operand()} {operator} {other._as_operand()}"
-        return JsonConstraint(table, root, self.style, clipped(name))
+        reader = self._reader
+        if operator == "&" and reader is read_json:
+            reader = other._reader  # values of both are values of either
+        return JsonConstraint(table, root, self.style, clipped(name), reader=reader)
 
 
 def json_schema(
@@ -146,7 +172,7 @@ def json_schema(
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
         LimitExceeded: it nests too deep.
     """
-    style = _checked_style(property_order, whitespace, spelling)
+    style = checked_style(property_order, whitespace, spelling)
     table = _core.ValueTable()
     reading = read_schema(
         schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits
@@ -174,7 +200,7 @@ def json(
     Raises:
         ValueError: a bound is negative.
     """
-    style = _checked_style("any", whitespace, spelling)
+    style = checked_style("any", whitespace, spelling)
     for name, bound in (("max_depth", max_depth), ("max_items", max_items)):
         if bound is not None and (not isinstance(bound, int) or bound < 0):
             raise ValueError(f"{name} must be a whole number, at least 0, not {bound!r:.80}")
@@ -200,7 +226,8 @@ def json(
     return JsonConstraint(table, root, style, f"json({', '.join(given)})")
 
 
-def _checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
+def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
+    """A style that a caller gave; raises ``ValueError`` where a part of it is none."""
     chosen = (property_order, whitespace, spelling)
     for name, given in zip(_CHOICES, chosen, strict=True):
         if given not in _CHOICES[name]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tokamata import _core
+from tokamata.errors import NoValuesError
 
 if TYPE_CHECKING:
     from tokamata.compiled import CompiledConstraint
+    from tokamata.events import Event, TextEvents
 
 # In the order of Explanation::Verdict in core/matching/matcher.hpp.
 _VERDICTS = (
@@ -82,7 +84,7 @@ class Matcher(_core.Matcher):
     tokens alone.  A call that raises leaves the matcher as it was.
     """
 
-    __slots__ = ("_compiled",)
+    __slots__ = ("_compiled", "_events")
 
     def __init__(
         self, compiled: CompiledConstraint, origin: Matcher | None = None, context: Sequence[int] = ()
@@ -92,6 +94,8 @@ class Matcher(_core.Matcher):
         else:
             super().__init__(origin)
         self._compiled = compiled
+        told = None if origin is None else origin._events
+        self._events: TextEvents | None = None if told is None else told.fork()
 
     @property
     def compiled(self) -> CompiledConstraint:
@@ -104,6 +108,30 @@ class Matcher(_core.Matcher):
         Cost: a copy of the list of tokens.
         """
         return Matcher(self._compiled, self)
+
+    def events(self) -> list[Event]:
+        """The JSON values that have closed since this was last called, in the order of closing.
+
+        For constraints of :func:`tokamata.json`, :func:`tokamata.json_schema` and :func:`tokamata.type`.  A
+        string closes with its quote, a number with what follows it, or with the end of the text.  Values come
+        before those that hold them, and last the whole, whose pointer is ``""``.
+
+        What is told is how the text differs from that of the last call: where tokens were taken back, what
+        closes anew behind the part that stayed.  A fork goes on by itself from what was told before it.
+
+        Cost: linear in the text for all calls together, and for each a copy of the text by the engine.
+
+        Raises:
+            NoValuesError: the constraint is not one of JSON.
+        """
+        if self._events is None:
+            from tokamata.events import TextEvents
+            from tokamata.json_constraints import JsonConstraint
+
+            if not isinstance(self._compiled.constraint, JsonConstraint):
+                raise NoValuesError(self._compiled.pattern, "events")
+            self._events = TextEvents()
+        return self._events.moved(self.text, self.is_finished)
 
     def explain(self, token: int) -> Explanation:
         """Why ``token`` is refused at this place: the byte where it fails, and what could come there.

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -22,6 +22,24 @@ app = typer.Typer(
 )
 
 Regex = Annotated[str, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")]
+
+
+Order = Annotated[
+    Literal["schema", "any"] | None,
+    typer.Option("--order", help="Of the names in objects: as declared, or any.  [default: schema]"),
+]
+WhitespaceOption = Annotated[
+    Literal["compact", "natural", "any"] | None,
+    typer.Option(
+        "--whitespace", help="None, as people write it, or all that JSON allows.  [default: natural]"
+    ),
+]
+SpellingOption = Annotated[
+    Literal["plain", "any"] | None,
+    typer.Option(
+        "--spelling", help="Of strings and numbers: plain, or any that JSON allows.  [default: plain]"
+    ),
+]
 
 
 class TokenizationChoice(str, Enum):
@@ -74,8 +92,24 @@ def start(
 @app.command()
 @reports_errors
 def generate(
-    regex: Regex,
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model is given to go on from.")],
+    regex: Annotated[
+        str | None, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")
+    ] = None,
+    schema: Annotated[
+        str | None, typer.Option("--schema", "-s", help="A JSON Schema instead: a file, or JSON.")
+    ] = None,
+    type_: Annotated[
+        str | None,
+        typer.Option("--type", help="A Python type instead: module:Class, or file.py:Class."),
+    ] = None,
+    syntax: Annotated[
+        Literal["json", "python"] | None,
+        typer.Option("--syntax", help="How values of --type are written.  [default: json]"),
+    ] = None,
+    order: Order = None,
+    whitespace: WhitespaceOption = None,
+    spelling: SpellingOption = None,
     model: Annotated[
         Path | None,
         typer.Option("--model", "-m", help="A folder with a transformers model.  [default: Gemma 3 270M]"),
@@ -89,7 +123,7 @@ def generate(
     seed: Annotated[int | None, typer.Option(help="Makes the output repeatable.")] = None,
     greedy: Annotated[bool, typer.Option("--greedy", help="Always take the most probable token.")] = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show what the model writes without the pattern beside it.")
+        bool, typer.Option("--compare", help="Show what the model writes by itself beside it.")
     ] = False,
     tokenization: TokenizationOption = TokenizationChoice.any,
     jump: Annotated[
@@ -103,11 +137,13 @@ def generate(
         typer.Option("--chat/--no-chat", help="Use the chat template.  [default: where the model has one]"),
     ] = None,
 ) -> None:
-    """Let a model write a text that matches a pattern.
+    """Let a model write a text that matches a pattern, a JSON Schema or a Python type.
 
-    The text goes to standard output, all else to standard error.  It is whole within --max-new-tokens;
-    where no text that matches fits, nothing is written, and the least number that suffices is told.
+    The text goes to standard output, all else to standard error, the value of a Python type too.  It is
+    whole within --max-new-tokens; where no text that matches fits, nothing is written, and the least number
+    that suffices is told.
     """
+    from tokamata.cli.constraints import asked_constraint
     from tokamata.cli.generate import run
 
     settings: Settings = {
@@ -121,7 +157,10 @@ def generate(
         "seed": seed,
         "greedy": greedy,
     }
-    run(Screen(), regex, prompt, model, settings, compare=compare, chat=chat)
+    styles: dict[str, str | None] = {"property_order": order, "whitespace": whitespace, "spelling": spelling}
+    asked = asked_constraint(regex, schema, type_, syntax, styles)
+    if not run(Screen(), asked, prompt, model, settings, compare=compare, chat=chat):
+        raise typer.Exit(1)
 
 
 @app.command()

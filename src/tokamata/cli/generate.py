@@ -13,13 +13,16 @@ from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
+from rich.pretty import Pretty
 from rich.text import Text
 
 from tokamata.cli.console import Screen, shown_text
+from tokamata.cli.constraints import Asked
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
-from tokamata.constraint import Constraint, literal, regex
+from tokamata.constraint import Constraint, literal
 from tokamata.decoding import Generation, Settings, Stream, stream
+from tokamata.errors import TokamataError
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["matches", "run"]
@@ -43,31 +46,37 @@ class _Job:
 
 def run(
     screen: Screen,
-    pattern: str,
+    asked: Asked,
     prompt: str,
     path: Path | None,
     settings: Settings,
     *,
     compare: bool,
     chat: bool | None,
-) -> None:
-    """Generate and show.
+) -> bool:
+    """Generate and show; returns whether the text stands for a value, where one of a type was asked for.
 
     Args:
+        asked: what the text is held to.
         path: the model's folder; ``None`` for the default model.
         settings: of :func:`tokamata.decoding.stream`.
-        compare: also generate without the pattern, and show both.
+        compare: also generate without it, and show both.
         chat: use the chat template; ``None`` where there is one.
     """
-    constraint = regex(pattern)  # a mistake in it is told before the model is loaded
     with screen.progress() as progress:
         model, tokenizer, vocabulary = load_all(path, progress)
-        progress("compiling the pattern", 0.0)
+        progress(f"compiling the {asked.what}", 0.0)
         job = _Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), vocabulary, settings)
-        steps = job.start(constraint)
+        steps = job.start(asked.constraint)
     if compare:
-        _compare(screen, job, constraint, steps)
-        return
+        _compare(screen, job, asked, steps)
+    else:
+        _write(screen, job, steps, prompt)
+    return asked.what != "type" or _show_value(screen, _result(steps))
+
+
+def _write(screen: Screen, job: _Job, steps: Stream, prompt: str) -> None:
+    """Write the text, and a line about it."""
     if screen.out.is_terminal:
         _show(screen, steps, prompt if isinstance(job.prompt, str) else "")
     else:
@@ -76,6 +85,19 @@ def run(
             screen.out.file.flush()
         screen.out.print()
     screen.err.print(_summary(steps))
+
+
+def _show_value(screen: Screen, result: Generation) -> bool:
+    """Show what the text stands for; returns whether validators in Python take it."""
+    try:
+        value = result.parse()
+    except TokamataError:
+        raise
+    except Exception as error:  # whatever the caller's own classes raise
+        screen.show_error(error)
+        return False
+    screen.err.print(Pretty(value, expand_all=False))
+    return True
 
 
 def matches(result: Generation, constraint: Constraint, vocabulary: Vocabulary) -> bool:
@@ -127,9 +149,9 @@ class _Column:
         return Panel(Group(*parts), title=title, title_align="left", subtitle=subtitle, width=width)
 
 
-def _compare(screen: Screen, job: _Job, constraint: Constraint, constrained: Stream) -> None:
-    """Write without the pattern, then with it, in two panels."""
-    sides = (_Column("without the pattern"), _Column("with the pattern"))
+def _compare(screen: Screen, job: _Job, asked: Asked, constrained: Stream) -> None:
+    """Write without the constraint, then with it, in two panels."""
+    sides = (_Column(f"without the {asked.what}"), _Column(f"with the {asked.what}"))
     width = screen.out.width
 
     def draw() -> RenderableType:
@@ -146,7 +168,7 @@ def _compare(screen: Screen, job: _Job, constraint: Constraint, constrained: Str
                 side.left = _left(steps)
                 live.update(draw(), refresh=screen.out.is_terminal)
             side.text, foreign = _marked(screen, job, _result(steps), shown)
-            side.verdict = screen.mark(matches(_result(steps), constraint, job.vocabulary))
+            side.verdict = screen.mark(matches(_result(steps), asked.constraint, job.vocabulary))
             side.summary, side.left = _summary(steps, foreign), Text()
             live.update(draw(), refresh=screen.out.is_terminal)
 

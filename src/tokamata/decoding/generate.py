@@ -30,6 +30,8 @@ from tokamata.decoding.model import CachedModel, prompt_tokens
 from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.errors import AlgebraError, BudgetError, GenerationError, NoStopTokenError
+from tokamata.events import EventReader
+from tokamata.json_constraints import JsonConstraint
 from tokamata.masks import allocate_mask, apply_mask
 from tokamata.vocabulary import Vocabulary
 
@@ -86,6 +88,8 @@ class Stream(Iterator[Step]):
             self._prompt = prompt_tokens(tokenizer, prompt)
             self._healed = ""
             self._is_free = constraint is None
+            self._asked = constraint
+            self._events = _event_reader(constraint)
             if isinstance(constraint, CompiledConstraint):
                 tokenization = constraint.tokenization
             is_canonical = tokenization == "canonical"
@@ -207,7 +211,8 @@ class Stream(Iterator[Step]):
         self._to_skip = max(0, self._to_skip - len(data))
         if self._is_free and not self._keeps_matcher and self._to_skip == 0:
             self._matcher = None
-        step = Step(token, new, self._decoder.decode(new), log_probability, jumped)
+        events = () if self._events is None else tuple(self._events.feed(new))
+        step = Step(token, new, self._decoder.decode(new), log_probability, jumped, events)
         self._tokens.append(token)
         self._unread.append(token)
         self._texts.append(step.text)
@@ -238,6 +243,7 @@ class Stream(Iterator[Step]):
             self._healed,
             self._jumped,
             self._timing,
+            self._asked,
         )
         raise StopIteration
 
@@ -253,6 +259,12 @@ def _vocabulary(model: Any, tokenizer: Any, constraint: Constraint | CompiledCon
             "load it with Vocabulary.load(..., stop=[...])"
         )
     return vocabulary
+
+
+def _event_reader(constraint: Constraint | CompiledConstraint | None) -> EventReader | None:
+    """What tells the values that close, where the constraint is one of JSON."""
+    asked = constraint.constraint if isinstance(constraint, CompiledConstraint) else constraint
+    return EventReader() if isinstance(asked, JsonConstraint) else None
 
 
 def _compiled(

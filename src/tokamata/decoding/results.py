@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from tokamata.errors import NoValuesError
+
+if TYPE_CHECKING:
+    from tokamata.compiled import CompiledConstraint
+    from tokamata.constraint import Constraint
+    from tokamata.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
 
@@ -54,6 +61,8 @@ class Step:
         text: what became certain with it: whole code points only, so perhaps ``""``.
         log_probability: as in :class:`Generation`, of this token alone.
         jumped: whether it was certain, so that the model was not asked.
+        events: the JSON values that closed with it, where the constraint is one of JSON; see
+            :meth:`tokamata.Matcher.events`.  A number that is the whole text closes behind the last step.
     """
 
     token: int
@@ -61,6 +70,7 @@ class Step:
     text: str
     log_probability: float
     jumped: bool = False
+    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,7 @@ class Generation:
             ``tokens`` are those of ``healed`` and then of ``text``.
         jumped: how many of ``tokens`` were certain, so that the model was not asked.
         timing: where the time went.
+        constraint: what the text was held to; ``None`` where it was free.
     """
 
     text: str
@@ -97,3 +108,15 @@ class Generation:
     healed: str
     jumped: int
     timing: Timing = field(repr=False)
+    constraint: Constraint | CompiledConstraint | None = field(default=None, repr=False, compare=False)
+
+    def parse(self) -> Any:
+        """The value that the text stands for: an instance of the type that was asked for, say.
+
+        Raises:
+            NoValuesError: there is no constraint, or its texts stand for nothing but themselves.
+            ParseError: the text is none of the constraint's.
+        """
+        if self.constraint is None:
+            raise NoValuesError("", "parse")
+        return self.constraint.parse(self.text)

@@ -47,7 +47,8 @@ class ReportEntry(NamedTuple):
     """What became of a keyword.
 
     Attributes:
-        pointer: JSON Pointer to the schema that has it.
+        pointer: JSON Pointer to the schema that has it; for :func:`tokamata.type`, and what its schema was
+            made without, the names of the class and the field.
         keyword: the keyword.
         status: whether every value is held to it, or it says nothing about values, or it could not be
             enforced and was left out.

@@ -11,13 +11,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
-from tokamata.errors import LimitExceeded, SchemaError
+from tokamata.errors import LimitExceeded, ParseError, SchemaError
 
-__all__ = ["MOST_BITS", "escaped", "is_text", "parse_schema", "plain", "shown", "why_no_value"]
+__all__ = [
+    "MOST_BITS",
+    "escaped",
+    "is_text",
+    "parse_schema",
+    "plain",
+    "read_json",
+    "shown",
+    "why_no_value",
+]
 
 _MOST_VALUES = 10_000_000  # at one level; lists that hold the same list many times make as many as they like
 MOST_BITS = 14_000  # of a whole number; Python writes none of more than 4,300 digits
@@ -47,6 +56,22 @@ def parse_schema(text: str | bytes | bytearray, depth: int) -> Any:
         raise LimitExceeded("depth", depth) from None
     except (UnicodeDecodeError, InvalidOperation, ValueError) as error:
         raise SchemaError("", "", f"no JSON ({str(error)[:80]})", "a JSON document") from None
+
+
+def read_json(text: str, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """The value of a text, as ``json.loads`` has it.
+
+    Raises:
+        ParseError: it is no JSON, or nests deeper than can be read.
+    """
+    try:
+        return json.loads(text, parse_float=parse_float, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ParseError(f"line {error.lineno}, column {error.colno}", f"no JSON: {error.msg}") from None
+    except RecursionError:
+        raise ParseError("", "the value nests deeper than Python's stack") from None
+    except ValueError as error:
+        raise ParseError("", f"no JSON: {str(error)[:200]}") from None
 
 
 def shown(value: Any) -> str:

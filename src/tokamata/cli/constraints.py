@@ -1,0 +1,122 @@
+"""What a command is to hold texts to: a pattern, a JSON Schema, or a Python type."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tokamata.constraint import Constraint, regex
+from tokamata.errors import TokamataError
+from tokamata.json_constraints import json_schema
+from tokamata.types import type as type_constraint
+
+__all__ = ["Asked", "OptionError", "asked_constraint"]
+
+
+class OptionError(TokamataError, ValueError):
+    """Options that contradict each other, or name what is not there."""
+
+
+class Asked(NamedTuple):
+    """A constraint, and what it was made from.
+
+    Attributes:
+        constraint: the constraint.
+        what: ``"pattern"``, ``"schema"`` or ``"type"``.
+    """
+
+    constraint: Constraint
+    what: str
+
+
+def asked_constraint(
+    pattern: str | None,
+    schema: str | None,
+    named_type: str | None,
+    syntax: str | None,
+    styles: dict[str, str | None],
+) -> Asked:
+    """Read the one of the options that was given.
+
+    Args:
+        pattern: a regular expression.
+        schema: JSON Schema, as a file or as text.
+        named_type: a type, as ``module:Class`` or ``file.py:Class``.
+        syntax: of types alone.
+        styles: how JSON is written, by the argument of :func:`tokamata.json_schema`; ``None`` where not said.
+
+    Raises:
+        OptionError: none of them was given, or several; or the file or the type is not there.
+        TokamataError: from making the constraint.
+    """
+    given = [
+        name
+        for name, value in (("--regex", pattern), ("--schema", schema), ("--type", named_type))
+        if value is not None
+    ]
+    if len(given) != 1:
+        found = "none of them" if not given else f"both {given[0]} and {given[1]}"
+        raise OptionError(f"one of --regex, --schema and --type says what to write; there is {found}")
+    style: dict[str, Any] = {name: value for name, value in styles.items() if value is not None}
+    if syntax is not None and named_type is None:
+        raise OptionError("--syntax goes with --type")
+    if style and (pattern is not None or syntax == "python"):
+        raise OptionError("--order, --whitespace and --spelling say how JSON is written; leave them out here")
+    if pattern is not None:
+        return Asked(regex(pattern), "pattern")
+    if schema is not None:
+        return Asked(json_schema(_schema_text(schema), **style), "schema")
+    assert named_type is not None
+    if syntax is not None:
+        style["syntax"] = syntax
+    return Asked(type_constraint(_found_type(named_type), **style), "type")
+
+
+def _schema_text(given: str) -> str:
+    """A schema in the option itself, or in the file that it names."""
+    if given.lstrip()[:1] == "{" or given.strip() in ("true", "false"):
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
+        raise OptionError(f"--schema {given!r:.200} cannot be read: {reason}; give a file, or JSON") from None
+
+
+def _found_type(given: str) -> Any:
+    """The type that an option names."""
+    place, _, name = given.rpartition(":")
+    if not place or not name:
+        raise OptionError(f"--type is module:Class or file.py:Class, not {given!r:.200}")
+    try:
+        found: Any = _module(place)
+    except OptionError:
+        raise
+    except Exception as error:  # whatever the caller's own module raises
+        raise OptionError(
+            f"the module {place!r:.200} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise OptionError(f"the module {place!r:.200} has no {name!r:.200}")
+        found = getattr(found, part)
+    return found
+
+
+def _module(place: str) -> ModuleType:
+    if not place.endswith(".py"):
+        if "" not in sys.path:
+            sys.path.insert(0, "")  # as python -m has it
+        return importlib.import_module(place)
+    path = Path(place)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise OptionError(f"there is no file {place!r:.200}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where forward references are looked up
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,372 @@
+"""From shapes to expressions whose texts are Python: constructor calls, and the displays of containers.
+
+Example: a dataclass ``Point`` with ``x: int`` and ``label: str = ""`` has the texts ``Point(x=1)`` and
+``Point(x=1, label='a')``.
+
+How values are written, which is how ``repr`` writes them as far as it writes Python:
+
+===============================  =========================================================================
+records, functions               ``Point(x=1, y=2)``: by keyword, in their order, those with defaults or not
+typed dictionaries               ``{'title': 'Alien'}``, the same way
+lists, tuples, dictionaries      ``[1, 2]``, ``(1, 2)``, ``(1,)``, ``{'a': 1}``; a space behind each comma
+sets                             ``{1, 2}``, ``set()``, ``frozenset({1})``, ``frozenset()``
+strings                          ``'it is'``, ``"it's"``, ``'say "hi"'``; escapes as ``repr`` or JSON has
+numbers                          as in JSON
+members of enums                 ``Color.RED``
+dates and the like               ``datetime.date(2024, 2, 29)`` or ``date(2024, 2, 29)``
+what has a string                ``UUID('…')``, ``Decimal('1.5')``, ``Path('a/b')``, ``IPv4Address('::1')``
+===============================  =========================================================================
+
+Strings that a pattern or a format binds are in double quotes with the escapes of JSON, or in single quotes
+without any.  That keys and elements of sets differ is not asked; Python takes the last, or one of them.
+
+Everything is regular, so that recursive types are refused.
+
+Cost: linear in the type; every shape is written once, and shared.
+
+Source: *Automata-based constraints for language model decoding* (2024), section 5.2.
+"""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from functools import cache
+from typing import Any, NoReturn
+
+from tokamata import _core
+from tokamata.errors import UnsupportedTypeError
+from tokamata.patterns.json_schema.formats import format_language
+from tokamata.patterns.json_schema.keywords.strings import pattern_expression
+from tokamata.patterns.json_schema.table import NUMBER
+from tokamata.patterns.python_types.reading import spelled
+from tokamata.patterns.python_types.shapes import (
+    Alias,
+    Anything,
+    Boolean,
+    Bounds,
+    Choices,
+    Collection,
+    Float,
+    Integer,
+    Mapping,
+    Record,
+    Row,
+    Shape,
+    String,
+    Text,
+    Union,
+    Written,
+)
+from tokamata.patterns.python_types.texts import DURATION_UNITS, decimal_pattern
+from tokamata.patterns.regex import to_expression
+
+__all__ = ["constructors", "expression_of_shape"]
+
+_INTEGER = "0|-?[1-9][0-9]*"
+_FLOAT = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[Ee][+-]?[0-9]+)?"
+
+# In strings: what stands for itself but the quotes, and escapes of code points that are no surrogates.
+_ITSELF = r"[^'\"\\\x00-\x1f]"
+_HEX = "[0-9A-Fa-f]"
+_ESCAPE = (
+    rf"\\(?:['\"\\nrtbf]|x{_HEX}{{2}}|u(?:[0-9A-Ca-cE-Fe-f]{_HEX}{{3}}|[Dd][0-7]{_HEX}{{2}})"
+    rf"|U00(?:0[1-9A-Fa-f]|10){_HEX}{{4}})"
+)
+_BYTE = r"[ !#-&(-\[\]-~]"
+_BYTE_ESCAPE = rf"\\(?:['\"\\nrt]|x{_HEX}{{2}})"
+
+# Dates as arguments, without zeros in front.
+_LEAP_YEAR = (
+    "(?:[48]|[2468][048]|[13579][26]|[1-9][0-9]?(?:0[48]|[2468][048]|[13579][26])|[48]00"
+    "|(?:[2468][048]|[13579][26])00)"
+)
+_DATE = (
+    "(?:[1-9][0-9]{0,3}, (?:(?:1|3|5|7|8|10|12), (?:[1-9]|[12][0-9]|3[01])"
+    "|(?:4|6|9|11), (?:[1-9]|[12][0-9]|30)"
+    f"|2, (?:[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}, 2, 29)"
+)
+_SIXTY = "[1-5]?[0-9]"
+_ZONE = (
+    r"(?:, tzinfo=(?:datetime\.)?timezone(?:\.utc"
+    r"|\((?:datetime\.)?timedelta\((?:days=-1, )?seconds=(?:[1-9]|[1-9][0-9]{1,3}|[1-7][0-9]{4}"
+    r"|8[0-5][0-9]{3}|86[0-3][0-9]{2})\)\)))?"
+)
+_CLOCK = rf"(?:1?[0-9]|2[0-3]), {_SIXTY}(?:, {_SIXTY}(?:, (?:0|[1-9][0-9]{{0,5}}))?)?"
+_NATURAL = "(?:0|[1-9][0-9]{0,5})"
+_DAYS = "(?:0|-?[1-9][0-9]{0,7})"
+
+
+def expression_of_shape(shape: Shape) -> _core.Expression:
+    """The Python expressions that stand for the values of a shape.
+
+    Raises:
+        UnsupportedTypeError: it is recursive, or has values without such a form.
+    """
+    return _Writer().write(shape)
+
+
+def constructors(shape: Text) -> tuple[str, ...]:
+    """The names by which values are made that are written as strings in JSON."""
+    if shape.cls.__module__ == "datetime":
+        return (f"datetime.{shape.kind.name}", shape.kind.name)
+    if shape.cls is pathlib.Path:
+        return ("Path", type(pathlib.Path()).__name__)
+    return (shape.kind.name,)
+
+
+class _Writer:
+    """One expression under way."""
+
+    def __init__(self) -> None:
+        self._written: dict[int, _core.Expression] = {}
+        self._under_way: set[int] = set()
+
+    def write(self, shape: Shape) -> _core.Expression:
+        known = self._written.get(id(shape))
+        if known is None:
+            if id(shape) in self._under_way:
+                reason = "it is recursive, which constructor calls cannot be yet; write it in JSON"
+                raise UnsupportedTypeError(shape.described, "", reason)
+            self._under_way.add(id(shape))
+            known = self._written[id(shape)] = _WRITERS[type(shape)](self, shape)
+            self._under_way.discard(id(shape))
+        return known
+
+    def record(self, shape: Record) -> _core.Expression:
+        if shape.extra is not None:
+            self._refuse(shape, "fields of any names have no form in Python syntax")
+        fields = []
+        for field in shape.fields:
+            if shape.form == "dict":
+                name = _core.concat([_either(spelled(field.name)), _literal(": ")])
+            else:
+                name = _literal(f"{field.name}=")
+            fields.append((_core.concat([name, self.write(field.shape)]), field.required))
+        inside = _subsequence(fields)
+        if shape.form == "dict":
+            return _around("{", inside, "}")
+        return _around(f"{constructor_name(shape)}(", inside, ")")
+
+    def collection(self, shape: Collection) -> _core.Expression:
+        low, high = shape.bounds.min_length or 0, shape.bounds.max_length
+        if shape.is_set and low > 1:
+            self._refuse(shape, "that its elements differ, and so how many there are, cannot be asked for")
+        item = self.write(shape.item)
+        some = _listed(item, max(low, 1), high)
+        empty = low == 0
+        if shape.name == "tuple":
+            one = _core.concat([item, _literal(",")])
+            ways = [_listed(item, max(low, 2), high)] if high is None or high >= 2 else []
+            ways += [one] if low <= 1 and high != 0 else []
+            ways += [_core.epsilon()] if empty else []
+            return _around("(", _core.union(ways), ")")
+        if shape.is_set:
+            whole = _around("{", some, "}")
+            if shape.name == "frozenset":
+                whole = _around("frozenset(", whole, ")")
+            return _core.union([whole, _literal(f"{shape.name}()")]) if empty else whole
+        whole = _around("[", _core.union([some, _core.epsilon()]) if empty else some, "]")
+        return whole if shape.name == "list" else _around(f"{shape.name}(", whole, ")")
+
+    def row(self, shape: Row) -> _core.Expression:
+        count = len(shape.items)
+        parts: list[_core.Expression] = []
+        for at, item in enumerate(shape.items):
+            parts += [_literal(", ")] * (at > 0) + [self.write(item)]
+        if shape.rest is None:
+            parts += [_literal(",")] * (count == 1)
+            return _around("(", _core.concat(parts), ")")
+        low = max((shape.bounds.min_length or 0) - count, 0)
+        high = None if shape.bounds.max_length is None else shape.bounds.max_length - count
+        more = _core.concat([_literal(", "), self.write(shape.rest)])
+        ends = [_core.repeat(more, max(low, 1), high)]
+        if low == 0:
+            ends.append(_literal("," if count == 1 else ""))
+        return _around("(", _core.concat([*parts, _core.union(ends)]), ")")
+
+    def mapping(self, shape: Mapping) -> _core.Expression:
+        low, high = shape.bounds.min_length or 0, shape.bounds.max_length
+        if low > 1:
+            self._refuse(shape, "that its keys differ, and so how many there are, cannot be asked for")
+        entry = _core.concat([self.write(shape.key), _literal(": "), self.write(shape.value)])
+        some = _listed(entry, max(low, 1), high)
+        whole = _around("{", some if low else _core.union([some, _core.epsilon()]), "}")
+        return whole if shape.name == "dict" else _around(f"{shape.name}(", whole, ")")
+
+    def string(self, shape: String) -> _core.Expression:
+        bounds = shape.bounds
+        if bounds.pattern is None:
+            return _free_string(bounds.min_length or 0, bounds.max_length)
+        language = pattern_expression(bounds.pattern)
+        if isinstance(language, str):
+            self._refuse(shape, language)
+        return _bound_string(_with_length(language, bounds))
+
+    def text(self, shape: Text) -> _core.Expression:
+        names = _either(constructors(shape))
+        if shape.cls is bytes:
+            low, high = shape.bounds.min_length or 0, shape.bounds.max_length
+            single, double = (f"(?:{_BYTE}|{quote}|{_BYTE_ESCAPE})" for quote in ('"', "'"))
+            ways = [("b'", single, "'"), ('b"', double, '"')]
+            return _core.union(
+                [
+                    _around(opening, _core.repeat(_regex(unit), low, high), closing)
+                    for opening, unit, closing in ways
+                ]
+            )
+        arguments = _ARGUMENTS.get(shape.cls)
+        if arguments is not None:
+            return _around(_core.concat([names, _literal("(")]), _regex(arguments), ")")
+        language = format_language(shape.kind.format) if shape.kind.format else None
+        if language is None and shape.kind.pattern:
+            language = _core.scope(to_expression(shape.kind.pattern))
+        string = _free_string(0, None) if language is None else _bound_string(language)
+        return _around(_core.concat([names, _literal("(")]), string, ")")
+
+    def written(self, shape: Written) -> _core.Expression:
+        bounds = shape.bounds
+        if bounds.of_numbers:
+            if bounds.max_digits is not None or bounds.decimal_places is not None:
+                self._refuse(shape, "bounds on its value and on its digits cannot both be enforced")
+            language = _bounded_number(bounds, integral=False)
+        else:
+            language = _regex(decimal_pattern(bounds.max_digits, bounds.decimal_places))
+        return _around("Decimal(", _bound_string(language), ")")
+
+    def alias(self, shape: Alias) -> _core.Expression:
+        assert shape.target is not None
+        return self.write(shape.target)
+
+    def anything(self, shape: Shape) -> _core.Expression:
+        self._refuse(shape, "any value has no end, which Python syntax cannot be yet; write it in JSON")
+
+    def _refuse(self, shape: Shape, reason: str) -> NoReturn:
+        raise UnsupportedTypeError(shape.described, "", reason)
+
+
+def constructor_name(shape: Record) -> str:
+    """What stands before the bracket: the name of the class, without what a generic one was given."""
+    return shape.name.partition("[")[0]
+
+
+# ---- numbers ------------------------------------------------------------------------------------
+
+
+def _number(bounds: Bounds, pattern: str, integral: bool) -> _core.Expression:
+    return _bounded_number(bounds, integral) if bounds.of_numbers else _regex(pattern)
+
+
+def _bounded_number(bounds: Bounds, integral: bool) -> _core.Expression:
+    """Numbers within bounds, as JSON writes them, which is as Python reads them."""
+    table = _core.ValueTable()
+    parts = [table.types(NUMBER)] + ([table.integral()] if integral else [])
+    given = (bounds.ge, bounds.gt, bounds.le, bounds.lt, bounds.multiple_of)
+    parts.append(table.number_range(*(None if one is None else str(Decimal(str(one))) for one in given)))
+    texts: _core.Expression = table.texts(table.all_of(parts), "schema", "compact", "plain")
+    return texts
+
+
+# ---- strings ------------------------------------------------------------------------------------
+
+
+def _free_string(low: int, high: int | None) -> _core.Expression:
+    """Any string of so many code points, in either quotes."""
+    single = _core.repeat(_regex(f'{_ITSELF}|"|{_ESCAPE}'), low, high)
+    double = _core.repeat(_regex(f"{_ITSELF}|'|{_ESCAPE}"), low, high)
+    return _core.union([_around("'", single, "'"), _around('"', double, '"')])
+
+
+def _bound_string(language: _core.Expression) -> _core.Expression:
+    """The strings of a language: in double quotes escaped as in JSON, in single quotes without escapes."""
+    double = _core.spelled_in_json(language, False)
+    single = _core.intersect([language, _regex(f'(?:{_ITSELF}|")*')])
+    return _core.union([_around('"', double, '"'), _around("'", _core.scope(single), "'")])
+
+
+def _with_length(language: _core.Expression, bounds: Bounds) -> _core.Expression:
+    if not bounds.of_lengths:
+        return language
+    length = _core.repeat(_regex("(?s:.)"), bounds.min_length or 0, bounds.max_length)
+    return _core.scope(_core.intersect([language, length]))
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+@cache
+def _regex(pattern: str) -> _core.Expression:
+    return _core.scope(to_expression(pattern))
+
+
+def _literal(text: str) -> _core.Expression:
+    return _core.literal(text.encode())
+
+
+def _either(texts: Iterable[str]) -> _core.Expression:
+    return _core.union([_literal(text) for text in texts])
+
+
+def _around(opening: str | _core.Expression, inside: _core.Expression, closing: str) -> _core.Expression:
+    first = _literal(opening) if isinstance(opening, str) else opening
+    return _core.concat([first, inside, _literal(closing)])
+
+
+def _listed(item: _core.Expression, low: int, high: int | None) -> _core.Expression:
+    """``low`` to ``high`` items, at least one, with commas between them."""
+    if high == 0:
+        return _core.empty()
+    more = _core.repeat(_core.concat([_literal(", "), item]), low - 1, None if high is None else high - 1)
+    return _core.concat([item, more])
+
+
+def _subsequence(fields: list[tuple[_core.Expression, bool]]) -> _core.Expression:
+    """Fields in their order with commas between them, those that are not required or not.
+
+    Behind a first field each further one brings its comma; so the first is chosen, among those up to the
+    first that is required, and what may follow it is shared by all choices.
+    """
+    follows = [_core.epsilon()]  # by how many fields are left
+    for item, required in reversed(fields):
+        more = _core.concat([_literal(", "), item])
+        follows.append(_core.concat([more if required else _core.repeat(more, 0, 1), follows[-1]]))
+    ways = []
+    for at, (item, required) in enumerate(fields):
+        ways.append(_core.concat([item, follows[len(fields) - at - 1]]))
+        if required:
+            break
+    else:
+        ways.append(_core.epsilon())
+    return _core.union(ways)
+
+
+_ARGUMENTS: dict[type, str] = {
+    datetime.date: _DATE,
+    datetime.datetime: f"{_DATE}(?:, {_CLOCK}{_ZONE})?",
+    datetime.time: f"{_CLOCK}{_ZONE}",
+    datetime.timedelta: "0|"
+    + "|".join(
+        (f"{unit}={_DAYS}" if unit == "days" else f"{unit}={_NATURAL}")
+        + "".join(f"(?:, {later}={_NATURAL})?" for later in DURATION_UNITS[at + 1 :])
+        for at, unit in enumerate(DURATION_UNITS)
+    ),
+}
+
+_WRITERS: dict[type, Callable[[_Writer, Any], _core.Expression]] = {
+    Alias: _Writer.alias,
+    Anything: _Writer.anything,
+    Boolean: lambda _, shape: _either(("True", "False")),
+    Choices: lambda _, shape: _core.strings([way for option in shape.options for way in option.spelled]),
+    Collection: _Writer.collection,
+    Float: lambda _, shape: _number(shape.bounds, _FLOAT, integral=False),
+    Integer: lambda _, shape: _number(shape.bounds, _INTEGER, integral=True),
+    Mapping: _Writer.mapping,
+    Record: _Writer.record,
+    Row: _Writer.row,
+    String: _Writer.string,
+    Text: _Writer.text,
+    Union: lambda writer, shape: _core.union([writer.write(member) for member in shape.members]),
+    Written: _Writer.written,
+}

@@ -1,0 +1,254 @@
+"""From shapes to JSON Schema.
+
+Example: the record ``Node`` of :mod:`.shapes` becomes
+
+    {"$ref": "#/$defs/Node", "$defs": {"Node": {"type": "object", "properties": {"value": {"type": "integer"},
+     "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"const": None}]}}, "required": ["value"],
+     "additionalProperties": False}}}
+
+Objects are closed: a name that a class does not have would be an error, or would be dropped.  What pydantic
+describes is a schema of its own (``$id``), so that its references lead to its own definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+from tokamata.errors import UnsupportedTypeError
+from tokamata.patterns.python_types.pydantic_models import schema_of
+from tokamata.patterns.python_types.shapes import (
+    Alias,
+    Anything,
+    Boolean,
+    Bounds,
+    Choices,
+    Collection,
+    Float,
+    Foreign,
+    Integer,
+    Mapping,
+    Record,
+    Row,
+    Shape,
+    String,
+    Text,
+    Union,
+    Written,
+)
+from tokamata.patterns.python_types.texts import decimal_pattern
+
+__all__ = ["INTEGER_KEY", "decimal_schema", "schema_of_shape"]
+
+INTEGER_KEY = "0|-?[1-9][0-9]*"
+
+Schema = dict[str, Any]
+
+
+def schema_of_shape(shape: Shape, *, asserts_formats: bool = True) -> Schema:
+    """The JSON values of a shape, as a schema of draft 2020-12."""
+    writer = _Writer(asserts_formats)
+    schema = writer.write(shape)
+    return {**schema, "$defs": writer.definitions} if writer.definitions else schema
+
+
+def decimal_schema(bounds: Bounds) -> Schema:
+    """Decimals: numbers, and strings where these can be held to the bounds.
+
+    So many digits behind the point are multiples of a power of ten; so many in front of it are a bound.
+    Where only the sum of the two is bounded, only a string can be.
+    """
+    is_bounded = bounds.of_numbers
+    if bounds.max_digits is None:
+        bounds = _finite(bounds)
+    pattern = decimal_pattern(bounds.max_digits, bounds.decimal_places)
+    string = {"type": "string", "pattern": f"^(?:{pattern})$"}
+    if bounds.max_digits is not None and bounds.decimal_places is None:
+        return string if not is_bounded else _number("number", bounds)
+    number = _number("number", bounds)
+    if bounds.decimal_places is not None:
+        if bounds.multiple_of is None:
+            number["multipleOf"] = Decimal(1).scaleb(-bounds.decimal_places)
+        if bounds.max_digits is not None:
+            size = Decimal(1).scaleb(max(bounds.max_digits - bounds.decimal_places, 0))
+            for keyword, known, bound in (
+                ("exclusiveMinimum", bounds.ge, -size),
+                ("exclusiveMaximum", bounds.le, size),
+            ):
+                if known is None and keyword not in number:
+                    number[keyword] = bound
+    return number if is_bounded else {"anyOf": [number, string]}
+
+
+def _finite(bounds: Bounds) -> Bounds:
+    """Numbers that floats reach, which is what readers of JSON may make of them on the way."""
+    size = Decimal("1e300")
+    if bounds.gt is None and bounds.ge is None:
+        bounds = replace(bounds, ge=-size)
+    if bounds.lt is None and bounds.le is None:
+        bounds = replace(bounds, le=size)
+    return bounds
+
+
+class _Writer:
+    """One schema under way."""
+
+    def __init__(self, asserts_formats: bool) -> None:
+        self.definitions: dict[str, Schema] = {}
+        self._asserts_formats = asserts_formats
+        self._names: dict[int, str] = {}
+        self._foreign = 0
+
+    def write(self, shape: Shape) -> Schema:
+        return _WRITERS[type(shape)](self, shape)
+
+    def _named(self, shape: Any, make: Callable[[Any], Schema]) -> Schema:
+        """A reference to what is written once."""
+        name = self._names.get(id(shape))
+        if name is None:
+            name, number = shape.name, 1
+            while name in self.definitions:
+                number += 1
+                name = f"{shape.name}{number}"
+            self._names[id(shape)] = name
+            self.definitions[name] = {}
+            self.definitions[name] = make(shape)
+        return {"$ref": "#/$defs/" + _in_reference(name)}
+
+    def record(self, shape: Record) -> Schema:
+        return self._named(shape, self._array_record if shape.form == "array" else self._object_record)
+
+    def _object_record(self, shape: Record) -> Schema:
+        return {
+            "type": "object",
+            "properties": {field.name: self.write(field.shape) for field in shape.fields},
+            "required": [field.name for field in shape.fields if field.required],
+            "additionalProperties": False if shape.extra is None else self.write(shape.extra),
+        }
+
+    def _array_record(self, shape: Record) -> Schema:
+        required = sum(field.required for field in shape.fields)
+        return self._tuple([field.shape for field in shape.fields], required, len(shape.fields), None)
+
+    def _tuple(self, items: list[Shape], least: int, most: int | None, rest: Shape | None) -> Schema:
+        schema: Schema = {"type": "array", "minItems": least}
+        if most is not None:
+            schema["maxItems"] = most
+        if items:
+            schema["prefixItems"] = [self.write(item) for item in items]
+        schema["items"] = False if rest is None else self.write(rest)
+        return schema
+
+    def row(self, shape: Row) -> Schema:
+        count, bounds = len(shape.items), shape.bounds
+        most = bounds.max_length if shape.rest is not None else count
+        return self._tuple(list(shape.items), max(count, bounds.min_length or 0), most, shape.rest)
+
+    def alias(self, shape: Alias) -> Schema:
+        assert shape.target is not None
+        return self._named(shape, lambda one: self.write(one.target))
+
+    def collection(self, shape: Collection) -> Schema:
+        schema: Schema = {"type": "array", "items": self.write(shape.item)}
+        if shape.is_set:
+            schema["uniqueItems"] = True
+        return {**schema, **_lengths(shape.bounds, "Items")}
+
+    def mapping(self, shape: Mapping) -> Schema:
+        schema: Schema = {"type": "object", "additionalProperties": self.write(shape.value)}
+        if type(shape.key) is not String or shape.key.bounds != Bounds():
+            schema["propertyNames"] = self.key(shape.key)
+        return {**schema, **_lengths(shape.bounds, "Properties")}
+
+    def key(self, shape: Shape) -> Schema:
+        """Keys, which are strings in JSON whatever they are in Python."""
+        if isinstance(shape, Integer) and not shape.bounds.of_numbers:
+            return {"type": "string", "pattern": f"^(?:{INTEGER_KEY})$"}
+        if isinstance(shape, Boolean):
+            return {"enum": ["false", "true"]}
+        if isinstance(shape, Choices):
+            return {"enum": [key_text(option.json) for option in shape.options]}
+        if isinstance(shape, Union):
+            return {"anyOf": [self.key(member) for member in shape.members]}
+        if isinstance(shape, Alias) and shape.target is not None:
+            return self.key(shape.target)
+        if isinstance(shape, (String, Text)):
+            return self.write(shape)
+        if isinstance(shape, Anything):
+            return {}
+        raise UnsupportedTypeError(
+            shape.described, "", "it cannot be the key of a dictionary, which JSON has as a string"
+        )
+
+    def text(self, shape: Text) -> Schema:
+        return {**shape.kind.schema(self._asserts_formats), **_string_bounds(shape.bounds)}
+
+    def foreign(self, shape: Foreign) -> Schema:
+        self._foreign += 1
+        schema = schema_of(shape.adapter, shape.name, self._asserts_formats)
+        return {"$id": f"urn:tokamata:type:{self._foreign}", **schema}
+
+
+def key_text(value: Any) -> str:
+    """A value as a key; what ``json.dumps`` makes of it."""
+    if isinstance(value, str):
+        return value
+    return (
+        {None: "null", True: "true", False: "false"}[value]
+        if value is None or isinstance(value, bool)
+        else str(value)
+    )
+
+
+def _number(kind: str, bounds: Bounds) -> Schema:
+    keywords = {
+        "minimum": bounds.ge,
+        "exclusiveMinimum": bounds.gt,
+        "maximum": bounds.le,
+        "exclusiveMaximum": bounds.lt,
+        "multipleOf": bounds.multiple_of,
+    }
+    return {"type": kind, **{keyword: bound for keyword, bound in keywords.items() if bound is not None}}
+
+
+def _string_bounds(bounds: Bounds) -> Schema:
+    schema = _lengths(bounds, "Length")
+    if bounds.pattern is not None:
+        schema["pattern"] = bounds.pattern
+    return schema
+
+
+def _lengths(bounds: Bounds, what: str) -> Schema:
+    schema: Schema = {}
+    if bounds.min_length is not None:
+        schema[f"min{what}"] = bounds.min_length
+    if bounds.max_length is not None:
+        schema[f"max{what}"] = bounds.max_length
+    return schema
+
+
+def _in_reference(name: str) -> str:
+    """A name as it stands in a JSON Pointer within a URI."""
+    return quote(name.replace("~", "~0").replace("/", "~1"), safe="~")
+
+
+_WRITERS: dict[type, Callable[[Any, Any], Schema]] = {
+    Alias: _Writer.alias,
+    Anything: lambda _, shape: {},
+    Boolean: lambda _, shape: {"type": "boolean"},
+    Choices: lambda _, shape: {"enum": [option.json for option in shape.options]},
+    Collection: _Writer.collection,
+    Float: lambda _, shape: _number("number", shape.bounds),
+    Foreign: _Writer.foreign,
+    Integer: lambda _, shape: _number("integer", shape.bounds),
+    Mapping: _Writer.mapping,
+    Record: _Writer.record,
+    Row: _Writer.row,
+    String: lambda _, shape: {"type": "string", **_string_bounds(shape.bounds)},
+    Text: _Writer.text,
+    Union: lambda writer, shape: {"anyOf": [writer.write(member) for member in shape.members]},
+    Written: lambda _, shape: decimal_schema(shape.bounds),
+}

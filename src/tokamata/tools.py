@@ -1,0 +1,235 @@
+"""Constraints in the shapes that applications have already: response formats, and tools to call.
+
+    tk.response_format({"type": "json_schema", "json_schema": {"name": "point", "schema": {...}}})
+    tk.tool_call([{"type": "function", "function": {"name": "weather", "parameters": {...}}}, forecast])
+
+Both are what :func:`tokamata.json_schema` makes of the schemas within them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from tokamata import _core
+from tokamata.arguments import clipped
+from tokamata.constraint import Constraint, regex
+from tokamata.errors import ParseError, SchemaError, UnsupportedSchemaError
+from tokamata.json_constraints import (
+    JsonConstraint,
+    PropertyOrder,
+    Spelling,
+    Whitespace,
+    checked_style,
+    json_schema,
+)
+from tokamata.patterns.json_schema import read_schema
+from tokamata.patterns.json_schema.table import OBJECT
+from tokamata.patterns.json_schema.text import read_json, shown
+from tokamata.patterns.python_types.reading import TypeReader
+from tokamata.patterns.python_types.schema import schema_of_shape
+from tokamata.patterns.python_types.shapes import Record
+from tokamata.patterns.python_types.values import value_of_member
+
+if TYPE_CHECKING:
+    from tokamata.limits import Limits
+
+__all__ = ["ToolCall", "response_format", "tool_call"]
+
+_SCHEMA_KEYWORDS = ("parameters", "inputSchema", "input_schema")  # of OpenAI, MCP, Anthropic
+
+
+class ToolCall(NamedTuple):
+    """A call of a tool, as a text of :func:`tool_call` has it.
+
+    Attributes:
+        name: which tool.
+        arguments: by name; converted to the types of a Python function, and as ``json.loads`` gives them for
+            a tool that is described by a schema.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+
+
+class _Tool(NamedTuple):
+    """A tool, however it was given.
+
+    Attributes:
+        name: how it is called.
+        place: JSON Pointer to the schema of its arguments.
+        schema: that schema.
+        shape: its arguments, where it is a Python function.
+    """
+
+    name: str
+    place: str
+    schema: Any
+    shape: Record | None
+
+
+def response_format(
+    given: Mapping[str, Any],
+    *,
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+) -> Constraint:
+    """The texts that a ``response_format`` of OpenAI's interface asks for.
+
+    ======================================================  =====================================
+    ``{"type": "json_schema", "json_schema": {"schema"…}}``  what :func:`json_schema` makes of it
+    ``{"type": "json_object"}``                             any JSON object
+    ``{"type": "text"}``                                    any text
+    ======================================================  =====================================
+
+    The flat form of its newer interface, with ``"schema"`` beside ``"type"``, is read too.  ``"name"`` and
+    ``"description"`` say nothing about texts.  ``"strict"`` in it says what OpenAI takes for a schema, and
+    makes no difference: everything is enforced here.
+
+    Args:
+        given: the response format.
+        property_order, whitespace, spelling, formats, strict, limits: as for :func:`json_schema`.
+
+    Raises:
+        SchemaError: it is no response format, or its schema is none; the pointer starts at its root.
+        UnsupportedSchemaError, LimitExceeded: as for :func:`json_schema`.
+    """
+    kind = _mapping(given, "", "a response format: an object").get("type")
+    options: dict[str, Any] = {
+        "property_order": property_order,
+        "whitespace": whitespace,
+        "spelling": spelling,
+        "formats": formats,
+        "strict": strict,
+        "limits": limits,
+    }
+    if kind == "text":
+        return regex("(?s:.*)")
+    if kind == "json_object":
+        return json_schema({"type": "object"}, **options)
+    if kind != "json_schema":
+        expected = '"json_schema", "json_object" or "text"'
+        raise SchemaError("", "type", _found(given, "type"), expected)
+    place, inner = "", given
+    if "schema" not in given:
+        place, inner = "/json_schema", _mapping(given.get("json_schema"), "/json_schema", "an object")
+    if "schema" not in inner:
+        raise SchemaError(place, "schema", "missing", "a JSON Schema")
+    with _within(f"{place}/schema"):
+        return json_schema(inner["schema"], **options)
+
+
+def tool_call(
+    tools: Sequence[Mapping[str, Any] | Callable[..., Any]],
+    *,
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+) -> JsonConstraint:
+    """A call of one of some tools, as JSON: ``{"name": "weather", "arguments": {"city": "Bern"}}``.
+
+    :meth:`JsonConstraint.parse` makes a :class:`ToolCall` of it.
+
+    Args:
+        tools: each as OpenAI's interface has it, ``{"type": "function", "function": {"name": …,
+            "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as a Python
+            function, whose annotations say what its arguments are.  One without a schema takes no arguments.
+        property_order, whitespace, spelling, formats, strict, limits: as for :func:`json_schema`.
+
+    Raises:
+        SchemaError: one of them is no tool, or its schema is none; the pointer starts at the list.
+        UnsupportedTypeError: a function has arguments of types that cannot be written.
+        UnsupportedSchemaError, LimitExceeded: as for :func:`json_schema`.
+        ValueError: there is no tool, or two have one name.
+    """
+    style = checked_style(property_order, whitespace, spelling)
+    if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Sequence):
+        raise TypeError(f"tool_call takes a list of tools, not {type(tools).__name__}")
+    asserts_formats = formats == "assert"
+    known = [_tool(tool, index, asserts_formats, strict) for index, tool in enumerate(tools)]
+    if not known:
+        raise ValueError("tool_call needs at least one tool")
+    by_name = {tool.name: tool for tool in known}
+    if len(by_name) < len(known):
+        names = [tool.name for tool in known]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two tools have the name {twice!r:.80}")
+    table = _core.ValueTable()
+    calls = []
+    for tool in known:
+        with _within(tool.place):
+            reading = read_schema(tool.schema, table=table, formats=formats, strict=strict, limits=limits)
+        arguments = table.all_of([table.types(OBJECT), reading.root])
+        parts = [table.types(OBJECT), table.property("name", table.constant(tool.name)), table.has("name")]
+        parts += [table.property("arguments", arguments), table.has("arguments")]
+        parts.append(table.others(["name", "arguments"], [], table.no_value()))
+        calls.append(table.all_of(parts))
+    root = calls[0] if len(calls) == 1 else table.any_of(calls)
+
+    def read(text: str) -> ToolCall:
+        return _call_of(text, by_name)
+
+    return JsonConstraint(table, root, style, clipped(f"tool_call([{', '.join(by_name)}])"), reader=read)
+
+
+def _call_of(text: str, tools: dict[str, _Tool]) -> ToolCall:
+    """The call that a text stands for."""
+    call = read_json(text)
+    if not isinstance(call, dict) or call.keys() != {"name", "arguments"}:
+        raise ParseError("", f"there is {shown(call)}; expected an object of name and arguments")
+    tool = tools.get(call["name"]) if isinstance(call["name"], str) else None
+    if tool is None:
+        raise ParseError("/name", f"there is {shown(call['name'])}; expected the name of a tool")
+    if tool.shape is None:
+        return ToolCall(tool.name, call["arguments"])
+    return ToolCall(tool.name, value_of_member(tool.shape, text, "arguments"))
+
+
+def _tool(given: Any, index: int, asserts_formats: bool, strict: bool) -> _Tool:
+    """A tool in any of its forms."""
+    place = f"/{index}"
+    if callable(given) and not isinstance(given, Mapping):
+        shape = TypeReader(strict).read(given)
+        if not isinstance(shape, Record):
+            raise SchemaError(place, "", shape.described, "a function, or an object that describes a tool")
+        return _Tool(shape.name, place, schema_of_shape(shape, asserts_formats=asserts_formats), shape)
+    tool = _mapping(given, place, "a tool: an object, or a function")
+    if "function" in tool:
+        place += "/function"
+        tool = _mapping(tool["function"], place, "an object")
+    name = tool.get("name")
+    if not isinstance(name, str) or not name:
+        raise SchemaError(place, "name", _found(tool, "name"), "the name of the tool")
+    for keyword in _SCHEMA_KEYWORDS:
+        if tool.get(keyword) is not None:
+            return _Tool(name, f"{place}/{keyword}", tool[keyword], None)
+    return _Tool(name, place, {"type": "object", "additionalProperties": False}, None)
+
+
+def _mapping(value: Any, place: str, expected: str) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    raise SchemaError(place, "", "nothing" if value is None else shown(value), expected)
+
+
+def _found(given: Mapping[str, Any], keyword: str) -> str:
+    return shown(given[keyword]) if keyword in given else "missing"
+
+
+@contextmanager
+def _within(place: str) -> Iterator[None]:
+    """Errors in a schema are told by their place in what holds it."""
+    try:
+        yield
+    except SchemaError as error:
+        raise SchemaError(place + error.pointer, error.keyword, error.found, error.expected) from error
+    except UnsupportedSchemaError as error:
+        raise UnsupportedSchemaError(place + error.pointer, error.keyword, error.reason) from error

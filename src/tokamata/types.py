@@ -1,0 +1,118 @@
+"""Constraints whose texts stand for values of a Python type: :func:`type`.
+
+    @dataclass
+    class Point:
+        x: int
+        y: int
+
+    tk.type(Point).parse('{"x": 1, "y": 2}')            # Point(x=1, y=2)
+    tk.type(Point, syntax="python").parse("Point(x=1, y=2)")
+
+Source: *Automata-based constraints for language model decoding* (2024), section 5.2.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from tokamata import _core
+from tokamata.arguments import clipped
+from tokamata.constraint import Constraint
+from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, Whitespace, checked_style
+from tokamata.patterns.json_schema import ReportEntry, read_schema
+
+if TYPE_CHECKING:
+    from tokamata.limits import Limits
+
+__all__ = ["type"]
+
+
+@overload
+def type(
+    given: Any,
+    *,
+    syntax: Literal["json"] = "json",
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+) -> JsonConstraint: ...
+
+
+@overload
+def type(
+    given: Any, *, syntax: Literal["python"], strict: bool = True, limits: Limits | None = None
+) -> Constraint: ...
+
+
+def type(
+    given: Any,
+    *,
+    syntax: Literal["json", "python"] = "json",
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+) -> Constraint:
+    """The texts that stand for the values of a Python type; :meth:`Constraint.parse` gives them back.
+
+    Dataclasses, ``TypedDict``, ``NamedTuple``, enums, ``Literal``, unions, containers, ``Annotated`` bounds,
+    dates, UUIDs, paths, decimals, generics and recursive types need nothing but the standard library;
+    pydantic's models, dataclasses and types need pydantic.  A function stands for its arguments: an object,
+    which is parsed into a ``dict`` of keyword arguments.
+
+    Objects are closed: names that a type does not declare are not written, unless it keeps them
+    (``extra="allow"``).  Fields with defaults may be left out.  What a validator in Python asks for cannot be
+    enforced, and is left to parsing.
+
+    Args:
+        given: the type, or a function.
+        syntax: ``"json"``, or ``"python"``: constructor calls such as ``Point(x=1, y=2)``, with fields by
+            keyword and in their order, one space behind each comma, and strings in either quotes.
+            Recursive types are refused there.
+        property_order, whitespace, spelling: how JSON is written; see :func:`json_schema`.
+        formats: ``"annotate"`` lets any string stand for dates, UUIDs and the like, in JSON.
+        strict: whether what cannot be enforced exactly is an error; otherwise it is left out.
+        limits: ``depth`` bounds how deep the type nests.
+
+    Raises:
+        UnsupportedTypeError: there is no form in which its values are written.
+        MissingExtraError: it is pydantic's, and pydantic is not installed.
+        UnsupportedSchemaError, SchemaError: what pydantic or a bound says cannot be enforced.
+        LimitExceeded: it nests too deep.
+        ValueError: an option that does not exist, or is not one of this syntax.
+    """
+    from tokamata.patterns.python_types.names import shown
+    from tokamata.patterns.python_types.reading import TypeReader
+
+    style = checked_style(property_order, whitespace, spelling)
+    if syntax not in ("json", "python"):
+        raise ValueError(f'syntax must be "json" or "python", not {syntax!r:.80}')
+    if formats not in ("assert", "annotate"):
+        raise ValueError(f'formats must be "assert" or "annotate", not {formats!r:.80}')
+    name = f"type({clipped(shown(given))})"
+    if syntax == "python":
+        from tokamata.patterns.python_types.python_syntax import expression_of_shape
+        from tokamata.patterns.python_types.python_values import value_of_source
+
+        if (style, formats) != (("schema", "natural", "plain"), "assert"):
+            raise ValueError('styles and formats are those of JSON; leave them out with syntax="python"')
+        shape = TypeReader(strict, opens_models=True).read(given)
+        reader = functools.partial(value_of_source, shape)
+        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', reader=reader)
+    from tokamata.patterns.python_types.schema import schema_of_shape
+    from tokamata.patterns.python_types.values import value_of_text
+
+    types = TypeReader(strict)
+    shape = types.read(given)
+    schema = schema_of_shape(shape, asserts_formats=formats == "assert")
+    table = _core.ValueTable()
+    reading = read_schema(schema, table=table, formats=formats, strict=strict, limits=limits)
+    reader = functools.partial(value_of_text, shape)
+    relaxed = [ReportEntry(place, "Annotated", "relaxed", reason) for place, reason in types.relaxed]
+    return JsonConstraint(table, reading.root, style, name, reading, reader, relaxed)

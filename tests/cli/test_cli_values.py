@@ -1,0 +1,154 @@
+"""``generate`` with JSON Schema and Python types, with a small model in a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tokamata.cli.app import app
+
+MODULE = """
+from __future__ import annotations
+import dataclasses, enum
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+@dataclasses.dataclass
+class Thing:
+    color: Color
+    flags: tuple[bool, bool]
+    within: Thing | None = None
+@dataclasses.dataclass
+class Flat:
+    color: Color
+    flags: tuple[bool, bool]
+@dataclasses.dataclass
+class Never:
+    flag: bool
+    def __post_init__(self) -> None:
+        raise ValueError("never right")
+class Outer:
+    Inner = Flat
+def broken(*rest): ...
+"""
+SCHEMA = '{"type": "object", "properties": {"on": {"type": "boolean"}}, "additionalProperties": false}'
+
+
+@pytest.fixture(scope="session")
+def model_folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a module of types."""
+    (tmp_path / "things_of_cli.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "schema.json").write_text(SCHEMA, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "things_of_cli", raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def call(*arguments: str | Path, columns: int = 160) -> Result:
+    command = ["generate", "--prompt", "x", *map(str, arguments)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": str(columns)})
+
+
+@pytest.mark.parametrize("schema", ["schema.json", SCHEMA])
+def test_schema(model_folder: Path, schema: str) -> None:
+    result = call("--schema", schema, "--model", model_folder, "--seed", "1")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout).get("on") in (True, False, None)
+
+
+def test_styles(model_folder: Path) -> None:
+    styles = ("--whitespace", "compact", "--order", "any", "--spelling", "plain")
+    result = call("--schema", SCHEMA, "-m", model_folder, *styles, "--seed", "1")
+    assert " " not in result.stdout
+    assert result.stdout.strip() in ("{}", '{"on":true}', '{"on":false}')
+
+
+@pytest.mark.parametrize(
+    "name", ["things_of_cli:Thing", "things_of_cli.py:Thing", "things_of_cli:Outer.Inner"]
+)
+def test_type(model_folder: Path, name: str) -> None:
+    result = call("--type", name, "-m", model_folder, "--seed", "1", "--max-new-tokens", "200")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["color"] in ("red", "blue")
+    assert "color=<Color." in result.stderr
+
+
+def test_type_in_python_syntax(model_folder: Path) -> None:
+    result = call("--type", "things_of_cli:Flat", "--syntax", "python", "-m", model_folder, "--seed", "1")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Flat(color=Color.")
+    assert "Flat(" in result.stderr
+
+
+def test_compare(model_folder: Path) -> None:
+    result = call(
+        "--type",
+        "things_of_cli:Flat",
+        "-m",
+        model_folder,
+        "--seed",
+        "1",
+        "--compare",
+        "--max-new-tokens",
+        "80",
+    )
+    assert result.exit_code == 0, result.output
+    assert "without the type" in result.stdout
+    assert "with the type" in result.stdout
+    assert "Flat(" in result.stderr
+
+
+def test_validators_that_refuse(model_folder: Path) -> None:
+    result = call("--type", "things_of_cli:Never", "-m", model_folder, "--seed", "1")
+    assert result.exit_code == 1
+    assert "never right" in result.stderr
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ((), "none of them"),
+        (("--regex", "a", "--schema", "true"), "both --regex and --schema"),
+        (("--schema", "nowhere.json"), "cannot be read"),
+        (("--schema", '{"type": 3}'), "the keyword 'type'"),
+        (("--schema", "things_of_cli.py"), "no JSON"),
+        (("--type", "Thing"), "module:Class"),
+        (("--type", "no_module_of_this_name:Thing"), "cannot be imported"),
+        (("--type", "nowhere.py:Thing"), "no file"),
+        (("--type", "things_of_cli:Nothing"), "has no 'Nothing'"),
+        (("--type", "things_of_cli:broken"), "keyword"),
+        (("--type", "things_of_cli:Thing", "--syntax", "python"), "recursive"),
+        (("--type", "things_of_cli:Flat", "--syntax", "python", "--order", "any"), "how JSON is written"),
+        (("--regex", "a", "--spelling", "any"), "how JSON is written"),
+        (("--regex", "a", "--syntax", "json"), "goes with --type"),
+        (("--schema", "true", "--order", "some"), "some"),
+    ],
+)
+def test_wrong_options(arguments: tuple[str, ...], what: str) -> None:
+    """They are told before a model is loaded."""
+    result = call(*arguments, "--model", "/nowhere")
+    assert result.exit_code == 2
+    assert what in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_help_names_them_all() -> None:
+    result = CliRunner().invoke(app, ["generate", "--help"], env={"COLUMNS": "120"})
+    for option in ("--schema", "--type", "--syntax", "--order", "--whitespace", "--spelling"):
+        assert option in result.stdout

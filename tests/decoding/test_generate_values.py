@@ -1,0 +1,42 @@
+"""Generation under constraints whose texts have values: events at each step, and parsing in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+import tokamata as tk
+
+
+@dataclass
+class Point:
+    kind: Literal["point"]
+    on: tuple[bool, bool]
+
+
+def test_steps_tell_what_closed(model: Any, tokenizer: Any) -> None:
+    constraint = tk.type(Point)
+    for given in (constraint, constraint.compile(tk.Vocabulary.load(tokenizer))):
+        steps = tk.stream(model, tokenizer, "x", given, seed=3)
+        events = [event for step in steps for event in step.events]
+        assert [event.pointer for event in events] == ["/kind", "/on/0", "/on/1", "/on", ""]
+        assert steps.generation is not None
+        point = steps.generation.parse()
+        assert point == Point("point", tuple(events[3].value))
+        assert point == constraint.parse(steps.generation.text)
+
+
+def test_healed_prompts_leave_events_alone(model: Any, tokenizer: Any) -> None:
+    steps = tk.stream(model, tokenizer, "a: th", tk.json_schema({"const": "the"}), heal=True, seed=1)
+    events = [event for step in steps for event in step.events]
+    assert [(event.pointer, event.value, event.start) for event in events] == [("", "the", 0)]
+
+
+def test_texts_without_values(model: Any, tokenizer: Any) -> None:
+    with pytest.raises(tk.NoValuesError, match="stand for themselves"):
+        tk.generate(model, tokenizer, "x", tk.regex("a"), seed=0).parse()
+    free = tk.generate(model, tokenizer, "x", None, seed=0, max_new_tokens=2)
+    with pytest.raises(tk.NoValuesError, match="without a constraint"):
+        free.parse()
