@@ -139,7 +139,7 @@ class MaskBenchFigures:
         found = set()
         for number, case in enumerate(self.cases):
             ours, any_order = self.engines[engine].replayed[number], free.replayed[number]
-            if ours is not None and any_order is not None:
+            if ours is not None and any_order is not None and ours.problem is None:
                 for index, valid in enumerate(case.valid):
                     if valid and any_order.accepted[index] and not ours.accepted[index]:
                         found.add((number, index))
