@@ -124,7 +124,7 @@ class TokenAutomaton::RuleMaskMaker {
 
   void follow(NodeId node, ExpressionId alternative) {
     const ExpressionNode n = arena_.node(alternative);
-    if (alternative == Arena::kEpsilon) return;
+    if (alternative == Arena::kEpsilon || n.kind == Kind::Suspect) return;
     const bool is_pair = n.kind == Kind::Concatenation;
     const ExpressionNode head = is_pair ? arena_.node(n.head()) : n;
     const ExpressionId tail = is_pair ? n.tail() : Arena::kEpsilon;

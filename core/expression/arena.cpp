@@ -554,6 +554,9 @@ ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& co
     case Kind::Commit:
       result = commit(n.first);
       break;
+    case Kind::Suspect:
+      result = suspect_end();
+      break;
     case Kind::Concatenation: {  // down its tails by a loop, since they can be long
       std::vector<ExpressionId> heads;
       ExpressionId rest = expression;

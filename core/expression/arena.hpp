@@ -24,6 +24,7 @@
 //   terminal        a regular part that stays whole as the head of what follows it: what it does to a
 //                   vocabulary is asked once for all that may follow (vocabulary/terminal_part.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
+//   suspect         accepts the empty text, at the end of what is suspect, so that it is that to its very end.
 //   rule            rules.hpp.  Commit never stands in front of a state: what follows it is committed then.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
@@ -57,7 +58,7 @@ enum class Kind : std::uint8_t {
   Bytes, CodePoints, Strings, Numbers, ControlToken, OneToken,
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
-  Terminal, Rule, Commit,
+  Terminal, Rule, Commit, Suspect,
 };
 
 struct ExpressionNode {
@@ -135,6 +136,7 @@ class Arena {
   ExpressionId terminal(ExpressionId body, Budget& budget);
   ExpressionId rule(std::uint32_t source, RuleId rule);
   ExpressionId commit(std::uint32_t choice);
+  ExpressionId suspect_end();
   // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
   // where there are rules in it.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);

@@ -37,6 +37,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::LookAhead:
       case Kind::LookBehind:
       case Kind::Commit:
+      case Kind::Suspect:
         return;
       case Kind::Terminal:
         if (const ExpressionId rest = derive_terminal(n, run); rest != kEmpty)

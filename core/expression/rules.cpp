@@ -63,6 +63,10 @@ ExpressionId Arena::commit(std::uint32_t choice) {
   return intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
 }
 
+ExpressionId Arena::suspect_end() {
+  return intern({.kind = Kind::Suspect, .nullable = true, .text = true, .suspect = true, .spelled = 0});
+}
+
 // What `expression` becomes once the choice is made.
 ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
@@ -172,12 +176,15 @@ ExpressionId Arena::settled(ExpressionId expression) {
     while (true) {
       const ExpressionNode n = node(alternative);
       if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
-      alternative = rotated(committed(n.tail(), node(n.head()).first));
+      const std::uint32_t choice = node(n.head()).first;
+      const ExpressionId rest = committed(n.tail(), choice);
+      alternative = rotated(choice == Rules::kSuspect ? concatenate(rest, suspect_end()) : rest);
     }
   };
   while (node(expression).commits) {
     if (expression == kEmpty) return kEmpty;
-    if (node(expression).kind == Kind::Commit) return kEpsilon;
+    if (node(expression).kind == Kind::Commit)
+      return node(expression).first == Rules::kSuspect ? suspect_end() : kEpsilon;
     std::vector<ExpressionId> settled_alternatives;
     const auto all = alternatives(expression);
     for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end()))

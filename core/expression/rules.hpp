@@ -52,6 +52,9 @@ class Rules {
     bool by_byte = false;    // it keeps what is read
   };
 
+  // The choice by which all that follows becomes suspect; others belong to the rules.
+  static constexpr std::uint32_t kSuspect = 1 << 16;
+
   explicit Rules(std::uint32_t source) : source_(source) {}
   virtual ~Rules() = default;
   Rules(const Rules&) = delete;

@@ -210,7 +210,7 @@ ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name
   const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal('"', work), texts), work);
   const std::uint32_t length = choice(object, work).length_of(name_class) + 2;
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
-  return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect ? suspect_from(after, work) : after);
+  return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect && line.mode == Mode::Sketch ? suspect_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.

@@ -286,7 +286,8 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
       if (!sets_.lives(set, work)) continue;
       const ExpressionId element = value(set, Gap::Line, rule.line, work);
       if (rule.line.mode != Mode::Exact) {
-        next.push_back(arena.concatenate(element, suspect_from(elements(array_number(rest), false, rule.line, work), work)));
+        const ExpressionId further = elements(array_number(rest), false, rule.line, work);
+        next.push_back(arena.concatenate(element, rule.line.mode == Mode::Sketch ? suspect_from(further, work) : further));
         continue;
       }
       next.push_back(recorded(rest, set, element, "", rule.line, work));

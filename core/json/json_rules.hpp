@@ -147,7 +147,6 @@ class JsonRules : public Rules {
   ExpressionId suspect_from(ExpressionId expression, const Work& work) const {
     return work.arena.concatenate(work.arena.commit(kSuspect), expression);
   }
-  static constexpr std::uint32_t kSuspect = 16;  // a choice, beside the widths of indents
   const Choice& choice(std::uint32_t object, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;
   ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);
