@@ -36,7 +36,7 @@ def read(text: str) -> Any:
 def _exact(text: str) -> int | Decimal:
     value = Decimal(text)
     # What is whole is an integer to every judge, however it is written, unless it is too long to be one.
-    return int(value) if abs(value.adjusted()) < 400 and value == value.to_integral_value() else value
+    return int(value) if abs(value.adjusted()) < 20_000 and value == value.to_integral_value() else value
 
 
 def _refuse(text: str) -> Any:
