@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Context, Decimal, localcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import jsonschema
 from jsonschema import _keywords, _utils
@@ -54,7 +57,10 @@ class _EcmaSearch:
         return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
 
 
-_keywords.re = _utils.re = _EcmaSearch  # type: ignore[attr-defined]
+@contextmanager
+def _searching_as_json_schema_does() -> Iterator[None]:
+    with patch.object(_keywords, "re", _EcmaSearch), patch.object(_utils, "re", _EcmaSearch):
+        yield
 
 
 def exact(value: Any) -> Any:
@@ -99,7 +105,7 @@ class Judges:
         """
         kind = validator_for(self._schema, default=jsonschema.Draft202012Validator)
         try:
-            with localcontext(Context(prec=1000)):
+            with localcontext(Context(prec=1000)), _searching_as_json_schema_does():
                 return bool(kind(self._schema).is_valid(value))
         except NoVerdict:
             raise

@@ -156,22 +156,17 @@ class TokenAutomaton::RuleMaskMaker {
     if (!byte) return false;
     const NodeId child = trie_.child(node, *byte);
     if (child == TokenTrie::root()) return true;
-    const ExpressionId settled = settled_tail(tail);
+    const ExpressionId settled = arena_.settled(tail);
     add_own(child, arena_.node(settled).suspect, arena_.node(settled).spelled);
     if (trie_.children_begin(child) != trie_.children_end(child)) open(child, settled);
     return true;
-  }
-
-  // A tail comes to the front: where it begins with a Commit, that is made now.
-  ExpressionId settled_tail(ExpressionId tail) {
-    return arena_.settled(tail);
   }
 
   // So many of one byte, or one at most; what may be skipped was unfolded.
   bool follow_repetition(NodeId node, const ExpressionNode& head, ExpressionId tail) {
     const std::optional<std::uint8_t> byte = only_byte(arena_.node(head.body()));
     if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
-    const ExpressionId settled = settled_tail(tail);
+    const ExpressionId settled = arena_.settled(tail);
     NodeId at = node;
     for (Count i = 0; i < head.maximum; ++i) {
       at = trie_.child(at, *byte);
@@ -218,7 +213,7 @@ class TokenAutomaton::RuleMaskMaker {
       }
     }
     for (const auto& [node, string] : ends)
-      open(node, settled_tail(arena_.concatenate(arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), tail)));
+      open(node, arena_.settled(arena_.concatenate(arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), tail)));
     return true;
   }
 
@@ -264,7 +259,7 @@ TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
   return {automaton_.state_of(automaton_.arena().settled(sketch), budget), place.at_start};
 }
 
-MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {
+void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   const StateId holder = automaton_.clipped(sketched({state, false}, budget).state, budget);
   if (!data(holder).mask) {
     RuleMask made = make_rule_mask(holder, budget);
@@ -289,7 +284,7 @@ MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {
   }
   data(state).mask_state = holder;
   data(state).most_after = data(holder).most_after;
-  if (refused.empty()) return data(holder).mask;
+  if (refused.empty()) return;
   std::ranges::sort(refused);
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   auto mask = std::make_shared<Mask>(*data(holder).mask);
@@ -298,8 +293,7 @@ MaskPtr TokenAutomaton::rule_mask(StateId state, Budget& budget) {
   mask->open_tokens -= refused.size();
   mask->set_bits -= refused.size();
   data(state).mask_state = state;
-  remember(state, mask);
-  return mask;
+  remember(state, std::move(mask));
 }
 
 // Asks for every token that begins with what some rule in front of the state refuses.
@@ -315,17 +309,9 @@ void TokenAutomaton::ask_refused(StateId state, Ask&& ask, Budget& budget) {
     if (head.kind != Kind::Rule) continue;
     for (const std::string& text : arena.rules(head).refused(head.rule(), arena, budget)) {
       NodeId node = TokenTrie::root();
-      bool is_there = true;
-      for (std::size_t i = 0; is_there && i < text.size(); ++i) {
-        const auto byte = static_cast<std::uint8_t>(text[i]);
-        is_there = false;
-        for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node) && !is_there; ++child) {
-          if (trie.byte(child) != byte) continue;
-          node = {child};
-          is_there = true;
-        }
-      }
-      if (!is_there) continue;
+      for (const char byte : text)
+        if (node = trie.child(node, static_cast<std::uint8_t>(byte)); node == TokenTrie::root()) break;
+      if (node == TokenTrie::root()) continue;
       for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.node(node).tokens_end; ++i) ask(trie.order()[i]);
     }
   }

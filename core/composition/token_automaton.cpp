@@ -73,7 +73,7 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
   }
   const ExpressionNode& node = automaton_.node(place.state);
   if (node.rules && lives_by_bytes_ && !node.constrained && controls_.empty()) {
-    rule_mask(place.state, budget);
+    remember_rule_mask(place.state, budget);
     return *known_mask(place);
   }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).

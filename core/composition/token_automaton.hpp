@@ -166,7 +166,7 @@ class TokenAutomaton {
   void add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(StateId state, Budget& budget);
-  MaskPtr rule_mask(StateId state, Budget& budget);
+  void remember_rule_mask(StateId state, Budget& budget);
   template <class Ask>
   void ask_refused(StateId state, Ask&& ask, Budget& budget);
 

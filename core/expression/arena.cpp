@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "common/hash.hpp"
+
 namespace tokamata {
 
 namespace {
 
 constexpr ExpressionId kUnmade{~std::uint32_t{0}};
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0xff51afd7ed558ccdull;
-  return hash ^ (hash >> 32);
-}
 
 // Lengths of shortest texts stay below this and are never summed past it.
 constexpr std::uint64_t kLongest = ExpressionNode::kUnspelled;
@@ -580,7 +577,9 @@ ByteSet Arena::first_bytes(ExpressionId expression) const {
   while (true) {
     const ExpressionNode& n = node(expression);
     switch (n.kind) {
-      case Kind::Bytes: return set | byte_set(n);
+      case Kind::Everything: return ByteSet::range(0x00, 0xFF);
+      case Kind::Bytes:
+      case Kind::OneToken: return set | byte_set(n);
       case Kind::CodePoints: return set | first_bytes_of(automaton(n), n.second);
       case Kind::Strings:
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);

@@ -321,6 +321,9 @@ class Arena {
   ExpressionId terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest);
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
+  template <class Concerns, class Key, class OfRule>
+  ExpressionId with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
+                          Key&& key, OfRule&& of_rule);
   ExpressionId committed(ExpressionId expression, std::uint32_t choice);
   bool append_structure(ExpressionId expression, std::string& key) const;
 
@@ -346,7 +349,7 @@ class Arena {
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   std::vector<std::unique_ptr<Rules>> rules_;
   std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
-  std::unordered_map<std::uint32_t, ExpressionId> sketched_;
+  std::unordered_map<std::uint64_t, ExpressionId> sketched_;
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   std::unordered_map<std::uint32_t, std::uint32_t> text_lengths_;  // of bodies that were searched; kNoText: none
   ByteSet class_borders_;

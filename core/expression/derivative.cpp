@@ -313,7 +313,7 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget
       if (leaf.kind == Kind::Rule)
         bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
       else if (leaf.rules || leaf.constrained || leaf.open || (leaf.kind == Kind::Terminal && node(leaf.body()).constrained) ||
-               leaf.kind == Kind::Everything || leaf.kind == Kind::ControlToken || leaf.kind == Kind::Commit)
+               leaf.kind == Kind::ControlToken || leaf.kind == Kind::Commit)
         return std::nullopt;
       else
         bytes |= first_bytes(head);

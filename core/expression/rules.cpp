@@ -67,18 +67,22 @@ ExpressionId Arena::suspect_end() {
   return intern({.kind = Kind::Suspect, .nullable = true, .text = true, .suspect = true, .spelled = 0});
 }
 
-// What `expression` becomes once the choice is made.
-ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
+// An expression with others in place of its rules: `concerns(node)` says where there may be some, `known` remembers
+// by `key(expression)` what was made.
+template <class Concerns, class Key, class OfRule>
+ExpressionId Arena::with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
+                               Key&& key, OfRule&& of_rule) {
+  const auto inner = [&](ExpressionId part) { return with_rules(part, known, concerns, key, of_rule); };
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ExpressionId result;
   while (true) {
     const ExpressionNode n = node(expression);
-    if (!n.waits) {
+    if (!concerns(n)) {
       result = expression;
       break;
     }
-    if (const auto known = committed_.find(key_of(expression, choice)); known != committed_.end()) {
-      result = known->second;
+    if (const auto made = known.find(key(expression)); made != known.end()) {
+      result = made->second;
       break;
     }
     if (n.kind == Kind::Concatenation) {
@@ -87,57 +91,36 @@ ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
       continue;
     }
     if (n.kind == Kind::Rule) {
-      result = rule(n.first, rules_[n.first]->committed(n.rule(), choice));
-    } else {  // a union: nothing else holds rules
-      std::vector<ExpressionId> alternatives;
-      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(committed(items_[n.first + i], choice));
-      result = unite(alternatives);
-    }
-    committed_.emplace(key_of(expression, choice), result);
-    break;
-  }
-  for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
-    result = concatenate(committed(node(*place).head(), choice), result);
-    committed_.emplace(key_of(*place, choice), result);
-  }
-  return result;
-}
-
-ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
-  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
-  ExpressionId result;
-  while (true) {
-    const ExpressionNode n = node(expression);
-    if (!n.rules) {
-      result = expression;
-      break;
-    }
-    if (const auto known = sketched_.find(expression.value); known != sketched_.end()) {
-      result = known->second;
-      break;
-    }
-    if (n.kind == Kind::Concatenation) {
-      spine.push_back(expression);
-      expression = n.tail();
-      continue;
-    }
-    if (n.kind == Kind::Rule) {
-      result = rules_[n.first]->sketched(n.rule(), *this, budget);
+      result = of_rule(n);
     } else if (n.kind == Kind::Union) {
       std::vector<ExpressionId> alternatives;
-      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(sketched(items_[n.first + i], budget));
+      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(inner(items_[n.first + i]));
       result = unite(alternatives);
     } else {
       result = expression;  // intersections and the like are taken as they are
     }
-    sketched_.emplace(expression.value, result);
+    known.emplace(key(expression), result);
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
-    result = concatenate(sketched(node(*place).head(), budget), result);
-    sketched_.emplace(place->value, result);
+    result = concatenate(inner(node(*place).head()), result);
+    known.emplace(key(*place), result);
   }
   return result;
+}
+
+// What `expression` becomes once the choice is made.
+ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
+  return with_rules(
+      expression, committed_, [](const ExpressionNode& n) { return n.waits; },
+      [choice](ExpressionId at) { return key_of(at, choice); },
+      [&](const ExpressionNode& n) { return rule(n.first, rules_[n.first]->committed(n.rule(), choice)); });
+}
+
+ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
+  return with_rules(
+      expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+      [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), *this, budget); });
 }
 
 std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {

@@ -11,10 +11,7 @@ ArrayFormulas::ArrayFormulas(ValueSets& sets)
 
 std::size_t ArrayFormulas::AtomHash::operator()(const Atom& atom) const {
   std::uint64_t hash = static_cast<std::uint64_t>(atom.kind) + 1;
-  for (const std::uint64_t part : {std::uint64_t{atom.subject}, atom.minimum, atom.maximum}) {
-    hash = (hash ^ part) * 0xff51afd7ed558ccdull;
-    hash ^= hash >> 32;
-  }
+  for (const std::uint64_t part : {std::uint64_t{atom.subject}, atom.minimum, atom.maximum}) hash = mix(hash, part);
   return hash;
 }
 
@@ -76,7 +73,6 @@ bool ArrayFormulas::wants_unique(ArrayId f) const {
 
 // What an atom says once one more element was read, by the conditions that the element fulfils.
 ArrayId ArrayFormulas::after_element(const Atom& atom) {
-  const auto one_less = [](Count count) { return count == 0 || count == kNoMaximum ? count : count - 1; };
   const auto condition = [&](SetId set) {
     if (set == Formulas<SetTag>::kTrue) return formulas_.kTrue;
     if (set == Formulas<SetTag>::kFalse) return formulas_.kFalse;

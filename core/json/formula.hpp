@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/hash.hpp"
 #include "common/ids.hpp"
 
 namespace tokamata::json {
@@ -188,10 +189,7 @@ class Formulas {
 
   FormulaId intern(Operation kind, std::uint32_t first, std::span<const FormulaId> given) {
     std::uint64_t hash = 0x9e3779b97f4a7c15ull * (static_cast<std::uint64_t>(kind) + 1) + first;
-    for (const FormulaId f : given) {
-      hash = (hash ^ f.value) * 0xff51afd7ed558ccdull;
-      hash ^= hash >> 32;
-    }
+    for (const FormulaId f : given) hash = mix(hash, f.value);
     auto [begin, end] = index_.equal_range(hash);
     for (auto place = begin; place != end; ++place) {
       const Node& n = nodes_[place->second];

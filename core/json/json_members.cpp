@@ -7,20 +7,6 @@
 
 namespace tokamata::json {
 
-namespace {
-
-constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
-
-ExpressionId literal(char byte, const Work& work) {
-  return work.arena.bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
-}
-
-std::uint32_t capped_sum(std::uint64_t a, std::uint64_t b) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(a + b, ExpressionNode::kUnspelled - 1));
-}
-
-}  // namespace
-
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
   return {orders_[object.order].get(), object.next, &name_sets_[object.written], &text_sets_[object.others]};
 }
@@ -28,7 +14,7 @@ ObjectFormulas::Room JsonRules::room(const Object& object) const {
 ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, const Work& work) {
   const Object object = objects_[number];
   const auto length = sets_.objects().some_length(object.rest, room(object), work);
-  const std::uint32_t spelled = length ? capped_sum(*length, 1) : ExpressionNode::kUnspelled;
+  const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
   return expression(rule({Form::Members, number, is_first, 0, 0, line}, spelled), work);
 }
 
@@ -53,11 +39,11 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   if (sets_.objects().accepts(objects_[rule.subject].rest)) ways.push_back(closed('}', rule.line.indent, is_first, work));
   std::vector<ExpressionId> next;
   if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
-    next.push_back(layout_.behind(Gap::Line, rule.line.indent, arena.concatenate(literal('"', work), all), work));
+    next.push_back(layout_.behind(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
   if (rule.line.mode != Mode::Exact) add_others_in_sketch(rule, next, work);
   const ExpressionId more = arena.unite(next);
   if (more != Arena::kEmpty)
-    ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(',', work), more), work));
+    ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
   return arena.unite(ways);
 }
 
@@ -150,7 +136,7 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
     if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
     next.push_back(arena.concatenate(value(way.value, Gap::Space, line, work), members(object_number(rest), false, line, work)));
   }
-  return layout_.behind_blank(Gap::None, arena.concatenate(literal(':', work), arena.unite(next)), work);
+  return layout_.behind_blank(Gap::None, arena.concatenate(literal(":", work), arena.unite(next)), work);
 }
 
 // ---- other names ------------------------------------------------------------------------------
@@ -206,8 +192,8 @@ ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name
                                         bool is_suspect, Line line, const Work& work) {
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
-  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal('"', work));
-  const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal('"', work), texts), work);
+  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
+  const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal("\"", work), texts), work);
   const std::uint32_t length = choice(object, work).length_of(name_class) + 2;
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
   return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect && line.mode == Mode::Sketch ? suspect_from(after, work) : after);
@@ -219,7 +205,7 @@ void JsonRules::add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>
   const auto add = [&](std::uint32_t name_class, ExpressionId names) {
     ways.push_back(other_in_sketch(rule.subject, name_class, names, Gap::Line, true, rule.line, work));
     const ExpressionId inside = other_in_sketch(rule.subject, name_class, names, Gap::None, true, rule.line, work);
-    ways.push_back(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal('"', work), inside), work));
+    ways.push_back(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
   if (style_.spelling == Spelling::Any && !next.names.empty()) {
     const RuleId exact = this->rule({Form::Other, rule.subject, 0, kDeclared, record_number(""), rule.line.of(Mode::Exact)}, 0);

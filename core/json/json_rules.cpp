@@ -9,22 +9,7 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
-constexpr std::uint32_t kNothing = 0;                   // the empty record, the empty set of texts or names
-
-std::uint32_t capped_sum(std::uint64_t a, std::uint64_t b) {
-  if (a >= ExpressionNode::kUnspelled || b >= ExpressionNode::kUnspelled) return ExpressionNode::kUnspelled;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(a + b, ExpressionNode::kUnspelled - 1));
-}
-
-ExpressionId literal(std::string_view text, const Work& work) {
-  ExpressionId result = Arena::kEpsilon;
-  for (auto place = text.rbegin(); place != text.rend(); ++place) {
-    const auto byte = static_cast<std::uint8_t>(*place);
-    result = work.arena.concatenate(work.arena.bytes(ByteSet::range(byte, byte)), result);
-  }
-  return result;
-}
+constexpr std::uint32_t kNothing = 0;  // the empty record, the empty set of texts or names
 
 }  // namespace
 
@@ -32,10 +17,8 @@ ExpressionId literal(std::string_view text, const Work& work) {
 
 std::size_t JsonRules::RuleHash::operator()(const Rule& rule) const {
   std::uint64_t hash = static_cast<std::uint64_t>(rule.form) + 1;
-  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)}) {
-    hash = (hash ^ part) * 0xff51afd7ed558ccdull;
-    hash ^= hash >> 32;
-  }
+  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)})
+    hash = mix(hash, part);
   return hash;
 }
 

@@ -117,6 +117,13 @@ class JsonRules : public Rules {
     }
   };
 
+  static constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
+  // Of lengths that may be unspelled.
+  static std::uint32_t capped_sum(std::uint64_t a, std::uint64_t b) {
+    if (a >= ExpressionNode::kUnspelled || b >= ExpressionNode::kUnspelled) return ExpressionNode::kUnspelled;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(a + b, ExpressionNode::kUnspelled - 1));
+  }
+
   RuleId rule(const Rule& rule, std::uint32_t spelled);
   ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
   ExpressionId expanded(RuleId rule, const Work& work);

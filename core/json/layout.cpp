@@ -4,10 +4,6 @@ namespace tokamata::json {
 
 namespace {
 
-ExpressionId one_byte(char byte, const Work& work) {
-  return work.arena.bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
-}
-
 ExpressionId any_blanks(const Work& work) {
   ByteSet blanks;
   for (const char byte : {' ', '\t', '\n', '\r'}) blanks.add(static_cast<std::uint8_t>(byte));
@@ -17,7 +13,7 @@ ExpressionId any_blanks(const Work& work) {
 ExpressionId indentation(std::uint8_t width, std::uint32_t depth, const Work& work) {
   const bool is_tab = width == Indent::kTab;
   const Count count = Count{is_tab ? 1u : width} * depth;
-  return work.arena.repeat(one_byte(is_tab ? '\t' : ' ', work), count, count);
+  return work.arena.repeat(literal(is_tab ? "\t" : " ", work), count, count);
 }
 
 }  // namespace
@@ -25,13 +21,13 @@ ExpressionId indentation(std::uint8_t width, std::uint32_t depth, const Work& wo
 ExpressionId Layout::behind_blank(Gap gap, ExpressionId what, const Work& work) const {
   if (whitespace_ == Whitespace::Any) return work.arena.concatenate(any_blanks(work), what);
   if (whitespace_ == Whitespace::Compact || gap == Gap::None) return what;
-  return work.arena.concatenate(work.arena.repeat(one_byte(' ', work), 0, 1), what);
+  return work.arena.concatenate(work.arena.repeat(literal(" ", work), 0, 1), what);
 }
 
 ExpressionId Layout::behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work) const {
   if (whitespace_ != Whitespace::Natural || gap != Gap::Line) return Arena::kEmpty;
   Arena& arena = work.arena;
-  const ExpressionId line_break = one_byte('\n', work);
+  const ExpressionId line_break = literal("\n", work);
   const auto indented = [&](std::uint8_t width, ExpressionId rest) {
     return arena.concatenate(line_break, arena.concatenate(indentation(width, indent.depth, work), rest));
   };

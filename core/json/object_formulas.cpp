@@ -11,10 +11,7 @@ ObjectFormulas::ObjectFormulas(ValueSets& sets)
 
 std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
   std::uint64_t hash = static_cast<std::uint64_t>(atom.kind) + 1;
-  const auto add = [&](std::uint64_t part) {
-    hash = (hash ^ part) * 0xff51afd7ed558ccdull;
-    hash ^= hash >> 32;
-  };
+  const auto add = [&](std::uint64_t part) { hash = mix(hash, part); };
   add(atom.subject);
   add(atom.value.value);
   add(atom.minimum);
@@ -136,8 +133,6 @@ ObjectId ObjectFormulas::conditioned(SetId value, ObjectId rest) {
 
 namespace {
 
-Count one_less(Count count) { return count == 0 || count == kNoMaximum ? count : count - 1; }
-
 std::optional<std::size_t> place_of(const std::vector<NameId>& names, NameId name) {
   const auto place = std::ranges::lower_bound(names, name);
   if (place == names.end() || *place != name) return std::nullopt;
@@ -167,13 +162,7 @@ ObjectId ObjectFormulas::after_name(const Atom& atom, NameId name, const Work& w
       return conditioned(atom.values[*place], properties(without(atom.names, *place), without(atom.values, *place)));
     }
     case Kind::Matching:
-      return is_in(name, {atom.subject}, work) ? conditioned(atom.value, make(atom)) : make(atom);
-    case Kind::Others: {
-      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
-      const bool is_other = std::ranges::find(others.names, name) == others.names.end() &&
-                            std::ranges::none_of(others.languages, [&](LanguageId l) { return is_in(name, l, work); });
-      return is_other ? conditioned(atom.value, make(atom)) : make(atom);
-    }
+    case Kind::Others: return is_about(atom, name, work) ? conditioned(atom.value, make(atom)) : make(atom);
   }
   return formulas_.kFalse;
 }
@@ -190,6 +179,14 @@ ObjectId ObjectFormulas::after_other(const Atom& atom, const NameClass& other) {
     }
     default: return make(atom);
   }
+}
+
+// Whether a Matching or Others speaks of the name.
+bool ObjectFormulas::is_about(const Atom& atom, NameId name, const Work& work) {
+  if (atom.kind == Kind::Matching) return is_in(name, {atom.subject}, work);
+  const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+  return std::ranges::find(others.names, name) == others.names.end() &&
+         std::ranges::none_of(others.languages, [&](LanguageId language) { return is_in(name, language, work); });
 }
 
 bool ObjectFormulas::is_in(NameId name, LanguageId language, const Work& work) {

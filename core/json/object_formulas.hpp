@@ -86,6 +86,7 @@ class ObjectFormulas {
   ObjectId conditioned(SetId value, ObjectId rest);
   ObjectId after_name(const Atom& atom, NameId name, const Work& work);
   ObjectId after_other(const Atom& atom, const NameClass& other);
+  bool is_about(const Atom& atom, NameId name, const Work& work);
   bool is_in(NameId name, LanguageId language, const Work& work);
   Branches branch(ObjectId conditioned_formula, const Work& work);
   // Whether it is a conjunction of atoms that no name but a required one helps.

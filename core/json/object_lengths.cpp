@@ -55,15 +55,7 @@ SetId ObjectFormulas::value_if_plain(ObjectId f, NameId name, const Work& work) 
         values.push_back(atom->values[static_cast<std::size_t>(place - atom->names.begin())]);
       continue;
     }
-    bool is_said = false;
-    if (atom->kind == Kind::Matching) {
-      is_said = is_in(name, {atom->subject}, work);
-    } else {
-      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom->subject}));
-      is_said = std::ranges::find(others.names, name) == others.names.end() &&
-                std::ranges::none_of(others.languages, [&](LanguageId l) { return is_in(name, l, work); });
-    }
-    if (is_said) values.push_back(atom->value);
+    if (is_about(*atom, name, work)) values.push_back(atom->value);
   }
   return sets_.all(std::move(values));
 }

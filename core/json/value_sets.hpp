@@ -15,7 +15,6 @@
 // Not taken: disjunctive normal forms of whole schemas (exponential, and nobody asks for most of them).
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>

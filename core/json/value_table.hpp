@@ -32,6 +32,8 @@ enum Type : std::uint8_t { kNull = 1, kFalse = 2, kTrue = 4, kNumber = 8, kStrin
 inline constexpr std::uint8_t kAllTypes = 127;
 
 inline constexpr Count kNoMaximum = kUnbounded;
+// Of a bound on a count, once one was counted.
+constexpr Count one_less(Count bound) { return bound == 0 || bound == kNoMaximum ? bound : bound - 1; }
 
 // Numbers between bounds, decimals as text.
 struct NumberRange {

@@ -21,19 +21,12 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))  # for engine
 
 from kernel_oracle import Oracle
+from random_schemas import DRAFTS
 from referencing import Registry, Resource
 from referencing.jsonschema import specification_with
 
 from tokamata.errors import TokamataError
 from tokamata.patterns.json_schema import RecordingTable, read_schema
-
-DRAFTS = {
-    "draft4": "http://json-schema.org/draft-04/schema#",
-    "draft6": "http://json-schema.org/draft-06/schema#",
-    "draft7": "http://json-schema.org/draft-07/schema#",
-    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
-    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
-}
 
 
 @dataclass
