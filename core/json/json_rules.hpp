@@ -53,6 +53,7 @@ class JsonRules : public Rules {
   About about(RuleId rule) const override { return abouts_[rule.value]; }
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
   ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
+  const ByteSet& may_begin(RuleId rule) const override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
   ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
@@ -135,6 +136,7 @@ class JsonRules : public Rules {
   ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
   ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
 
+  ExpressionId quoted(ExpressionId strings, const Work& work) const;
   ExpressionId value(SetId set, Gap gap, Line line, const Work& work);
   ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
   ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);

@@ -28,15 +28,13 @@ ExpressionId Layout::behind_break(Gap gap, Indent indent, ExpressionId what, con
   if (whitespace_ != Whitespace::Natural || gap != Gap::Line) return Arena::kEmpty;
   Arena& arena = work.arena;
   const ExpressionId line_break = literal("\n", work);
-  const auto indented = [&](std::uint8_t width, ExpressionId rest) {
-    return arena.concatenate(line_break, arena.concatenate(indentation(width, indent.depth, work), rest));
-  };
   if (indent.depth == 0) return arena.concatenate(line_break, what);
-  if (indent.width != Indent::kOpen) return indented(indent.width, what);
+  if (indent.width != Indent::kOpen)
+    return arena.concatenate(line_break, arena.concatenate(indentation(indent.width, indent.depth, work), what));
   std::vector<ExpressionId> ways;
   for (std::uint8_t width = 1; width <= Indent::kTab; ++width)
-    ways.push_back(indented(width, arena.concatenate(arena.commit(width), what)));
-  return arena.unite(ways);
+    ways.push_back(arena.concatenate(indentation(width, indent.depth, work), arena.concatenate(arena.commit(width), what)));
+  return arena.concatenate(line_break, arena.unite(ways));
 }
 
 ExpressionId Layout::behind(Gap gap, Indent indent, ExpressionId what, const Work& work) const {

@@ -75,6 +75,8 @@ class Vocabulary {
   MaskCache& shared_masks() const { return shared_masks_; }
   // What terminals do to this vocabulary, by their structure (Arena::structure).
   Memo<std::string, TerminalPart>& shared_terminals() const { return shared_terminals_; }
+  // The same of terminals that begin within a token.
+  Memo<std::string, TerminalPart>& shared_inner_terminals() const { return shared_inner_terminals_; }
   // One bit per token, set where the token is text.
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
@@ -127,6 +129,7 @@ class Vocabulary {
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
   mutable Memo<std::string, TerminalPart> shared_terminals_{512};
+  mutable Memo<std::string, TerminalPart> shared_inner_terminals_{8192};
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;
