@@ -113,7 +113,8 @@ class TokenAutomaton::RuleMaskMaker {
 
   void open(Spot spot, ExpressionId expression) {
     if (is_last(spot) || !may_go_on(spot, expression)) return;
-    for (const ExpressionId alternative : arena_.unfolded(arena_.settled(expression), budget_)) open_.emplace_back(spot, alternative);
+    for (const ExpressionId alternative : arena_.unfolded(arena_.settled(expression), budget_))
+      if (may_go_on(spot, alternative)) open_.emplace_back(spot, alternative);
   }
 
   // Whether some byte below a node may be the next, as far as that shows without unfolding anything.
@@ -121,10 +122,15 @@ class TokenAutomaton::RuleMaskMaker {
     ExpressionNode n = arena_.node(expression);
     while (n.kind == Kind::Concatenation && arena_.node(n.head()).kind == Kind::Commit) n = arena_.node(n.tail());
     const ExpressionNode& head = n.kind == Kind::Concatenation ? arena_.node(n.head()) : n;
-    if (head.kind != Kind::Rule) return true;
-    const std::span<const std::uint8_t> bytes = bytes_below(spot);
-    const ByteSet& first = arena_.rules(head).may_begin(head.rule());
-    return std::ranges::any_of(bytes, [&](std::uint8_t byte) { return first.contains(byte); });
+    const auto is_below = [&](const ByteSet& first) {
+      return std::ranges::any_of(bytes_below(spot), [&](std::uint8_t byte) { return first.contains(byte); });
+    };
+    switch (head.kind) {
+      case Kind::Bytes: return is_below(arena_.byte_set(head));
+      case Kind::Rule: return is_below(arena_.rules(head).may_begin(head.rule()));
+      case Kind::Terminal: return head.nullable || arena_.node(head.body()).constrained || is_below(arena_.first_bytes(head.body()));
+      default: return true;
+    }
   }
 
   // Of what may begin with a choice, without making it.

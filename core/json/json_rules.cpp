@@ -214,11 +214,11 @@ std::vector<std::string> JsonRules::refused(RuleId id, Arena&, Budget&) {
   const Object& object = objects_[rule.subject];
   const std::string& record = records_[rule.record];
   std::vector<std::string> rests;
-  const auto add = [&](const std::string& spelled) {
-    if (spelled.starts_with(record)) rests.push_back(spelled.substr(record.size()) + '"');
+  const auto add = [&](std::string_view spelled) {
+    if (spelled.starts_with(record)) rests.emplace_back(spelled.substr(record.size()));
   };
   for (const NameId name : *orders_[object.order]) add(sets_.spelled_name(name));
-  for (const std::string& name : text_sets_[object.others]) add(spelled_string(name));
+  for (const std::string& name : text_sets_[object.others]) add(spelled_string(name) + '"');
   return rests;
 }
 
@@ -388,6 +388,7 @@ void JsonRules::forget_expressions() {
   expanded_.clear();
   cores_.clear();
   sets_.forget_expressions();
+  layout_.forget_expressions();
 }
 
 std::size_t JsonRules::memory_bytes() const {

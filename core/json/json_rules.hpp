@@ -104,7 +104,7 @@ class JsonRules : public Rules {
   // The names that may come next, as they are spelled, sorted; how much text follows each at least.
   struct Choice {
     struct Name {
-      std::string spelled;  // with the quote behind it
+      std::string_view spelled;  // with the quote behind it
       NameId name;
       std::uint32_t place;
       std::uint32_t length;
