@@ -145,11 +145,13 @@ class Arena {
   void adopt_rules(Arena& old);
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
   ExpressionId settled(ExpressionId expression);
-  // The same with sketches in place of rules.
-  ExpressionId sketched(ExpressionId expression, Budget& budget);
+  // The same with sketches in place of rules; `in_front` of all that is to come, or behind something else.
+  ExpressionId sketched(ExpressionId expression, bool in_front, Budget& budget);
   // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may
   // be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
+  // What the rules in front of an expression refuse though their sketches do not (Rules::refused).
+  std::vector<std::string> refused(ExpressionId expression, Budget& budget);
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.

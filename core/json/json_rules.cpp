@@ -166,15 +166,19 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
 
 // ---- sketches ---------------------------------------------------------------------------------
 
-ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
+// A name in front is asked for by what is taken (`refused`); of one behind its quote nobody knows where it begins.
+ExpressionId JsonRules::sketched(RuleId id, bool in_front, Arena& arena, Budget& budget) {
   const Work work{arena, budget};
   Rule rule = rules_[id.value];
   if (rule.line.mode != Mode::Exact) return expression(id, work);
   const Line line = rule.line.of(Mode::Sketch);
   if (rule.form == Form::Recorded) {
-    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_from(elements(rule.subject, false, line, work), work));
+    return arena.concatenate(arena.sketched(core(id, work), in_front, budget), suspect_from(elements(rule.subject, false, line, work), work));
   }
-  if (rule.form == Form::Other) return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, style_.spelling == Spelling::Any, line, work);
+  if (rule.form == Form::Other) {
+    const bool is_suspect = style_.spelling == Spelling::Any || !in_front;
+    return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, is_suspect, line, work);
+  }
   rule.line = line;
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
@@ -185,9 +189,10 @@ std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget&
   return expanded(id, {arena, budget});
 }
 
-// The rests of names that are taken, with the quote.
-std::vector<std::string> JsonRules::refused(RuleId id, Arena&, Budget&) {
-  const Rule& rule = rules_[id.value];
+// The rests of names that are taken, with the quote; also of those in an element that is kept.
+std::vector<std::string> JsonRules::refused(RuleId id, Arena& arena, Budget& budget) {
+  const Rule rule = rules_[id.value];
+  if (rule.form == Form::Recorded) return arena.refused(core(id, {arena, budget}), budget);
   if (rule.form != Form::Other || rule.high == kDeclared || style_.spelling == Spelling::Any) return {};
   const Object& object = objects_[rule.subject];
   const std::string& record = records_[rule.record];
