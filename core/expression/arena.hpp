@@ -140,6 +140,9 @@ class Arena {
   // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
   // where there are rules in it.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
+  // The number of texts of such a language, at most `most`; as many of them, the shortest first.
+  std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget);
+  std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
   // Rules move to the arena that replaces theirs.
   void adopt_rules(Arena& old);
@@ -232,6 +235,8 @@ class Arena {
     ExpressionId body, tail;
     Count minimum, maximum;
   };
+  template <class Visit>
+  void visit_derivatives(ExpressionId expression, Budget& budget, Visit&& visit);
   // One derivative under way.
   struct Derivation {
     Symbol symbol;

@@ -30,6 +30,17 @@ constexpr bool is_condition(std::uint32_t atom) { return (atom & kCondition) != 
 constexpr std::uint32_t condition_atom(SetId set) { return set.value | kCondition; }
 constexpr SetId condition_set(std::uint32_t atom) { return {atom & ~kCondition}; }
 
+// Values that the same of some sets have.
+struct ValueKind {
+  SetId values;          // some value is of the kind
+  std::vector<bool> in;  // of the sets
+};
+
+// Of numbers of values that count no further than `most`.
+constexpr std::uint64_t capped_product(std::uint64_t a, std::uint64_t b, std::uint64_t most) {
+  return a == 0 || b == 0 ? 0 : a >= most || b >= most || a > most / b ? most : std::min(most, a * b);
+}
+
 template <class Tag>
 struct Branch {
   SetId value;  // some value is in it

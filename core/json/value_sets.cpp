@@ -19,7 +19,11 @@ const std::vector<std::string>& no_names() {
 }  // namespace
 
 ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
-    : table_(std::move(table)), spelling_(spelling), arrays_(*this), objects_(*this) {}
+    : table_(std::move(table)),
+      schema_size_(static_cast<std::uint32_t>(table_->size())),
+      spelling_(spelling),
+      arrays_(*this),
+      objects_(*this) {}
 
 SetId ValueSets::set_of(ValueNode node) {
   node = table_->resolved(node);
@@ -335,14 +339,21 @@ ValueSets::Order ValueSets::order(SetId set) {
   formulas_.visit(set, [&](std::uint32_t node, bool, bool) { nodes.push_back(node); });
   std::ranges::sort(nodes);
   std::vector<bool> seen(table_->size(), false), is_listed(table_->name_count(), false);
-  std::vector<NameId> declared, mentioned;
-  for (const std::uint32_t node : nodes) collect_names({node}, seen, is_listed, declared, mentioned);
-  for (const NameId name : mentioned)
-    if (!is_listed[name.value]) {
-      is_listed[name.value] = true;
-      declared.push_back(name);
-    }
-  return orders_.emplace(set.value, std::make_shared<const std::vector<NameId>>(std::move(declared))).first->second;
+  NameOrder found;
+  const auto collect = [&](auto begin, auto end) {
+    std::vector<NameId> mentioned;
+    for (auto node = begin; node != end; ++node) collect_names({*node}, seen, is_listed, found.names, mentioned);
+    for (const NameId name : mentioned)
+      if (!is_listed[name.value]) {
+        is_listed[name.value] = true;
+        found.names.push_back(name);
+      }
+  };
+  const auto constants = std::ranges::lower_bound(nodes, schema_size_);
+  collect(nodes.begin(), constants);
+  found.ordered = static_cast<std::uint32_t>(found.names.size());
+  collect(constants, nodes.end());
+  return orders_.emplace(set.value, std::make_shared<const NameOrder>(std::move(found))).first->second;
 }
 
 // Depth first, through what is said of the same value.
