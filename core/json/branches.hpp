@@ -111,7 +111,9 @@ class Brancher {
       }
       // Where it is only ever wanted, what is left without it is no more than what is left with it.
       const SetId outside = use.wanted && !use.denied ? value : sets_.all({value, sets_.negate(condition)});
-      if (when != Formulas<Tag>::kFalse) split(when, use.denied && !use.wanted ? value : inside);
+      // Where it is only ever denied, likewise; but what is inside is said as easily, and then branches stay apart.
+      const bool may_stay = use.denied && !use.wanted && !sets_.is_exact(condition);
+      if (when != Formulas<Tag>::kFalse) split(when, may_stay ? value : inside);
       if (!sets_.lives(outside, work_)) return;
       value = outside;
       f = unless;
