@@ -25,6 +25,7 @@
 #include "json/number_terms.hpp"
 #include "json/object_formulas.hpp"
 #include "json/style.hpp"
+#include "json/text_lengths.hpp"
 
 namespace tokamata::json {
 
@@ -51,6 +52,7 @@ class ValueSets {
     ArrayId arrays;
     ObjectId objects;
     NumberTerms number_terms;  // the numbers, where they are a union of ranges
+    std::optional<TextLengths> text_lengths;  // the strings, where they are told by their lengths
   };
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
@@ -106,6 +108,8 @@ class ValueSets {
   Parts everything(const Work& work);
   Parts parts_of_formula(SetId set, bool wanted, const Work& work);
   ExpressionId numbers(const NumberTerms& terms, const Work& work);
+  ExpressionId strings(const TextLengths& lengths, const Work& work);
+  void set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise, const Work& work);
   // Numbers that are told otherwise where they are not told as terms.
   void set_numbers(Parts& parts, NumberTerms terms, ExpressionId otherwise, const Work& work);
   ExpressionId complement(ExpressionId part, ExpressionId universe, const Work& work);
