@@ -340,7 +340,7 @@ TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& b
 }
 
 TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
-  const ExpressionId sketch = automaton_.arena().sketched(automaton_.expression(place.state), budget);
+  const ExpressionId sketch = automaton_.arena().sketched(automaton_.expression(place.state), true, budget);
   return {automaton_.state_of(automaton_.arena().settled(sketch), budget), place.at_start};
 }
 
@@ -384,21 +384,13 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
 // Asks for every token that begins with what some rule in front of the state refuses.
 template <class Ask>
 void TokenAutomaton::ask_refused(StateId state, Ask&& ask, Budget& budget) {
-  Arena& arena = automaton_.arena();
   const TokenTrie& trie = vocabulary_->trie();
-  const ExpressionId expression = automaton_.expression(state);
-  const auto all = arena.alternatives(expression);
-  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
-    const ExpressionNode n = arena.node(alternative);
-    const ExpressionNode head = n.kind == Kind::Concatenation ? arena.node(n.head()) : n;
-    if (head.kind != Kind::Rule) continue;
-    for (const std::string& text : arena.rules(head).refused(head.rule(), arena, budget)) {
-      NodeId node = TokenTrie::root();
-      for (const char byte : text)
-        if (node = trie.child(node, static_cast<std::uint8_t>(byte)); node == TokenTrie::root()) break;
-      if (node == TokenTrie::root()) continue;
-      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.node(node).tokens_end; ++i) ask(trie.order()[i]);
-    }
+  for (const std::string& text : automaton_.arena().refused(automaton_.expression(state), budget)) {
+    NodeId node = TokenTrie::root();
+    for (const char byte : text)
+      if (node = trie.child(node, static_cast<std::uint8_t>(byte)); node == TokenTrie::root()) break;
+    if (node == TokenTrie::root()) continue;
+    for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.node(node).tokens_end; ++i) ask(trie.order()[i]);
   }
 }
 

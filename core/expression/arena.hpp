@@ -140,16 +140,21 @@ class Arena {
   // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
   // where there are rules in it.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
+  // The number of texts of such a language, at most `most`; as many of them, the shortest first.
+  std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget);
+  std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
   // Rules move to the arena that replaces theirs.
   void adopt_rules(Arena& old);
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
   ExpressionId settled(ExpressionId expression);
-  // The same with sketches in place of rules.
-  ExpressionId sketched(ExpressionId expression, Budget& budget);
+  // The same with sketches in place of rules; `in_front` of all that is to come, or behind something else.
+  ExpressionId sketched(ExpressionId expression, bool in_front, Budget& budget);
   // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may
   // be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
+  // What the rules in front of an expression refuse though their sketches do not (Rules::refused).
+  std::vector<std::string> refused(ExpressionId expression, Budget& budget);
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
@@ -231,6 +236,8 @@ class Arena {
     ExpressionId body, tail;
     Count minimum, maximum;
   };
+  template <class Visit>
+  void visit_derivatives(ExpressionId expression, Budget& budget, Visit&& visit);
   // One derivative under way.
   struct Derivation {
     Symbol symbol;

@@ -117,10 +117,25 @@ ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
       [&](const ExpressionNode& n) { return rule(n.first, rules_[n.first]->committed(n.rule(), choice)); });
 }
 
-ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
-  return with_rules(
-      expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
-      [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), *this, budget); });
+ExpressionId Arena::sketched(ExpressionId expression, bool in_front, Budget& budget) {
+  if (!in_front)
+    return with_rules(
+        expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+        [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), false, *this, budget); });
+  std::vector<ExpressionId> sketches;
+  const auto all = alternatives(expression);
+  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
+    const ExpressionNode n = node(alternative);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    if (head.kind != Kind::Rule) {
+      sketches.push_back(sketched(alternative, false, budget));
+      continue;
+    }
+    const ExpressionId first = rules_[head.first]->sketched(head.rule(), true, *this, budget);
+    sketches.push_back(is_pair ? concatenate(first, sketched(n.tail(), false, budget)) : first);
+  }
+  return unite(sketches);
 }
 
 std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {
@@ -156,6 +171,19 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
     found.push_back(at);
   }
   return found;
+}
+
+std::vector<std::string> Arena::refused(ExpressionId expression, Budget& budget) {
+  std::vector<std::string> texts;
+  const auto all = alternatives(expression);
+  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
+    const ExpressionNode n = node(alternative);
+    const ExpressionNode head = n.kind == Kind::Concatenation ? node(n.head()) : n;
+    if (head.kind != Kind::Rule) continue;
+    std::vector<std::string> own = rules_[head.first]->refused(head.rule(), *this, budget);
+    texts.insert(texts.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+  }
+  return texts;
 }
 
 ExpressionId Arena::settled(ExpressionId expression) {

@@ -1,8 +1,6 @@
 #include "json/array_formulas.hpp"
 
-#include <queue>
-
-#include "json/value_sets.hpp"
+#include "json/array_search.hpp"
 
 namespace tokamata::json {
 
@@ -65,12 +63,6 @@ bool ArrayFormulas::accepts(ArrayId f) const {
   });
 }
 
-bool ArrayFormulas::wants_unique(ArrayId f) const {
-  bool found = false;
-  formulas_.visit(f, [&](std::uint32_t number, bool, bool) { found |= atoms_[number].kind == Kind::Unique; });
-  return found;
-}
-
 // What an atom says once one more element was read, by the conditions that the element fulfils.
 ArrayId ArrayFormulas::after_element(const Atom& atom) {
   const auto condition = [&](SetId set) {
@@ -103,55 +95,35 @@ ArrayId ArrayFormulas::after_element(const Atom& atom) {
   return formulas_.any({formulas_.all({is_in, counted}), formulas_.all({formulas_.negate(is_in), passed})});
 }
 
+ArrayId ArrayFormulas::conditioned(ArrayId f) {
+  return formulas_.map(f, [&](std::uint32_t number) { return after_element(Atom(atoms_[number])); });
+}
+
 ArrayFormulas::Branches ArrayFormulas::branches(ArrayId f, const Work& work) {
   if (const auto known = branches_.find(f.value); known != branches_.end()) return known->second;
-  const ArrayId conditioned = formulas_.map(f, [&](std::uint32_t number) { return after_element(Atom(atoms_[number])); });
   const std::uint64_t taints = sets_.taints();
   Brancher<ArrayTag, ValueSets> brancher(formulas_, sets_, work);
-  auto found = brancher.branches(conditioned, Formulas<SetTag>::kTrue);
+  auto found = brancher.branches(conditioned(f), Formulas<SetTag>::kTrue);
   std::erase_if(found, [&](const auto& branch) { return !sets_.lives(branch.value, work); });
   auto kept = std::make_shared<const std::vector<Branch<ArrayTag>>>(std::move(found));
   if (sets_.taints() == taints) branches_.insert_or_assign(f.value, kept);
   return kept;
 }
 
-// Cheapest first (Dijkstra), over what remains after each element.
 std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Work& work) {
   if (f == formulas_.kFalse) return std::nullopt;
   if (accepts(f)) return 0;
   if (const auto known = lengths_.find(f.value); known != lengths_.end()) return known->second;
-  using Open = std::pair<std::uint32_t, std::uint32_t>;  // length, formula
-  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-  std::unordered_map<std::uint32_t, std::uint32_t> best{{f.value, 0}};
-  open.emplace(0, f.value);
   const std::uint64_t taints = sets_.taints();
-  while (!open.empty()) {
-    const auto [so_far, at] = open.top();
-    open.pop();
-    if (best.at(at) < so_far) continue;
-    work.budget.step();
-    if (accepts({at})) {
-      lengths_.insert_or_assign(f.value, so_far);
-      return so_far;
-    }
-    const Branches next = branches({at}, work);
-    for (const Branch<ArrayTag>& branch : *next) {
-      const std::optional<std::uint32_t> element = sets_.some_length(branch.value, work);
-      if (!element) continue;
-      const std::uint32_t length = so_far + *element + 1;
-      const auto [place, is_new] = best.try_emplace(branch.rest.value, length);
-      if (!is_new && place->second <= length) continue;
-      place->second = length;
-      open.emplace(length, branch.rest.value);
-    }
-  }
-  if (sets_.taints() == taints) lengths_.insert_or_assign(f.value, std::nullopt);
-  return std::nullopt;
+  const auto length = tells_equal(f) ? some_length(f, {}, work) : search(f, [&](SetId) { return true; }, [](auto&&...) {}, work);
+  if (length || sets_.taints() == taints) lengths_.insert_or_assign(f.value, length);
+  return length;
 }
 
 std::size_t ArrayFormulas::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;
-  return formulas_.memory_bytes() + atoms_.size() * (sizeof(Atom) + kMapEntry) + (branches_.size() + lengths_.size()) * 2 * kMapEntry;
+  return formulas_.memory_bytes() + atoms_.size() * (sizeof(Atom) + kMapEntry) +
+         (branches_.size() + lengths_.size() + enough_.size() + 2 * distinct_lengths_.size()) * 2 * kMapEntry;
 }
 
 }  // namespace tokamata::json

@@ -1,8 +1,10 @@
 // What is still to be said of the elements of an array, after some of them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "json/branches.hpp"
@@ -30,7 +32,21 @@ class ArrayFormulas {
   Branches branches(ArrayId f, const Work& work);
   // Bytes of some way to end the array, a comma counted for each element; nothing where there is none.
   std::optional<std::uint32_t> some_length(ArrayId f, const Work& work);
-  bool wants_unique(ArrayId f) const;
+
+  // ---- elements that must differ: array_elements.cpp ----
+  // Whether it matters that elements are equal.
+  bool tells_equal(ArrayId f) const;
+  // Whether it may be that some must be.
+  bool wants_equal(ArrayId f) const;
+  // What is left once two elements are equal.
+  ArrayId with_equal(ArrayId f);
+  // As some_length, behind elements that differ; `seen` are their values, sorted and canonical.
+  std::optional<std::uint32_t> some_length(ArrayId f, const std::vector<std::string>& seen, const Work& work);
+  // Of the values of a way those that are not seen, and behind which the array can still be ended.
+  SetId fresh(const Branch<ArrayTag>& way, const std::vector<std::string>& seen, const Work& work);
+  // The number of arrays, at most `most`.
+  std::uint64_t count(ArrayId f, std::uint64_t most, const Work& work);
+
   std::size_t memory_bytes() const;
 
  private:
@@ -46,7 +62,29 @@ class ArrayFormulas {
     std::size_t operator()(const Atom& atom) const;
   };
 
+  // How many values of each kind are left for elements that differ.
+  struct Supply {
+    std::vector<SetId> conditions;
+    std::shared_ptr<const std::vector<ValueKind>> kinds;
+    std::vector<std::uint64_t> all, left;
+  };
+  static constexpr std::uint64_t kPlenty = ~std::uint64_t{0};       // more than are ever needed, and none is taken
+  static constexpr std::uint64_t kPlentyUsed = kPlenty - 1;  // some is
+
   ArrayId make(const Atom& atom);
+  ArrayId conditioned(ArrayId f);
+  ArrayId behind(ArrayId f, const Supply& supply, std::size_t kind);
+  Count most_needed(ArrayId f) const;
+  bool takes_any_element(ArrayId f) const;
+  std::vector<SetId> conditions(ArrayId f);
+  Supply supply(ArrayId f, const std::vector<std::string>& seen, Count needed, const Work& work);
+  template <class Visit>
+  void visit_ways(ArrayId f, const Supply& supply, const std::vector<std::uint64_t>& left, Visit&& visit);
+  std::optional<std::uint32_t> shortest(ArrayId f, const Work& work);
+  std::optional<std::uint32_t> among_plenty(ArrayId f, Count needed, const Work& work);
+  template <class IsUsable, class Done>
+  std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work);
+  std::optional<std::uint32_t> distinct_length(ArrayId f, const Supply& supply, const Work& work);
   ArrayId after_element(const Atom& atom);
   void merge(std::vector<ArrayId>& conjuncts);
 
@@ -56,6 +94,12 @@ class ArrayFormulas {
   std::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
   std::unordered_map<std::uint32_t, Branches> branches_;
   std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> lengths_;
+  struct Enough {
+    Count needed;  // of so many values of each set there are enough
+    std::uint32_t length;
+  };
+  std::unordered_map<std::uint32_t, Enough> enough_;
+  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::optional<std::uint32_t>> distinct_lengths_;
 };
 
 }  // namespace tokamata::json

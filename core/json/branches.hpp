@@ -9,11 +9,16 @@
 // How.  Atoms that depend on the value are written with *conditions*, atoms that say "the value is in set s".  One
 // condition after the other is decided; where it is only ever wanted, the branch that lacks it may take any value,
 // since what is left there asks no less: so no complement is made of what nobody denies.
+// Where many conditions are only ever wanted, under `any`, its operands are taken one by one instead: each condition
+// would otherwise be met with and without every other.
+// Example.  anyOf of n objects, each with a pattern for the same member: n branches, and not 2^n.
 // Source.  Shannon's expansion; alternating automata over trees work the same way.
 // Cost.  2^n branches at worst for n conditions that are wanted and denied; branches of no value are dropped at
 // once, and those that leave the same are one.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "json/formula.hpp"
@@ -29,6 +34,17 @@ inline constexpr std::uint32_t kCondition = 1u << 31;
 constexpr bool is_condition(std::uint32_t atom) { return (atom & kCondition) != 0; }
 constexpr std::uint32_t condition_atom(SetId set) { return set.value | kCondition; }
 constexpr SetId condition_set(std::uint32_t atom) { return {atom & ~kCondition}; }
+
+// Values that the same of some sets have.
+struct ValueKind {
+  SetId values;          // some value is of the kind
+  std::vector<bool> in;  // of the sets
+};
+
+// Of numbers of values that count no further than `most`.
+constexpr std::uint64_t capped_product(std::uint64_t a, std::uint64_t b, std::uint64_t most) {
+  return a == 0 || b == 0 ? 0 : a >= most || b >= most || a > most / b ? most : std::min(most, a * b);
+}
 
 template <class Tag>
 struct Branch {
@@ -74,6 +90,12 @@ class Brancher {
           return holds ? Formulas<Tag>::kTrue : Formulas<Tag>::kFalse;
         });
       };
+      if (const std::optional<FormulaId> choice = wide_choice(f)) {
+        const auto given = formulas_.operands(*choice);
+        for (const FormulaId operand : std::vector<FormulaId>(given.begin(), given.end()))
+          split(*choice == f ? operand : with_one(f, *choice, operand), value);
+        return;
+      }
       const FormulaId when = decided(true), unless = decided(false);
       const SetId inside = sets_.all({value, condition});
       if (!sets_.lives(inside, work_)) {  // all of `value` is outside
@@ -89,17 +111,51 @@ class Brancher {
       }
       // Where it is only ever wanted, what is left without it is no more than what is left with it.
       const SetId outside = use.wanted && !use.denied ? value : sets_.all({value, sets_.negate(condition)});
-      if (when != Formulas<Tag>::kFalse) split(when, use.denied && !use.wanted ? value : inside);
+      // Where it is only ever denied, likewise; but what is inside is said as easily, and then branches stay apart.
+      const bool may_stay = use.denied && !use.wanted && !sets_.is_exact(condition);
+      if (when != Formulas<Tag>::kFalse) split(when, may_stay ? value : inside);
       if (!sets_.lives(outside, work_)) return;
       value = outside;
       f = unless;
     }
   }
 
+  // An `any` in front that asks for many conditions, in a formula that denies none.
+  std::optional<FormulaId> wide_choice(const FormulaId& f) const {
+    constexpr std::size_t kWide = 4;
+    for (const FormulaId part : formulas_.conjuncts(f)) {
+      if (formulas_.operation(part) != Operation::Any) continue;
+      std::vector<std::uint32_t> conditions;
+      bool is_denied = false;
+      formulas_.visit(f, [&](std::uint32_t atom, bool, bool denied) { is_denied |= denied && is_condition(atom); });
+      if (is_denied) return std::nullopt;
+      formulas_.visit(part, [&](std::uint32_t atom, bool, bool) {
+        if (is_condition(atom)) conditions.push_back(atom);
+      });
+      std::ranges::sort(conditions);
+      conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
+      if (conditions.size() > kWide) return part;
+    }
+    return std::nullopt;
+  }
+
+  // A conjunction with another formula in place of one of its parts.
+  FormulaId with_one(const FormulaId& f, FormulaId part, FormulaId other) {
+    const auto given = formulas_.conjuncts(f);
+    std::vector<FormulaId> parts(given.begin(), given.end());
+    std::ranges::replace(parts, part, other);
+    return formulas_.all(std::move(parts));
+  }
+
   void add(SetId value, FormulaId rest) {
     for (Branch<Tag>& known : found_)
       if (known.rest == rest) {
         known.value = sets_.any({known.value, value});
+        return;
+      }
+    for (Branch<Tag>& known : found_)
+      if (known.value == value) {
+        known.rest = formulas_.any({known.rest, rest});
         return;
       }
     found_.push_back({value, rest});

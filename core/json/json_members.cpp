@@ -7,6 +7,12 @@
 
 namespace tokamata::json {
 
+namespace {
+
+bool is_among(const std::vector<NameId>& names, NameId name) { return std::ranges::find(names, name) != names.end(); }
+
+}  // namespace
+
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
   return {orders_[object.order].get(), object.next, &name_sets_[object.written], &text_sets_[object.others]};
 }
@@ -25,7 +31,7 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   Choice found;
   found.others = next.others;
   for (const auto& [place, length] : next.declared) {
-    const NameId name = (*orders_[object.order])[place];
+    const NameId name = orders_[object.order]->names[place];
     found.names.push_back({sets_.spelled_name(name), name, place, length});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
@@ -115,8 +121,9 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
 
 JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {
   if (style_.order == PropertyOrder::Schema) {
-    object.next = name.place + 1;
-    return object;
+    const std::uint32_t ordered = orders_[object.order]->ordered;
+    object.next = std::max(object.next, std::min(name.place + 1, ordered));
+    if (name.place < ordered) return object;
   }
   std::vector<NameId> written = name_sets_[object.written];
   written.insert(std::ranges::lower_bound(written, name.name), name.name);
@@ -161,7 +168,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   const ExpressionId rest = work.arena.derivative(before, byte, work.budget);
   const auto is_taken = [&](const std::string& name) {
     const std::optional<NameId> declared = sets_.table().find_name(name);
-    if (declared && std::ranges::find(*orders_[object.order], *declared) != orders_[object.order]->end()) return true;
+    if (declared && is_among(orders_[object.order]->names, *declared)) return true;
     return std::ranges::binary_search(text_sets_[object.others], name);
   };
   if (rest != Arena::kEmpty) return other_names(rule.subject, rule.high, record + static_cast<char>(byte), rule.line, work);
@@ -180,7 +187,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   std::vector<std::string> others = text_sets_[object.others];
   others.insert(std::ranges::lower_bound(others, name), name);
   after.others = texts_number(std::move(others));
-  if (style_.order == PropertyOrder::Schema) after.next = static_cast<std::uint32_t>(orders_[object.order]->size());
+  if (style_.order == PropertyOrder::Schema) after.next = orders_[object.order]->ordered;
   const auto classes = sets_.objects().name_classes(object.rest, work);
   return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.line, work);
 }
@@ -229,7 +236,7 @@ ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
       add(sets_.objects().branches(object.rest, name.name, work), after_declared(object, name));
   } else {
     Object rest = object;
-    if (style_.order == PropertyOrder::Schema) rest.next = static_cast<std::uint32_t>(orders_[object.order]->size());
+    if (style_.order == PropertyOrder::Schema) rest.next = orders_[object.order]->ordered;
     const auto classes = sets_.objects().name_classes(object.rest, work);
     add(sets_.objects().branches(object.rest, (*classes)[rule.high], work), rest);
   }

@@ -188,15 +188,19 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
 
 // ---- sketches ---------------------------------------------------------------------------------
 
-ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
+// A name in front is asked for by what is taken (`refused`); of one behind its quote nobody knows where it begins.
+ExpressionId JsonRules::sketched(RuleId id, bool in_front, Arena& arena, Budget& budget) {
   const Work work{arena, budget};
   Rule rule = rules_[id.value];
   if (rule.line.mode != Mode::Exact) return expression(id, work);
   const Line line = rule.line.of(Mode::Sketch);
   if (rule.form == Form::Recorded) {
-    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_from(elements(rule.subject, false, line, work), work));
+    return arena.concatenate(arena.sketched(core(id, work), in_front, budget), suspect_from(elements(rule.subject, false, line, work), work));
   }
-  if (rule.form == Form::Other) return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, style_.spelling == Spelling::Any, line, work);
+  if (rule.form == Form::Other) {
+    const bool is_suspect = style_.spelling == Spelling::Any || !in_front;
+    return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, is_suspect, line, work);
+  }
   rule.line = line;
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
@@ -207,9 +211,10 @@ std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget&
   return expanded(id, {arena, budget});
 }
 
-// The rests of names that are taken, with the quote.
-std::vector<std::string> JsonRules::refused(RuleId id, Arena&, Budget&) {
-  const Rule& rule = rules_[id.value];
+// The rests of names that are taken, with the quote; also of those in an element that is kept.
+std::vector<std::string> JsonRules::refused(RuleId id, Arena& arena, Budget& budget) {
+  const Rule rule = rules_[id.value];
+  if (rule.form == Form::Recorded) return arena.refused(core(id, {arena, budget}), budget);
   if (rule.form != Form::Other || rule.high == kDeclared || style_.spelling == Spelling::Any) return {};
   const Object& object = objects_[rule.subject];
   const std::string& record = records_[rule.record];
@@ -217,7 +222,7 @@ std::vector<std::string> JsonRules::refused(RuleId id, Arena&, Budget&) {
   const auto add = [&](std::string_view spelled) {
     if (spelled.starts_with(record)) rests.emplace_back(spelled.substr(record.size()));
   };
-  for (const NameId name : *orders_[object.order]) add(sets_.spelled_name(name));
+  for (const NameId name : orders_[object.order]->names) add(sets_.spelled_name(name));
   for (const std::string& name : text_sets_[object.others]) add(spelled_string(name) + '"');
   return rests;
 }
@@ -274,7 +279,7 @@ ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const
 // ---- arrays -----------------------------------------------------------------------------------
 
 ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Line line, const Work& work) {
-  const auto length = sets_.arrays().some_length(arrays_[array].rest, work);
+  const auto length = sets_.arrays().some_length(arrays_[array].rest, text_sets_[arrays_[array].seen], work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
   return expression(rule({Form::Elements, array, is_first, 0, 0, line}, spelled), work);
 }
@@ -287,24 +292,35 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
   std::vector<ExpressionId> ways;
   if (arrays.accepts(array.rest)) ways.push_back(closed(']', rule.line.indent, is_first, work));
   std::vector<ExpressionId> next;
+  const bool is_exact = rule.line.mode == Mode::Exact;
+  const auto add = [&](SetId set, ArrayId left, std::uint32_t seen) {
+    if (sets_.lives(set, work) && arrays.some_length(left, text_sets_[seen], work))
+      next.push_back(arena.concatenate(value(set, Gap::Line, rule.line, work), elements(array_number({left, seen}), false, rule.line, work)));
+  };
   for (const auto ways = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *ways) {
-    if (!arrays.some_length(way.rest, work)) continue;
-    const Array rest{way.rest, array.seen};
-    if (arrays.wants_unique(array.rest)) {
-      SetId set = way.value;
-      for (const std::string& seen : text_sets_[array.seen]) set = sets_.all({set, sets_.negate(sets_.constant(seen))});
-      if (!sets_.lives(set, work)) continue;
-      const ExpressionId element = value(set, Gap::Line, rule.line, work);
-      if (rule.line.mode != Mode::Exact) {
+    if (!arrays.tells_equal(way.rest)) {
+      add(way.value, way.rest, kNothing);
+      continue;
+    }
+    // An element like none before it, or like one of them.
+    const std::vector<std::string> seen = text_sets_[array.seen];
+    const SetId fresh = is_exact || !arrays.wants_equal(way.rest) ? arrays.fresh(way, seen, work) : way.value;
+    if (sets_.lives(fresh, work)) {
+      const ExpressionId element = value(fresh, Gap::Line, rule.line, work);
+      const Array rest{way.rest, array.seen};
+      if (is_exact) {
+        next.push_back(recorded(rest, fresh, element, "", rule.line, work));
+      } else {
         const ExpressionId further = elements(array_number(rest), false, rule.line, work);
         next.push_back(arena.concatenate(element, rule.line.mode == Mode::Sketch ? suspect_from(further, work) : further));
-        continue;
       }
-      next.push_back(recorded(rest, set, element, "", rule.line, work));
-    } else {
-      next.push_back(arena.concatenate(value(way.value, Gap::Line, rule.line, work),
-                                       elements(array_number(rest), false, rule.line, work)));
     }
+    const ArrayId equal = arrays.with_equal(way.rest);
+    if (equal == Formulas<ArrayTag>::kFalse) continue;
+    std::vector<SetId> known;
+    for (const std::string& one : seen) known.push_back(sets_.constant(one));
+    // In a sketch nobody knows all that was there.
+    add(is_exact ? sets_.all({way.value, sets_.any(std::move(known))}) : way.value, equal, kNothing);
   }
   const ExpressionId more = arena.unite(next);
   ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
@@ -372,7 +388,7 @@ ExpressionId JsonRules::core(RuleId id, const Work& work) {
     rest = (*classes)[rule.high].names;
     if (!(*classes)[rule.high].is_any) {  // otherwise names are without end, and there is always one that is not taken
       std::vector<std::string> taken = text_sets_[object.others];
-      for (const NameId name : *orders_[object.order]) taken.push_back(sets_.table().text(name));
+      for (const NameId name : orders_[object.order]->names) taken.push_back(sets_.table().text(name));
       rest = sets_.without_texts(rest, taken, work);
     }
     rest = work.arena.terminal(rest, work.budget);

@@ -55,7 +55,7 @@ class JsonRules : public Rules {
   ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
   const ByteSet& may_begin(RuleId rule) const override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
-  ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
+  ExpressionId sketched(RuleId rule, bool in_front, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
   ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;

@@ -16,6 +16,12 @@ namespace tokamata::json {
 
 class ValueSets;
 
+// Names that are declared in some order, and behind them those that constants have, which come when they like.
+struct NameOrder {
+  std::vector<NameId> names;
+  std::uint32_t ordered = 0;  // so many are in order
+};
+
 class ObjectFormulas {
  public:
   explicit ObjectFormulas(ValueSets& sets);
@@ -46,7 +52,7 @@ class ObjectFormulas {
 
   // The names that may still come, in their order; `next` counts into it.
   struct Room {
-    const std::vector<NameId>* order;
+    const NameOrder* order;
     std::uint32_t next;                   // those before it do not come any more
     const std::vector<NameId>* written;   // sorted; nor do these
     const std::vector<std::string>* other_names;  // that were written, sorted
@@ -60,6 +66,8 @@ class ObjectFormulas {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> others;    // class of other names (name_classes), length
   };
   Next next(ObjectId f, const Room& room, bool in_order, const Work& work);
+  // The number of objects, at most `most`; of names that are in order (object_counts.cpp).
+  std::uint64_t count(ObjectId f, const NameOrder& order, std::uint64_t most, const Work& work);
 
   void forget_expressions();
   std::size_t memory_bytes() const;
@@ -84,6 +92,12 @@ class ObjectFormulas {
   void merge(std::vector<ObjectId>& conjuncts);
   const Atom* atom_of(ObjectId f) const;
   ObjectId conditioned(SetId value, ObjectId rest);
+  struct Tally;
+  template <class After>
+  void count_name(Tally& tally, const Room& room, After&& after, const Work& work);
+  template <class Visit>
+  void visit_members(ObjectId conditioned_formula, std::uint64_t most, Visit&& visit, const Work& work);
+  std::optional<std::vector<std::string>> few_names(const NameClass& other, const NameOrder& order, std::uint64_t most, const Work& work);
   ObjectId after_name(const Atom& atom, NameId name, const Work& work);
   ObjectId after_other(const Atom& atom, const NameClass& other);
   bool is_about(const Atom& atom, NameId name, const Work& work);

@@ -71,8 +71,8 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
   if (missing.empty()) return 0;
   std::uint32_t length = 0;
   std::size_t found = 0;
-  for (std::uint32_t place = room.next; place < room.order->size(); ++place) {
-    const NameId name = (*room.order)[place];
+  for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
+    const NameId name = room.order->names[place];
     if (!std::ranges::binary_search(missing, name) || is_written(room, name)) continue;
     const auto member = member_length(name, value_if_plain(f, name, work), work);
     if (!member) return std::nullopt;
@@ -88,14 +88,14 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
   const std::optional<std::uint32_t> rest = plain_length(f, room, work);
   if (!rest) return result;
   bool is_first_missing = false;
-  for (std::uint32_t place = room.next; place < room.order->size() && !is_first_missing; ++place) {
-    const NameId name = (*room.order)[place];
+  for (std::uint32_t place = room.next; place < room.order->names.size() && !is_first_missing; ++place) {
+    const NameId name = room.order->names[place];
     if (is_written(room, name)) continue;
     work.budget.step();
     const auto member = member_length(name, value_if_plain(f, name, work), work);
     const bool is_missing = std::ranges::binary_search(missing, name);
     if (member) result.declared.emplace_back(place, is_missing ? *rest : *rest + *member);
-    is_first_missing = in_order && is_missing;
+    is_first_missing = in_order && is_missing && place < room.order->ordered;
   }
   if (is_first_missing) return result;
   add_others(f, room, room, result, work);
@@ -148,7 +148,7 @@ std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, con
   if (other.is_any) return "";
   std::vector<std::string> taken = *room.other_names;
   taken.insert(taken.end(), further.begin(), further.end());
-  for (const NameId name : *room.order) taken.push_back(sets_.table().text(name));
+  for (const NameId name : room.order->names) taken.push_back(sets_.table().text(name));
   const std::optional<std::string> text = work.arena.some_text(sets_.without_texts(other.names, taken, work), work.budget);
   if (!text) return std::nullopt;
   return sets_.read_name(*text);
@@ -210,8 +210,8 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> best;
   std::vector<std::vector<std::string>> names{{}};  // that are not declared, and were taken on the way
   Places places;
-  for (std::uint32_t place = room.next; place < room.order->size(); ++place)
-    if (!is_written(room, (*room.order)[place])) places.emplace((*room.order)[place].value, place);
+  for (std::uint32_t place = room.next; place < room.order->names.size(); ++place)
+    if (!is_written(room, room.order->names[place])) places.emplace(room.order->names[place].value, place);
   const auto reach = [&](std::uint32_t length, ObjectId rest, std::uint32_t next, std::uint32_t others) {
     const std::uint32_t lacks = missing(rest, true, places, next);
     if (lacks >= kNever) return;
@@ -228,8 +228,8 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
     const ObjectId here{at.formula};
     if (accepts(here)) return at.length;
     const Help help = helpful(here);
-    for (std::uint32_t place = at.next; place < room.order->size(); ++place) {
-      const NameId name = (*room.order)[place];
+    for (std::uint32_t place = at.next; place < room.order->names.size(); ++place) {
+      const NameId name = room.order->names[place];
       if (is_written(room, name) || (!help.all && !std::ranges::binary_search(help.names, name))) continue;
       work.budget.step();
       for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways) {
@@ -251,7 +251,7 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
         if (const auto value = sets_.some_length(way.value, work))
-          reach(at.length + *value + 12, way.rest, static_cast<std::uint32_t>(room.order->size()), taken);
+          reach(at.length + *value + 12, way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken);
       }
     }
   }
@@ -261,14 +261,15 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
 ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, const Work& work) {
   if (is_plain(f)) return next_if_plain(f, room, in_order, work);
   Next result;
-  for (std::uint32_t place = room.next; place < room.order->size(); ++place) {
-    const NameId name = (*room.order)[place];
+  for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
+    const NameId name = room.order->names[place];
     if (is_written(room, name)) continue;
     Room after = room;
     std::vector<NameId> written;
-    if (in_order) {
+    if (in_order && place < room.order->ordered) {
       after.next = place + 1;
     } else {
+      if (in_order) after.next = std::max(room.next, room.order->ordered);
       if (room.written) written = *room.written;
       written.insert(std::ranges::lower_bound(written, name), name);
       after.written = &written;
@@ -282,7 +283,7 @@ ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_
     if (least) result.declared.emplace_back(place, *least);
   }
   Room after = room;
-  if (in_order) after.next = static_cast<std::uint32_t>(room.order->size());
+  if (in_order) after.next = room.order->ordered;
   add_others(f, room, after, result, work);
   return result;
 }

@@ -19,7 +19,11 @@ const std::vector<std::string>& no_names() {
 }  // namespace
 
 ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
-    : table_(std::move(table)), spelling_(spelling), arrays_(*this), objects_(*this) {}
+    : table_(std::move(table)),
+      schema_size_(static_cast<std::uint32_t>(table_->size())),
+      spelling_(spelling),
+      arrays_(*this),
+      objects_(*this) {}
 
 SetId ValueSets::set_of(ValueNode node) {
   node = table_->resolved(node);
@@ -54,24 +58,33 @@ ExpressionId ValueSets::intersect(std::vector<ExpressionId> parts, ExpressionId 
 
 ValueSets::Parts ValueSets::everything(const Work& work) {
   const Universe& all = universe(work);
-  return {kSimple, all.strings, all.numbers, Formulas<ArrayTag>::kTrue, Formulas<ObjectTag>::kTrue, NumberTerms::all()};
+  return {kSimple, all.strings, all.numbers, Formulas<ArrayTag>::kTrue, Formulas<ObjectTag>::kTrue, NumberTerms::all(), TextLengths::all()};
 }
 
 ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Work& work) {
   Parts result = everything(work);
   NumberTerms terms = NumberTerms::all();
+  TextLengths lengths = TextLengths::all();
   std::vector<ExpressionId> strings, numbers;
   std::vector<ArrayId> arrays;
   std::vector<ObjectId> objects;
   for (const Parts& part : parts) {
     result.simple &= part.simple;
     terms = terms & part.number_terms;
-    strings.push_back(part.strings);
+    if (part.text_lengths)
+      lengths = lengths & *part.text_lengths;
+    else
+      strings.push_back(part.strings);
     numbers.push_back(part.numbers);
     arrays.push_back(part.arrays);
     objects.push_back(part.objects);
   }
-  result.strings = intersect(std::move(strings), universe(work).strings, work);
+  if (strings.empty() || lengths == TextLengths::none()) {
+    set_strings(result, lengths, Arena::kEmpty, work);
+  } else {
+    strings.push_back(this->strings(lengths, work));
+    set_strings(result, std::nullopt, intersect(std::move(strings), universe(work).strings, work), work);
+  }
   set_numbers(result, std::move(terms), intersect(std::move(numbers), universe(work).numbers, work), work);
   result.arrays = arrays_.formulas().all(std::move(arrays));
   result.objects = objects_.formulas().all(std::move(objects));
@@ -79,14 +92,18 @@ ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Wor
 }
 
 ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Work& work) {
-  Parts result{0, Arena::kEmpty, Arena::kEmpty, {}, {}, NumberTerms::none()};
+  Parts result{0, Arena::kEmpty, Arena::kEmpty, {}, {}, NumberTerms::none(), TextLengths::none()};
+  TextLengths lengths = TextLengths::none();
   std::vector<ExpressionId> strings, numbers;
   std::vector<ArrayId> arrays;
   std::vector<ObjectId> objects;
   for (const Parts& part : parts) {
     result.simple |= part.simple;
     result.number_terms = result.number_terms | part.number_terms;
-    strings.push_back(part.strings);
+    if (part.text_lengths)
+      lengths = lengths | *part.text_lengths;
+    else
+      strings.push_back(part.strings);
     numbers.push_back(part.numbers);
     arrays.push_back(part.arrays);
     objects.push_back(part.objects);
@@ -95,7 +112,12 @@ ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Wor
     const bool all = std::ranges::find(languages, universe) != languages.end();
     return all ? universe : work.arena.unite(languages);
   };
-  result.strings = unite(strings, universe(work).strings);
+  if (strings.empty() || lengths == TextLengths::all()) {
+    set_strings(result, lengths, Arena::kEmpty, work);
+  } else {
+    strings.push_back(this->strings(lengths, work));
+    set_strings(result, std::nullopt, unite(strings, universe(work).strings), work);
+  }
   result.numbers = unite(numbers, universe(work).numbers);
   result.arrays = arrays_.formulas().any(std::move(arrays));
   result.objects = objects_.formulas().any(std::move(objects));
@@ -103,8 +125,12 @@ ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Wor
 }
 
 ValueSets::Parts ValueSets::complement_parts(const Parts& parts, const Work& work) {
-  Parts result{static_cast<std::uint8_t>(kSimple & ~parts.simple), complement(parts.strings, universe(work).strings, work),
-               Arena::kEmpty, arrays_.formulas().negate(parts.arrays), objects_.formulas().negate(parts.objects), ~parts.number_terms};
+  Parts result{static_cast<std::uint8_t>(kSimple & ~parts.simple), Arena::kEmpty, Arena::kEmpty,
+               arrays_.formulas().negate(parts.arrays), objects_.formulas().negate(parts.objects), ~parts.number_terms, std::nullopt};
+  if (parts.text_lengths)
+    set_strings(result, ~*parts.text_lengths, Arena::kEmpty, work);
+  else
+    result.strings = complement(parts.strings, universe(work).strings, work);
   set_numbers(result, result.number_terms, complement(parts.numbers, universe(work).numbers, work), work);
   return result;
 }
@@ -143,10 +169,31 @@ ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const st
     one_has = (one_has & without) | (none_has & wanted[i].number_terms);
     none_has = none_has & without;
   }
-  Parts result{one, languages(&Parts::strings, universe(work).strings), Arena::kEmpty, arrays_.formulas().one(std::move(arrays)),
-               objects_.formulas().one(std::move(objects)), one_has};
+  std::optional<TextLengths> none_long = TextLengths::all(), one_long = TextLengths::none();
+  for (const Parts& part : wanted) {
+    if (!part.text_lengths) one_long = std::nullopt;
+    if (!one_long) break;
+    one_long = (*one_long & ~*part.text_lengths) | (*none_long & *part.text_lengths);
+    none_long = *none_long & ~*part.text_lengths;
+  }
+  Parts result{one, Arena::kEmpty, Arena::kEmpty, arrays_.formulas().one(std::move(arrays)),
+               objects_.formulas().one(std::move(objects)), one_has, std::nullopt};
+  set_strings(result, one_long, one_long ? Arena::kEmpty : languages(&Parts::strings, universe(work).strings), work);
   set_numbers(result, one_has, one_has.is_known() ? Arena::kEmpty : languages(&Parts::numbers, universe(work).numbers), work);
   return result;
+}
+
+ExpressionId ValueSets::strings(const TextLengths& lengths, const Work& work) {
+  if (lengths == TextLengths::all()) return universe(work).strings;
+  const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ == Spelling::Any), work.budget);
+  std::vector<ExpressionId> ways;
+  for (const auto& [minimum, maximum] : lengths.ranges()) ways.push_back(work.arena.repeat(code_point, minimum, maximum));
+  return work.arena.unite(ways);
+}
+
+void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise, const Work& work) {
+  parts.strings = lengths ? strings(*lengths, work) : otherwise;
+  parts.text_lengths = std::move(lengths);
 }
 
 ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work) {
@@ -187,7 +234,7 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
       [&](const auto& n) {
         using N = std::decay_t<decltype(n)>;
         if constexpr (std::is_same_v<N, ValueTable::NoValue>) {
-          parts = {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none()};
+          parts = {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none(), TextLengths::none()};
         } else if constexpr (std::is_same_v<N, ValueTable::AllOf>) {
           parts = all_parts(each(n.items, wanted), work);
         } else if constexpr (std::is_same_v<N, ValueTable::AnyOf>) {
@@ -198,7 +245,7 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
           parts = complement_parts(parts_of_node(n.body, !wanted, work), work);
         } else if constexpr (std::is_same_v<N, ValueTable::Types>) {
           parts.simple &= n.mask;
-          if (!(n.mask & kString)) parts.strings = Arena::kEmpty;
+          if (!(n.mask & kString)) set_strings(parts, TextLengths::none(), Arena::kEmpty, work);
           if (!(n.mask & kNumber)) set_numbers(parts, NumberTerms::none(), Arena::kEmpty, work);
           if (!(n.mask & kArray)) parts.arrays = Formulas<ArrayTag>::kFalse;
           if (!(n.mask & kObject)) parts.objects = Formulas<ObjectTag>::kFalse;
@@ -207,10 +254,9 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
         } else if constexpr (std::is_same_v<N, ValueTable::Number>) {
           set_numbers(parts, NumberTerms::of({n.range}), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::String>) {
-          parts.strings = spelled(n.language, work);
+          set_strings(parts, std::nullopt, spelled(n.language, work), work);
         } else if constexpr (std::is_same_v<N, ValueTable::StringLength>) {
-          const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ == Spelling::Any), work.budget);
-          parts.strings = n.minimum > n.maximum ? Arena::kEmpty : work.arena.repeat(code_point, n.minimum, n.maximum);
+          set_strings(parts, TextLengths::of(n.minimum, n.maximum), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::Items>) {
           parts.arrays = arrays_.items(id);
         } else if constexpr (std::is_same_v<N, ValueTable::ArrayLength>) {
@@ -245,7 +291,7 @@ ValueSets::Parts ValueSets::parts_of_formula(SetId set, bool wanted, const Work&
   };
   switch (formulas_.operation(set)) {
     case Operation::True: return everything(work);
-    case Operation::False: return {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none()};
+    case Operation::False: return {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none(), TextLengths::none()};
     case Operation::Atom: return parts_of_node({formulas_.atom(set)}, wanted, work);
     case Operation::Not: return complement_parts(parts_of_formula(formulas_.body(set), !wanted, work), work);
     case Operation::All: return all_parts(each(wanted), work);
@@ -335,14 +381,21 @@ ValueSets::Order ValueSets::order(SetId set) {
   formulas_.visit(set, [&](std::uint32_t node, bool, bool) { nodes.push_back(node); });
   std::ranges::sort(nodes);
   std::vector<bool> seen(table_->size(), false), is_listed(table_->name_count(), false);
-  std::vector<NameId> declared, mentioned;
-  for (const std::uint32_t node : nodes) collect_names({node}, seen, is_listed, declared, mentioned);
-  for (const NameId name : mentioned)
-    if (!is_listed[name.value]) {
-      is_listed[name.value] = true;
-      declared.push_back(name);
-    }
-  return orders_.emplace(set.value, std::make_shared<const std::vector<NameId>>(std::move(declared))).first->second;
+  NameOrder found;
+  const auto collect = [&](auto begin, auto end) {
+    std::vector<NameId> mentioned;
+    for (auto node = begin; node != end; ++node) collect_names({*node}, seen, is_listed, found.names, mentioned);
+    for (const NameId name : mentioned)
+      if (!is_listed[name.value]) {
+        is_listed[name.value] = true;
+        found.names.push_back(name);
+      }
+  };
+  const auto constants = std::ranges::lower_bound(nodes, schema_size_);
+  collect(nodes.begin(), constants);
+  found.ordered = static_cast<std::uint32_t>(found.names.size());
+  collect(constants, nodes.end());
+  return orders_.emplace(set.value, std::make_shared<const NameOrder>(std::move(found))).first->second;
 }
 
 // Depth first, through what is said of the same value.

@@ -15,6 +15,7 @@
 // Not taken: disjunctive normal forms of whole schemas (exponential, and nobody asks for most of them).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "json/number_terms.hpp"
 #include "json/object_formulas.hpp"
 #include "json/style.hpp"
+#include "json/text_lengths.hpp"
 
 namespace tokamata::json {
 
@@ -50,6 +52,7 @@ class ValueSets {
     ArrayId arrays;
     ObjectId objects;
     NumberTerms number_terms;  // the numbers, where they are a union of ranges
+    std::optional<TextLengths> text_lengths;  // the strings, where they are told by their lengths
   };
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
@@ -61,8 +64,16 @@ class ValueSets {
   // integer is asked for in plain spelling: 1.0 is no text of it, nor of its complement.
   bool is_exact(SetId set);
 
-  // The names that the schema of a set declares, in their order.
-  using Order = std::shared_ptr<const std::vector<NameId>>;
+  // ---- how many: value_counts.cpp ----
+  // The number of values of a set, at most `most`.  Equal values are one, however they may be written.
+  std::uint64_t count(SetId set, std::uint64_t most, const Work& work);
+  using Kinds = std::shared_ptr<const std::vector<ValueKind>>;
+  // The kinds of values by some sets; without that which is in none of them, unless it is asked for.
+  Kinds kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work);
+  bool has(SetId set, const std::string& canonical, const Work& work) { return lives(all({set, constant(canonical)}), work); }
+
+  // The names that the schema of a set declares.
+  using Order = std::shared_ptr<const NameOrder>;
   Order order(SetId set);
 
   // ---- texts of strings ----
@@ -75,6 +86,8 @@ class ValueSets {
   std::string_view spelled_name(NameId name);
   // The name that a spelling between quotes is of.
   std::string read_name(const std::string& spelled_text) const;
+  // One spelling for each text.
+  ExpressionId plain_texts(ExpressionId language, const Work& work);
   // What is left of a language without the spellings of some texts.
   ExpressionId without_texts(ExpressionId language, const std::vector<std::string>& texts, const Work& work);
 
@@ -95,16 +108,21 @@ class ValueSets {
   Parts everything(const Work& work);
   Parts parts_of_formula(SetId set, bool wanted, const Work& work);
   ExpressionId numbers(const NumberTerms& terms, const Work& work);
+  ExpressionId strings(const TextLengths& lengths, const Work& work);
+  void set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise, const Work& work);
   // Numbers that are told otherwise where they are not told as terms.
   void set_numbers(Parts& parts, NumberTerms terms, ExpressionId otherwise, const Work& work);
   ExpressionId complement(ExpressionId part, ExpressionId universe, const Work& work);
   ExpressionId intersect(std::vector<ExpressionId> parts, ExpressionId universe, const Work& work);
   std::optional<std::uint32_t> find_length(SetId set, const Work& work);
+  std::uint64_t find_count(SetId set, std::uint64_t most, const Work& work);
+  std::uint64_t count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work);
   void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, std::vector<NameId>& declared,
                      std::vector<NameId>& mentioned) const;
 
   std::shared_ptr<const ValueTable> table_;
   std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold
+  std::uint32_t schema_size_;              // nodes before it are the schema's
   std::unordered_map<std::string, SetId> constants_;
   Spelling spelling_;
   Formulas<SetTag> formulas_;
@@ -119,6 +137,12 @@ class ValueSets {
     std::optional<std::uint32_t> length;
   };
   std::unordered_map<std::uint32_t, Length> lengths_;
+  struct Counted {
+    Search search;
+    std::uint64_t count, most;
+  };
+  std::unordered_map<std::uint32_t, Counted> counts_;
+  std::map<std::pair<std::vector<SetId>, bool>, Kinds> kinds_;
   std::uint64_t taints_ = 0;
   std::uint32_t depth_ = 0;
   std::unordered_map<std::uint32_t, bool> exact_;

@@ -18,6 +18,12 @@ ExpressionId ValueSets::complement_texts(ExpressionId texts, const Work& work) {
   return complement(texts, universe(work).strings, work);
 }
 
+ExpressionId ValueSets::plain_texts(ExpressionId language, const Work& work) {
+  if (spelling_ == Spelling::Plain) return language;
+  std::vector<ExpressionId> both{language, work.arena.add(*string_texts(false), work.budget)};
+  return work.arena.intersect(both);
+}
+
 ExpressionId ValueSets::spelled(LanguageId language, const Work& work) {
   if (const auto known = spelled_.find(language.value); known != spelled_.end()) return known->second;
   const ExpressionPtr texts = spelled_in_json(table_->texts(language), spelling_ == Spelling::Any);
@@ -69,7 +75,7 @@ void ValueSets::forget_expressions() {
 std::size_t ValueSets::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;
   return formulas_.memory_bytes() + arrays_.memory_bytes() + objects_.memory_bytes() +
-         (node_parts_.size() + parts_.size() + lengths_.size() + exact_.size() + 4 * orders_.size() + spelled_.size() +
+         (node_parts_.size() + parts_.size() + lengths_.size() + counts_.size() + 8 * kinds_.size() + exact_.size() + 4 * orders_.size() + spelled_.size() +
           unspelled_.size() + 2 * spelled_names_.size()) * kMapEntry;
 }
 

@@ -18,8 +18,8 @@ lines.on('line', line => {
   const [pattern, flags, texts] = JSON.parse(line);
   let answer;
   try {
-    new RegExp(pattern, 'u' + flags);
-    const judge = new RegExp(`^[^]*?(?:${pattern})`, 'u' + flags);
+    new RegExp(pattern, flags);
+    const judge = new RegExp(`^[^]*?(?:${pattern})`, flags);
     answer = texts.map(text => judge.test(text));
   } catch (error) {
     answer = escape(error.message);
@@ -37,11 +37,11 @@ class JavaScript:
             [node, "-e", _SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="ascii"
         )
 
-    def finds(self, pattern: str, texts: list[str], flags: str = "") -> list[bool] | str:
-        """Whether the pattern is found in each text under flag ``u``, or the message of the error."""
+    def finds(self, pattern: str, texts: list[str], flags: str = "", unicode: str = "u") -> list[bool] | str:
+        """Whether the pattern is found in each text, under flag ``u`` unless told otherwise; or the error."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([pattern, flags, texts]) + "\n")
+        self._process.stdin.write(json.dumps([pattern, unicode + flags, texts]) + "\n")
         self._process.stdin.flush()
         answer: list[bool] | str = json.loads(self._process.stdout.readline())
         return answer

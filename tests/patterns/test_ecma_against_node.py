@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 
@@ -70,8 +71,8 @@ LET_THROUGH = re.compile(r"""\\[ !"#%&',\-:;<=>@_`~]""")  # a documented differe
 
 def test_garbage_is_refused_where_javascript_refuses_it(javascript: JavaScript) -> None:
     generator = random.Random(5)
-    texts = ["", "a", "a]b", "é😀", "\n"]
-    accepted = 0
+    texts = ["", "a", "a]b", "é😀", "\n", "{", "a}]", "{}{"]
+    accepted = lone = 0
     for _ in range(15_000):
         pattern = "".join(generator.choices(PIECES, k=generator.randint(1, 7)))
         expected = javascript.finds(pattern, texts)
@@ -82,12 +83,38 @@ def test_garbage_is_refused_where_javascript_refuses_it(javascript: JavaScript) 
             continue
         except (NotRegularError, UnsupportedPatternError, LimitExceeded):
             continue
-        if isinstance(expected, str):
-            assert LET_THROUGH.search(pattern), (pattern, expected)
+        if isinstance(expected, str) and LET_THROUGH.search(pattern):
+            continue
+        if isinstance(expected, str):  # lone brackets and braces: what they are without the flag
+            lone += 1
+            asked = [text for text in texts if max(text, default="") < "\U00010000"]
+            expected = javascript.finds(pattern, asked, unicode="")
+            assert [accepts(expression, text) for text in asked] == expected, pattern
             continue
         accepted += 1
         assert [accepts(expression, text) for text in texts] == expected, pattern
     assert accepted > 1000
+    assert lone > 100
+
+
+def test_lone_brackets_and_braces(javascript: JavaScript) -> None:
+    """Where flag ``u`` refuses them, they are what they are without it; all short patterns."""
+    texts = ["".join(text) for length in range(4) for text in itertools.product("a{}]", repeat=length)]
+    taken = 0
+    for length in range(1, 5):
+        for letters in itertools.product("a{}]1,+^", repeat=length):
+            pattern = "".join(letters)
+            try:
+                expression = lowered(pattern, dialect="ecma")
+            except PatternSyntaxError:
+                assert isinstance(javascript.finds(pattern, []), str), pattern
+                continue
+            expected = javascript.finds(pattern, texts)
+            if isinstance(expected, str):
+                taken += 1
+                expected = javascript.finds(pattern, texts, unicode="")
+            assert [accepts(expression, text) for text in texts] == expected, pattern
+    assert taken > 500
 
 
 def test_escaped_punctuation_is_let_through(javascript: JavaScript) -> None:

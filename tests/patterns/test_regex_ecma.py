@@ -66,6 +66,10 @@ def test_lines() -> None:
         ("^b$", ["b"], ["b\n", "\nb", "abc"]),
         ("^.$", ["a", "😀", "\x85", "\v"], ["\n", "\r", "\u2028", "\u2029", "ab"]),
         (r"^\d$", ["7"], ["٣", "a"]),
+        (r"^\{\{.+}}$", ["{{a}}"], ["{{}}", "{{a}"]),
+        ("^[[a-z]*[-]?[a-z]*]*$", ["[a-z]]", "", "a-"], ["--]"]),
+        ("^${x}]{2}{$", [], ["${x}]]{"]),
+        (r"^\${x}]{2}{$", ["${x}]]{"], ["${x}]{"]),
         (r"^\w$", ["_"], ["é", "ſ"]),
         (r"^\s$", ["\ufeff", "\u2029", "\xa0", "\v"], ["\x1c", "\x85", "\u180e"]),
         (r"^\cJ\cj\x41\u0042\u{43}\u{000044}\0$", ["\n\nABCD\0"], []),
@@ -124,10 +128,12 @@ def test_flags(pattern: str, flags: int, accepted: list[str], refused: list[str]
 @pytest.mark.parametrize(
     ("pattern", "position", "reason"),
     [
-        ("a{", 1, "incomplete quantifier"),
+        ("a{2", 1, "incomplete quantifier"),
         ("a{,2}", 1, "incomplete quantifier"),
-        ("a}", 1, "lone }"),
-        ("a]", 1, "lone ]"),
+        ("{2}", 0, "nothing to repeat"),
+        (r"\p{L}}", 5, "lone }"),
+        (r"]\P{L}", 0, "lone ]"),
+        (r"a{b\u{61}", 1, "lone {"),
         ("a{2,1}", 1, "min repeat greater than max repeat"),
         ("*", 0, "nothing to repeat"),
         ("a**", 2, "multiple repeat"),
@@ -190,7 +196,7 @@ def test_backreferences(pattern: str) -> None:
 
 
 def test_hints_say_what_to_do() -> None:
-    for pattern in (r"\A", "a{", "}", r"\q", "(?P<n>a)", "(?i:a)", r"\00", "[", r"\é", r"\x4", r"\p"):
+    for pattern in (r"\A", "a{2", r"}\p{L}", r"\q", "(?P<n>a)", "(?i:a)", r"\00", "[", r"\é", r"\x4", r"\p"):
         with pytest.raises(errors.PatternSyntaxError) as caught:
             to_expression(pattern, dialect="ecma")
         assert caught.value.hint, pattern

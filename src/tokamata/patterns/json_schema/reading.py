@@ -320,17 +320,6 @@ class Reader:
         """Any of at least one node."""
         return nodes[0] if len(nodes) == 1 else self.table.any_of(nodes)
 
-    def unique(self, schema: dict[str, Any]) -> int:
-        """Arrays without equal elements, which can be asked for and not be forbidden."""
-        self.depends_on_sign = True
-        if self.positive:
-            return self.table.unique()
-        reason = (
-            "it stands under a negation (not, if, oneOf, or a bound on contains), and that two elements are "
-            "equal cannot be asked for"
-        )
-        return self.refuse(schema, "uniqueItems", reason)
-
     def refuse(self, schema: dict[str, Any], keyword: str, reason: str) -> int:
         """What stands for a keyword that cannot be enforced, where it may be left out."""
         if self.strict:

@@ -4,17 +4,22 @@ A text is accepted if the pattern is found anywhere in it: ``b`` accepts ``abc``
 
 Example: ``^\\u{1F600}\\p{Script=Greek}[^]$`` is a smiling face, a Greek letter and any code point at all.
 
-Under flag ``u`` hardly anything stands for itself without being asked to: ``{``, ``}`` and ``]`` are escaped,
-a letter is escaped only where that means something.  One thing is let through that ECMA-262 refuses: a
-backslash before any ASCII punctuation, or a space, stands for that character.  Schemas are full of
-``\\-`` and ``\\_``, and no one means anything else by it.
+Under flag ``u`` hardly anything stands for itself without being asked to: a letter is escaped only where that
+means something.  Two things are let through that ECMA-262 refuses there, since schemas are full of them, and
+no one means anything else by them:
 
-Source: ECMA-262, 2024, section 22.2.  Checked against V8 (Node.js) in the tests.
+- A backslash before any ASCII punctuation, or a space, stands for that character: ``\\-``, ``\\_``.
+- A lone ``]``, ``}`` or ``{`` stands for itself, as it does without flag ``u`` (Annex B): ``^\\{\\{.+}}$``.
+  It is refused where it may be a quantifier that went wrong (``a{,3}``, ``a{2``), and beside ``\\p{…}`` and
+  ``\\u{…}``, which mean something else without the flag: which of the two was meant is then anyone's guess.
+
+Source: ECMA-262, 2024, section 22.2 and annex B.1.2.  Checked against V8 (Node.js) in the tests.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NoReturn
 
 from tokamata.errors import NotRegularError, PatternSyntaxError
@@ -31,6 +36,8 @@ IGNORE_CASE, MULTILINE, DOT_ALL = int(re.IGNORECASE), int(re.MULTILINE), int(re.
 
 _QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _ASSERTIONS = {"(?=": "=", "(?!": "!", "(?<=": "<=", "(?<!": "<!"}
+_IN_QUANTIFIER = frozenset("0123456789,")  # what may follow the brace of one
+_OF_FLAG_U = ("\\p{", "\\P{", "\\u{")
 _NAME = re.compile(r"\(\?<([^<>()]*)>")
 _ESCAPE_IN_NAME = re.compile(r"\\u(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{4}))")
 _ELSEWHERE = {
@@ -108,6 +115,9 @@ def _quantifier(builder: Builder, token: str, position: int) -> None:
     bounds = _QUANTIFIERS.get(token[0])
     if bounds is None:
         if len(token) == 1:
+            if pattern[position + 1 : position + 2] not in _IN_QUANTIFIER:
+                _lone(builder, token, position)
+                return
             hint = "write \\{ for the character itself"
             raise PatternSyntaxError(pattern, position, "incomplete quantifier", hint)
         low, comma, high = token[1 : token.index("}")].partition(",")
@@ -121,9 +131,19 @@ def _quantifier(builder: Builder, token: str, position: int) -> None:
     builder.repeat(token, bounds, position)
 
 
+@lru_cache(maxsize=8)  # asked for every such character of a pattern
+def _only_under_u(pattern: str) -> str:
+    """An escape that means something else without the flag; ``""`` where there is none."""
+    return next((token for token in ECMA.findall(pattern) if token.startswith(_OF_FLAG_U)), "")
+
+
 def _lone(builder: Builder, token: str, position: int) -> None:
-    hint = f"under flag u, write \\{token} for the character itself"
-    raise PatternSyntaxError(builder.pattern, position, f"lone {token}", hint)
+    """A bracket or brace that closes or opens nothing, and stands for itself."""
+    other = _only_under_u(builder.pattern)
+    if other:
+        hint = f"write \\{token} for the character itself; without flag u, {other[:20]} means something else"
+        raise PatternSyntaxError(builder.pattern, position, f"lone {token}", hint)
+    builder.code_point(ord(token), position)
 
 
 def _open(builder: Builder, token: str, position: int) -> None:

@@ -49,7 +49,7 @@ def unique(reader: Reader, schema: dict[str, Any], value: Any, operands: list[in
     if type(value) is not bool:
         raise Fault(schema, "uniqueItems", value, "true or false")
     if value:
-        operands.append(reader.unique(schema))
+        operands.append(reader.table.unique())
 
 
 def _length(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:

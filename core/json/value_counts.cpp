@@ -1,0 +1,148 @@
+// How many values a set has, and what kinds of them: the part of ValueSets for elements that must differ.
+//
+// Problem.  {"items": S, "uniqueItems": true, "minItems": 3} has an array if S has three values: which may be strings of
+// some pattern, numbers, arrays and objects, and arrays of S itself.
+// How.  Part by part, and no further than is asked for.  1 and 1.0 are one value, and so are strings that are spelled in
+// two ways: of strings the plain spellings are counted, of integers their digits; of other numbers, which are many or
+// few, the few are listed.
+// A set that is within itself: Kleene's iteration.  Its count is 0 at first, and found again until it stays the same or
+// is enough.  Example: S is 1, or an array of two of S that differ: 1 value, then 1, and there are no more.
+// Source.  Least fixed points of monotone functions, Tarski and Kleene.
+
+#include <algorithm>
+#include <set>
+
+#include "json/canonical_value.hpp"
+#include "json/leaves.hpp"
+#include "json/value_sets.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+constexpr std::size_t kMostKinds = 1024;
+
+// A caller that is left by an exception is no longer under way.
+template <class Undo>
+class OnError {
+ public:
+  explicit OnError(Undo undo) : undo_(std::move(undo)) {}
+  ~OnError() {
+    if (!is_done_) undo_();
+  }
+  OnError(const OnError&) = delete;
+  OnError& operator=(const OnError&) = delete;
+  void done() { is_done_ = true; }
+
+ private:
+  Undo undo_;
+  bool is_done_ = false;
+};
+
+}  // namespace
+
+std::uint64_t ValueSets::count(SetId set, std::uint64_t most, const Work& work) {
+  if (most == 0 || set == Formulas<SetTag>::kFalse) return 0;
+  if (set == Formulas<SetTag>::kTrue) return most;
+  if (most == 1) return lives(set, work) ? 1 : 0;
+  if (const auto known = counts_.find(set.value); known != counts_.end()) {
+    const Counted& counted = known->second;
+    if (counted.search == Search::Busy) {
+      ++taints_;
+      return std::min(most, counted.count);
+    }
+    if (counted.count < counted.most || counted.most >= most) return std::min(most, counted.count);
+  }
+  if (++depth_ > work.budget.limits().depth) {
+    depth_ = 0;
+    throw LimitExceeded("depth", work.budget.limits().depth);
+  }
+  OnError undo([&] {
+    counts_.erase(set.value);
+    depth_ = 0;
+  });
+  const std::uint64_t before = taints_;
+  std::uint64_t found = 0;
+  while (true) {
+    counts_.insert_or_assign(set.value, Counted{Search::Busy, found, most});
+    const std::uint64_t at_first = taints_, again = find_count(set, most, work);
+    const bool is_settled = taints_ == at_first || again <= found;
+    found = std::max(found, again);
+    if (is_settled || found >= most) break;
+  }
+  undo.done();
+  --depth_;
+  // Found with sets around it still open: not known for good, unless nothing is around it.
+  if (taints_ == before || depth_ == 0 || found >= most)
+    counts_.insert_or_assign(set.value, Counted{Search::Done, found, most});
+  else
+    counts_.erase(set.value);
+  return found;
+}
+
+std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& work) {
+  const Parts found = parts(set, work);
+  std::uint64_t count = 0;
+  for (const Type type : {kNull, kFalse, kTrue}) count += (found.simple & type) ? 1 : 0;
+  const auto left = [&] { return most - std::min(most, count); };
+  if (found.strings != Arena::kEmpty && left() > 0)
+    count += work.arena.count_texts(plain_texts(found.strings, work), left(), work.budget);
+  if (found.numbers != Arena::kEmpty && left() > 0) count += count_numbers(found.numbers, left(), work);
+  if (left() > 0) count += arrays_.count(found.arrays, left(), work);
+  if (left() > 0) count += objects_.count(found.objects, *order(set), left(), work);
+  return std::min(most, count);
+}
+
+std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work) {
+  Arena& arena = work.arena;
+  const auto within = [&](ExpressionId texts) {
+    std::vector<ExpressionId> both{numbers, texts};
+    return arena.intersect(both);
+  };
+  const ExpressionId digit = arena.bytes(ByteSet::range('0', '9')), some = arena.bytes(ByteSet::range('1', '9'));
+  const ExpressionId digits = arena.concatenate(some, arena.repeat(digit, 0, kUnbounded));
+  std::vector<ExpressionId> ways{literal("0", work), digits, arena.concatenate(literal("-", work), digits)};
+  const std::uint64_t whole = arena.count_texts(within(arena.unite(ways)), most, work.budget);
+  if (whole >= most) return most;
+  constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
+  const ExpressionId plain = arena.add(*number_texts({}, false, false, false), work.budget);
+  const ExpressionId integers = arena.add(*number_texts({}, true, false, false), work.budget);
+  std::vector<ExpressionId> parts{plain, arena.complement(integers), numbers};
+  const ExpressionId others = arena.intersect(parts);
+  const std::uint64_t enough = kMostSpellings * (most - whole);
+  if (arena.count_texts(others, enough, work.budget) >= enough) return most;
+  std::set<std::string> values;
+  for (const std::string& text : arena.some_texts(others, enough, work.budget)) values.insert(canonical_value(text));
+  return std::min<std::uint64_t>(most, whole + values.size());
+}
+
+ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work) {
+  const auto [place, is_new] = kinds_.try_emplace({sets, with_outside});
+  if (!is_new && place->second) return place->second;
+  const std::uint64_t taints = taints_;
+  std::vector<ValueKind> found;
+  ValueKind outside{Formulas<SetTag>::kTrue, {}};  // in none of the sets so far, if there is any
+  for (const SetId set : sets) {
+    std::vector<ValueKind> next;
+    const auto add = [&](const ValueKind& kind, SetId values, bool is_in) {
+      if (!lives(values, work)) return;
+      ValueKind& part = next.emplace_back(ValueKind{values, kind.in});
+      part.in.push_back(is_in);
+    };
+    for (const ValueKind& kind : found) {
+      add(kind, all({kind.values, set}), true);
+      add(kind, all({kind.values, negate(set)}), false);
+    }
+    add(outside, all({outside.values, set}), true);
+    outside.values = all({outside.values, negate(set)});
+    outside.in.push_back(false);
+    found = std::move(next);
+    if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
+  }
+  if (with_outside && lives(outside.values, work)) found.push_back(std::move(outside));
+  auto kept = std::make_shared<const std::vector<ValueKind>>(std::move(found));
+  if (taints_ == taints) kinds_.insert_or_assign({sets, with_outside}, kept);
+  return kept;
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,53 @@
+"""A bit of a mask is set if and only if ``advance`` takes the token, at every place of some texts.
+
+The tokens reach over the ends of names, values and elements: a name that was written before may begin, and
+end, within one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support import allowed
+
+import tokamata as tk
+
+PIECES = [
+    b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
+    b"},", b'", "a',
+]  # fmt: skip
+TOKENS: list[bytes | None] = [*(bytes([value]) for value in range(256)), *PIECES, None]
+VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
+STYLES = [
+    {"property_order": order, "whitespace": whitespace, "spelling": spelling}
+    for order in ("any", "schema")
+    for whitespace in ("compact", "natural", "any")
+    for spelling in ("plain", "any")
+]
+NO_NAMES_OR_ALL: Any = {"if": {"propertyNames": {"enum": []}}, "else": {"oneOf": [{"required": ["c"]}, {}]}}
+CASES: list[tuple[str, Any, bytes]] = [
+    ("names written before", {}, b'{"a":1,"b":{"a":2,"":""},"ab":[]}'),
+    ("declared names", {"properties": {"a": {}, "b": {}}}, b'{"a":1,"b":2,"c":3}'),
+    ("names of a pattern", {"patternProperties": {"^a": {"type": "number"}}}, b'{"ab":1,"a":2,"b":"a"}'),
+    ("elements that differ", {"items": {"uniqueItems": True}}, b'[[{"a":1,"b":2},{"b":2,"a":2}],["a","b"]]'),
+    (
+        "conditions in them",
+        {"uniqueItems": True, "items": NO_NAMES_OR_ALL},
+        b'[{"a":1,",":[]},{"a":2,"b":",a"},{}]',
+    ),
+]
+
+
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: "-".join(style.values()))
+@pytest.mark.parametrize(("schema", "text"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_bits_are_what_advance_takes(schema: Any, text: bytes, style: dict[str, Any]) -> None:
+    matcher = tk.json_schema(schema, **style).compile(VOCABULARY).matcher()
+    for byte in text:
+        live = allowed(matcher)
+        for token, spelled in enumerate(TOKENS):
+            if spelled is not None:
+                taken = matcher.fork().advance(token)
+                assert taken == (token in live), (matcher.text, spelled, taken)
+        assert matcher.advance(byte), matcher.text
+    assert matcher.is_accepting
