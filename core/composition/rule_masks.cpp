@@ -19,17 +19,19 @@ namespace tokamata {
 
 const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, Budget& budget) {
   if (const auto known = terminal_parts_.find(terminal.value); known != terminal_parts_.end()) return *known->second;
-  const ExpressionId body = automaton_.arena().node(terminal).body();
-  const std::string key = automaton_.arena().structure(body);
-  std::shared_ptr<const TerminalPart> part = key.empty() ? nullptr : vocabulary_->shared_terminals().find(key);
+  const std::string structure = automaton_.arena().structure(automaton_.arena().node(terminal).body());
+  std::shared_ptr<const TerminalPart> part = structure.empty() ? nullptr : vocabulary_->known_part(structure);
   if (!part) {
-    part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, budget));
-    if (!key.empty()) part = vocabulary_->shared_terminals().keep(key, std::move(part));
+    std::uint64_t work = 0;
+    TerminalPart made = make_terminal_part(terminal, work, budget);
+    part = structure.empty() ? std::make_shared<const TerminalPart>(std::move(made))
+                             : vocabulary_->keep_part(structure, std::move(made), work);
   }
+  parts_bytes_ += part->memory_bytes();  // others may hold it too; then it is counted for each
   return *terminal_parts_.emplace(terminal.value, std::move(part)).first->second;
 }
 
-TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, Budget& budget) {
+TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, std::uint64_t& work, Budget& budget) {
   TerminalPart part;
   std::vector<NodeId> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
@@ -40,6 +42,7 @@ TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, Budget& b
   walk.run(automaton_.state_of(terminal, budget));
   part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->words;
   add_remainders(vocabulary_->trie(), ends, part);
+  work = walk.nodes() + part.nodes.size();
   return part;
 }
 
@@ -269,6 +272,7 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
     mask->set_bits = mask->open_tokens = count_bits(mask->words);
     if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
     data(holder).most_after = made.most;
+    parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
     if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
     remember(holder, std::move(mask));
   }

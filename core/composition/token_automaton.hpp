@@ -162,7 +162,8 @@ class TokenAutomaton {
     }
   };
   const TerminalPart& terminal_part(ExpressionId terminal, Budget& budget);
-  TerminalPart make_terminal_part(ExpressionId terminal, Budget& budget);
+  // `work`: how many nodes were walked.
+  TerminalPart make_terminal_part(ExpressionId terminal, std::uint64_t& work, Budget& budget);
   void add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(StateId state, Budget& budget);
@@ -186,6 +187,7 @@ class TokenAutomaton {
   bool whole_leads_;          // all continuation bytes are tokens of their own
   std::vector<StateData> data_;
   std::size_t loops_bytes_ = 0;
+  std::size_t parts_bytes_ = 0;  // of parts and suspects
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops

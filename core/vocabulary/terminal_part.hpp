@@ -31,6 +31,10 @@ struct TerminalPart {
   Words inside;
   std::vector<Node> nodes;
   std::vector<std::uint32_t> tokens;
+
+  std::size_t memory_bytes() const {
+    return (inside.capacity() + tokens.capacity()) * sizeof(std::uint32_t) + nodes.capacity() * sizeof(Node);
+  }
 };
 
 // The remainders behind the nodes of a trie; tokens that end at one of them leave the empty remainder.

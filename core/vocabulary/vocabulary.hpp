@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,6 +16,7 @@
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "vocabulary/mask_cache.hpp"
+#include "vocabulary/part_files.hpp"
 #include "vocabulary/terminal_part.hpp"
 #include "vocabulary/token_trie.hpp"
 
@@ -73,8 +75,35 @@ class Vocabulary {
   }
   // Masks that the constraints compiled for this vocabulary share.
   MaskCache& shared_masks() const { return shared_masks_; }
-  // What terminals do to this vocabulary, by their structure (Arena::structure).
-  Memo<std::string, TerminalPart>& shared_terminals() const { return shared_terminals_; }
+  // What a terminal of this structure (Arena::structure) does to this vocabulary; null where it is not known.
+  std::shared_ptr<const TerminalPart> known_part(const std::string& structure) const {
+    std::shared_ptr<const TerminalPart> part = shared_parts_.find(structure);
+    if (part || !part_files_) return part;
+    part = part_files_->find(structure);
+    return part ? remember_part(structure, std::move(part)) : nullptr;
+  }
+  // The part, or one that was there before.  `work`: how many nodes were walked to make it.
+  std::shared_ptr<const TerminalPart> keep_part(const std::string& structure, TerminalPart part, std::uint64_t work) const {
+    constexpr std::uint64_t kWorthAFile = 2000;
+    auto kept = remember_part(structure, std::make_shared<const TerminalPart>(std::move(part)));
+    if (part_files_ && work >= kWorthAFile) part_files_->keep(structure, *kept);
+    return kept;
+  }
+  // Parts are kept there too, for other processes.  To be called before the vocabulary is shared.
+  void use_part_files(std::filesystem::path folder, std::uint64_t most_written) {
+    part_files_ = std::make_unique<PartFiles>(std::move(folder), width_, most_written);
+  }
+  // Everything that parts depend on.
+  std::string content() const {
+    std::string bytes;
+    const auto append = [&](std::uint64_t number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof number); };
+    append(width_);
+    append(stop_.size());
+    for (const std::uint32_t stop : stop_) append(stop);
+    append(offsets_.size());
+    for (const std::size_t offset : offsets_) append(offset);
+    return bytes += blob_;
+  }
   // One bit per token, set where the token is text.
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
@@ -92,6 +121,12 @@ class Vocabulary {
     }
     for (MaskCache::Tokens& tokens : all)
       short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
+  }
+
+  static constexpr std::size_t kMostPartBytes = std::size_t{1} << 26;
+  std::shared_ptr<const TerminalPart> remember_part(const std::string& structure, std::shared_ptr<const TerminalPart> part) const {
+    const std::size_t bytes = structure.size() + part->memory_bytes();
+    return shared_parts_.keep(structure, std::move(part), bytes);
   }
 
   // Copies the bytes of the text tokens; returns views of the copies, one per id.
@@ -126,7 +161,8 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable Memo<std::string, TerminalPart> shared_terminals_{512};
+  mutable Memo<std::string, TerminalPart> shared_parts_{kMostPartBytes};
+  std::unique_ptr<PartFiles> part_files_;  // null where none are kept
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;
