@@ -22,16 +22,15 @@ const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, Budget&
   const std::string structure = automaton_.arena().structure(automaton_.arena().node(terminal).body());
   std::shared_ptr<const TerminalPart> part = structure.empty() ? nullptr : vocabulary_->known_part(structure);
   if (!part) {
-    std::uint64_t work = 0;
-    TerminalPart made = make_terminal_part(terminal, work, budget);
-    part = structure.empty() ? std::make_shared<const TerminalPart>(std::move(made))
-                             : vocabulary_->keep_part(structure, std::move(made), work);
+    const Budget::Clock::time_point started = Budget::Clock::now();
+    part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, budget));
+    if (!structure.empty()) part = vocabulary_->keep_part(structure, std::move(part), Budget::Clock::now() - started);
   }
   parts_bytes_ += part->memory_bytes();  // others may hold it too; then it is counted for each
   return *terminal_parts_.emplace(terminal.value, std::move(part)).first->second;
 }
 
-TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, std::uint64_t& work, Budget& budget) {
+TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, Budget& budget) {
   TerminalPart part;
   std::vector<NodeId> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
@@ -42,7 +41,6 @@ TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, std::uint
   walk.run(automaton_.state_of(terminal, budget));
   part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->words;
   add_remainders(vocabulary_->trie(), ends, part);
-  work = walk.nodes() + part.nodes.size();
   return part;
 }
 

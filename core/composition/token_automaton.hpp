@@ -162,8 +162,7 @@ class TokenAutomaton {
     }
   };
   const TerminalPart& terminal_part(ExpressionId terminal, Budget& budget);
-  // `work`: how many nodes were walked.
-  TerminalPart make_terminal_part(ExpressionId terminal, std::uint64_t& work, Budget& budget);
+  TerminalPart make_terminal_part(ExpressionId terminal, Budget& budget);
   void add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(StateId state, Budget& budget);

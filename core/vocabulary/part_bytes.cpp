@@ -13,17 +13,6 @@ namespace {
 constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'01;  // and the form of what follows
 constexpr std::uint32_t kMostChildren = 256;
 
-std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t sum = mix(kMark, bytes.size());
-  for (; bytes.size() >= sizeof sum; bytes.remove_prefix(sizeof sum)) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    sum = mix(sum, word);
-  }
-  for (const char byte : bytes) sum = mix(sum, static_cast<std::uint8_t>(byte));
-  return sum;
-}
-
 template <class Number>
 void append(Number value, std::string& bytes) {
   static_assert(std::is_unsigned_v<Number>);
@@ -83,6 +72,17 @@ class Reader {
 
 }  // namespace
 
+std::uint64_t checksum_of(std::string_view bytes) {
+  std::uint64_t sum = mix(kMark, bytes.size());
+  for (; bytes.size() >= sizeof sum; bytes.remove_prefix(sizeof sum)) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    sum = mix(sum, word);
+  }
+  for (const char byte : bytes) sum = mix(sum, static_cast<std::uint8_t>(byte));
+  return sum;
+}
+
 std::string bytes_of_part(std::string_view structure, const TerminalPart& part) {
   std::string body;
   append(std::uint64_t{structure.size()}, body);
@@ -100,7 +100,7 @@ std::string bytes_of_part(std::string_view structure, const TerminalPart& part) 
   std::string bytes;
   bytes.reserve(body.size() + 2 * sizeof kMark);
   append(kMark, bytes);
-  append(checksum(body), bytes);
+  append(checksum_of(body), bytes);
   return bytes += body;
 }
 
@@ -108,7 +108,7 @@ std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_vi
   Reader reader(bytes);
   if (reader.number<std::uint64_t>() != kMark) return std::nullopt;
   const auto sum = reader.number<std::uint64_t>();
-  if (!reader.is_good() || sum != checksum(reader.rest())) return std::nullopt;
+  if (!reader.is_good() || sum != checksum_of(reader.rest())) return std::nullopt;
 
   if (reader.text(reader.number<std::uint64_t>()) != structure) return std::nullopt;
   TerminalPart part;

@@ -48,8 +48,8 @@ void note_use(const std::filesystem::path& place) {
 
 }  // namespace
 
-PartFiles::PartFiles(std::filesystem::path folder, std::uint32_t width, std::uint64_t most_written)
-    : folder_(std::move(folder)), width_(width), most_written_(most_written), own_name_(0) {
+PartFiles::PartFiles(std::filesystem::path folder, std::uint32_t width, Duration least_work, std::uint64_t most_written)
+    : folder_(std::move(folder)), width_(width), least_work_(least_work), most_written_(most_written), own_name_(0) {
   std::random_device device;
   own_name_ = (std::uint64_t{device()} << 32) | device();
 }
@@ -68,7 +68,8 @@ std::shared_ptr<const TerminalPart> PartFiles::find(const std::string& structure
   return std::make_shared<const TerminalPart>(std::move(*part));
 }
 
-void PartFiles::keep(const std::string& structure, const TerminalPart& part) {
+void PartFiles::keep(const std::string& structure, const TerminalPart& part, Duration work) {
+  if (work < least_work_) return;
   const std::string bytes = bytes_of_part(structure, part);
   if (bytes.size() > kMostBytes || written_.fetch_add(bytes.size()) + bytes.size() > most_written_) return;
   std::error_code none;

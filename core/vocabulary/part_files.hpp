@@ -15,7 +15,7 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -27,18 +27,23 @@ namespace tokamata {
 
 class PartFiles {
  public:
-  // No more than so many bytes are written: the folder is bounded by those who look after it, in between by this.
-  PartFiles(std::filesystem::path folder, std::uint32_t width, std::uint64_t most_written);
+  using Duration = std::chrono::duration<double>;
+
+  // What took less work than `least_work` is not kept: it is made as fast as it is read.  No more than so many bytes are
+  // written: the folder is bounded by those who look after it, in between by this.
+  PartFiles(std::filesystem::path folder, std::uint32_t width, Duration least_work, std::uint64_t most_written);
 
   // Null where there is none.
   std::shared_ptr<const TerminalPart> find(const std::string& structure) const;
-  void keep(const std::string& structure, const TerminalPart& part);
+  // `work`: how long it took to make.
+  void keep(const std::string& structure, const TerminalPart& part, Duration work);
 
  private:
   std::filesystem::path place_of(const std::string& structure) const;
 
   std::filesystem::path folder_;
   std::uint32_t width_;
+  Duration least_work_;
   std::uint64_t most_written_;
   std::uint64_t own_name_;  // in what is not finished
   std::atomic<std::uint64_t> written_ = 0;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -82,17 +82,15 @@ class Vocabulary {
     part = part_files_->find(structure);
     return part ? remember_part(structure, std::move(part)) : nullptr;
   }
-  // The part, or one that was there before.  `work`: how many nodes were walked to make it.
-  std::shared_ptr<const TerminalPart> keep_part(const std::string& structure, TerminalPart part, std::uint64_t work) const {
-    constexpr std::uint64_t kWorthAFile = 2000;
-    auto kept = remember_part(structure, std::make_shared<const TerminalPart>(std::move(part)));
-    if (part_files_ && work >= kWorthAFile) part_files_->keep(structure, *kept);
-    return kept;
+  // The part, or one that was there before.
+  std::shared_ptr<const TerminalPart> keep_part(const std::string& structure, std::shared_ptr<const TerminalPart> part,
+                                                std::chrono::duration<double> work) const {
+    part = remember_part(structure, std::move(part));
+    if (part_files_) part_files_->keep(structure, *part, work);
+    return part;
   }
   // Parts are kept there too, for other processes.  To be called before the vocabulary is shared.
-  void use_part_files(std::filesystem::path folder, std::uint64_t most_written) {
-    part_files_ = std::make_unique<PartFiles>(std::move(folder), width_, most_written);
-  }
+  void use_part_files(std::unique_ptr<PartFiles> files) { part_files_ = std::move(files); }
   // Everything that parts depend on.
   std::string content() const {
     std::string bytes;

@@ -16,7 +16,6 @@ read.  Where the folder cannot be written to, nothing is kept either; that costs
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -32,6 +31,8 @@ _USED_LATELY_S = 24 * 3600.0
 
 def key_of(parts: Iterable[bytes]) -> str:
     """The name of what depends on these parts, and on the version of tokamata."""
+    import hashlib
+
     from tokamata import __version__
 
     digest = hashlib.sha256(__version__.encode())

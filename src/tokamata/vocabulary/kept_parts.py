@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tokamata import _core
 
 _KIND = "terminals"
+_LEAST_SECONDS = 150e-6  # three times what reading a file takes
 _MOST_WRITTEN = 1 << 26  # bytes that one process may add before others look at how much there is
 
 
@@ -25,7 +26,7 @@ def keep_parts(vocabulary: _core.Vocabulary) -> None:
         return
     folder = kind / kept_files.key_of([_engine(), vocabulary.content])
     kept_files.trim_after(folder)
-    vocabulary.use_part_files(str(folder), _MOST_WRITTEN)
+    vocabulary.use_part_files(str(folder), _LEAST_SECONDS, _MOST_WRITTEN)
 
 
 def _engine() -> bytes:
