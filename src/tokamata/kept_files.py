@@ -1,17 +1,17 @@
 """What is kept on disk for the next process, in the user's cache folder.
 
-Two kinds of things are: tables of tokenizers (``tokenization/kept_tables.py``), and what terminals do to a
-vocabulary (``core/vocabulary/part_files.hpp``).  Each lies under a name that says everything it depends on, the
-versions of what made it included, so that nothing there is ever out of date, and anything may be deleted at any
-time.
+There are two kinds of it: tables of tokenizers (``tokenization/kept_tables.py``), and what terminals do to
+a vocabulary (``vocabulary/kept_parts.py``).  Each lies under a name that says everything it depends on, the
+versions of what made it included, so that nothing there is ever out of date, and all of it may be deleted
+at any time.
 
-Several processes may write at once: each writes a file of its own and renames it, and whoever reads
-sees a whole file or none.  Nothing is pickled; what cannot be read, or is not what was written, is made
-anew.  All files together have 512 MiB at most, give or take what processes write that run at this moment; those
-that were not used for longest go first.
+Several processes may write at once: each writes a file of its own and renames it, and whoever reads sees a
+whole file or none.  Nothing is pickled; what cannot be read, or is not what was written, is made anew.  All
+files together have 512 MiB at most, give or take what is being written at the moment; those that were
+not used for longest go first.
 
-The environment variable ``TOKAMATA_CACHE`` names another folder, or is ``off``: then nothing is kept, and nothing
-read.  Where the folder cannot be written to, nothing is kept either; that costs time alone.
+The environment variable ``TOKAMATA_CACHE`` names another folder, or is ``off``: then nothing is kept, and
+nothing read.  Where the folder cannot be written to, nothing is kept either; that costs time alone.
 """
 
 from __future__ import annotations
@@ -57,12 +57,16 @@ def write(path: Path, save: Callable[[IO[bytes]], object]) -> None:
     """
     import tempfile
 
+    unfinished = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=_UNFINISHED, delete=False) as file:
+            unfinished = Path(file.name)
             save(file)
-        os.replace(file.name, path)
+        unfinished.replace(path)
     except OSError:
+        if unfinished is not None:
+            _remove(unfinished)
         return
     trim()
 
