@@ -72,16 +72,7 @@ class Reader {
 
 }  // namespace
 
-std::uint64_t checksum_of(std::string_view bytes) {
-  std::uint64_t sum = mix(kMark, bytes.size());
-  for (; bytes.size() >= sizeof sum; bytes.remove_prefix(sizeof sum)) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes.data(), sizeof word);
-    sum = mix(sum, word);
-  }
-  for (const char byte : bytes) sum = mix(sum, static_cast<std::uint8_t>(byte));
-  return sum;
-}
+std::uint64_t checksum_of(std::string_view bytes) { return hash_of(bytes, kMark); }
 
 std::string bytes_of_part(std::string_view structure, const TerminalPart& part) {
   std::string body;
@@ -102,6 +93,13 @@ std::string bytes_of_part(std::string_view structure, const TerminalPart& part) 
   append(kMark, bytes);
   append(checksum_of(body), bytes);
   return bytes += body;
+}
+
+std::optional<std::string_view> structure_of(std::string_view bytes) {
+  Reader reader(bytes);
+  reader.text(2 * sizeof kMark);
+  const std::string_view structure = reader.text(reader.number<std::uint64_t>());
+  return reader.is_good() ? std::optional(structure) : std::nullopt;
 }
 
 std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, std::uint32_t width) {

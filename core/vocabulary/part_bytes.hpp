@@ -24,6 +24,9 @@ std::string bytes_of_part(std::string_view structure, const TerminalPart& part);
 // What stands behind the mark; of all bytes behind it.
 std::uint64_t checksum_of(std::string_view bytes);
 
+// Of which terminal the bytes say that they are; nothing where they say nothing.  Whether it is so, the next one tells.
+std::optional<std::string_view> structure_of(std::string_view bytes);
+
 // Nothing where the bytes are no part of that terminal, for a vocabulary of this width.
 std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, std::uint32_t width);
 

@@ -1,5 +1,6 @@
 #include "vocabulary/part_files.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <optional>
@@ -14,13 +15,8 @@ namespace tokamata {
 namespace {
 
 constexpr std::uintmax_t kMostBytes = 1 << 25;  // of a file
+constexpr const char* kExtension = ".part";
 constexpr auto kUsedLately = std::chrono::hours(24);
-
-std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {
-  std::uint64_t hash = mix(seed, text.size());
-  for (const char byte : text) hash = mix(hash, static_cast<std::uint8_t>(byte));
-  return hash;
-}
 
 std::string hexadecimal(std::uint64_t number) {
   std::string text(16, '0');
@@ -38,7 +34,8 @@ std::optional<std::string> content_of(const std::filesystem::path& place) {
   return bytes;
 }
 
-// What was used lately is not taken out; once a day will do.
+// What was used lately is not taken out; once a day will do.  What is read at once as the newest grows old all the same,
+// until it is no longer, and is found.
 void note_use(const std::filesystem::path& place) {
   std::error_code none;
   const auto now = std::filesystem::file_time_type::clock::now();
@@ -55,7 +52,7 @@ PartFiles::PartFiles(std::filesystem::path folder, std::uint32_t width, Duration
 }
 
 std::filesystem::path PartFiles::place_of(const std::string& structure) const {
-  return folder_ / (hexadecimal(hash_of(structure, 1)) + hexadecimal(hash_of(structure, 2)) + ".part");
+  return folder_ / (hexadecimal(hash_of(structure, 1)) + hexadecimal(hash_of(structure, 2)) + kExtension);
 }
 
 std::shared_ptr<const TerminalPart> PartFiles::find(const std::string& structure) const {
@@ -66,6 +63,32 @@ std::shared_ptr<const TerminalPart> PartFiles::find(const std::string& structure
   if (!part) return nullptr;
   note_use(place);
   return std::make_shared<const TerminalPart>(std::move(*part));
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<const TerminalPart>>> PartFiles::newest(std::uint64_t most_bytes) const {
+  struct File {
+    std::filesystem::file_time_type used;
+    std::filesystem::path place;
+  };
+  std::vector<File> files;
+  std::error_code none;
+  for (std::filesystem::directory_iterator at(folder_, none), end; !none && at != end; at.increment(none)) {
+    std::error_code gone;
+    const auto used = at->last_write_time(gone);
+    if (!gone && at->path().extension() == kExtension) files.push_back({used, at->path()});
+  }
+  std::ranges::sort(files, [](const File& a, const File& b) { return a.used != b.used ? a.used > b.used : a.place < b.place; });
+  std::vector<std::pair<std::string, std::shared_ptr<const TerminalPart>>> found;
+  for (const File& file : files) {
+    const std::optional<std::string> bytes = content_of(file.place);
+    if (!bytes) continue;
+    if (bytes->size() > most_bytes) break;
+    most_bytes -= bytes->size();
+    const std::optional<std::string_view> structure = structure_of(*bytes);
+    std::optional<TerminalPart> part = structure ? part_of_bytes(*bytes, *structure, width_) : std::nullopt;
+    if (part) found.emplace_back(*structure, std::make_shared<const TerminalPart>(std::move(*part)));
+  }
+  return found;
 }
 
 void PartFiles::keep(const std::string& structure, const TerminalPart& part, Duration work) {

@@ -3,7 +3,7 @@
 // Problem.  A process begins without parts, and walks the vocabulary for each terminal that its first schemas have;
 // the process before it did, and the one beside it does the same.
 // How.  A part that took some work to make is written to a file at once, under a hash of the terminal's structure, with
-// the structure inside; where one is missing in memory, its file is looked for.  Several processes may do so at
+// the structure inside.  A process reads the ones that were used last when it begins, and others where one is missing.  Several processes may do so at
 // once: each writes to a file of its own and renames it, so that whoever reads sees a whole file or none.  What
 // cannot be read, or is not what it should be, is made anew, and written over.
 // What does not work costs time alone: no member throws for what a disk does.
@@ -20,6 +20,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "vocabulary/terminal_part.hpp"
 
@@ -35,6 +37,8 @@ class PartFiles {
 
   // Null where there is none.
   std::shared_ptr<const TerminalPart> find(const std::string& structure) const;
+  // Those that were used last, as many as have no more than so many bytes.
+  std::vector<std::pair<std::string, std::shared_ptr<const TerminalPart>>> newest(std::uint64_t most_bytes) const;
   // `work`: how long it took to make.
   void keep(const std::string& structure, const TerminalPart& part, Duration work);
 

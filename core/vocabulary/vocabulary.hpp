@@ -89,8 +89,13 @@ class Vocabulary {
     if (part_files_) part_files_->keep(structure, *part, work);
     return part;
   }
-  // Parts are kept there too, for other processes.  To be called before the vocabulary is shared.
-  void use_part_files(std::unique_ptr<PartFiles> files) { part_files_ = std::move(files); }
+  // Parts are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
+  // text waits for its first mask.  To be called before the vocabulary is shared.
+  void use_part_files(std::unique_ptr<PartFiles> files) {
+    constexpr std::uint64_t kReadAtOnce = 1 << 22;  // about a hundred, in 3 ms
+    part_files_ = std::move(files);
+    for (auto& [structure, part] : part_files_->newest(kReadAtOnce)) remember_part(structure, std::move(part));
+  }
   // Everything that parts depend on.
   std::string content() const {
     std::string bytes;

@@ -153,6 +153,8 @@ TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
       damaged.replace(kChecksum, sizeof sum, reinterpret_cast<const char*>(&sum), sizeof sum);
       const auto read = part_of_bytes(damaged, one.structure, one.width);
       if (read) check_walkable(*read, one.width);
+      if (const auto structure = tokamata::structure_of(damaged))
+        if (const auto other = part_of_bytes(damaged, *structure, one.width)) check_walkable(*other, one.width);
       ++(read ? taken : refused);
     }
   }
@@ -172,6 +174,34 @@ TEST(files_are_found_by_those_who_come_after) {
   CHECK(found && same(*found, one.part));
   CHECK(!second.find(one.structure + "x"));
   CHECK(!PartFiles(folder.path(), one.width + 32, kNone, kMuch).find(one.structure));
+}
+
+TEST(the_newest_are_read_first) {
+  std::mt19937 random(9);
+  const Folder folder;
+  std::vector<Case> cases;
+  PartFiles files(folder.path(), 64, kNone, kMuch);
+  CHECK(files.newest(kMuch).empty());
+  std::uint64_t newest_two = 0;
+  for (int i = 0; i < 5; ++i) {
+    Case one;
+    do one = random_case(random);
+    while (one.width > 64);
+    one.part.inside.assign(2, 0);
+    one.structure += std::to_string(i);
+    files.keep(one.structure, one.part, kSome);
+    for (const auto& file : folder.files())  // the clock of the disk may be coarse
+      std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) - std::chrono::seconds(1));
+    if (i >= 3) newest_two += bytes_of_part(one.structure, one.part).size();
+    cases.push_back(std::move(one));
+  }
+  const auto found = files.newest(newest_two);
+  CHECK_EQUAL(found.size(), 2u);
+  CHECK_EQUAL(found[0].first, cases[4].structure);
+  CHECK_EQUAL(found[1].first, cases[3].structure);
+  for (const auto& [structure, part] : found) CHECK(same(*part, std::ranges::find(cases, structure, &Case::structure)->part));
+  for (const auto& file : folder.files()) write(file, "nothing");
+  CHECK(files.newest(kMuch).empty());
 }
 
 TEST(damaged_files_are_written_over) {

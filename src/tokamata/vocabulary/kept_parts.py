@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tokamata import _core
 
 _KIND = "terminals"
-_LEAST_SECONDS = 150e-6  # three times what reading a file takes
+_LEAST_SECONDS = 60e-6  # about what reading a file takes
 _MOST_WRITTEN = 1 << 26  # bytes that one process may add before others look at how much there is
 
 
