@@ -1,7 +1,8 @@
 """What is kept on disk for the next process, in the user's cache folder.
 
-There are two kinds of it: tables of tokenizers (``tokenization/kept_tables.py``), and what terminals do to
-a vocabulary (``vocabulary/kept_parts.py``).  Each lies under a name that says everything it depends on, the
+There are three kinds of it: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical
+tokenization (``tokenization/kept_tables.py``), and what terminals do to a vocabulary
+(``vocabulary/kept_parts.py``).  Each lies under a name that says everything it depends on, the
 versions of what made it included, so that nothing there is ever out of date, and all of it may be deleted
 at any time.
 

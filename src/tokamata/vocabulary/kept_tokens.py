@@ -1,8 +1,7 @@
 """The tokens of a large ``tokenizer.json``, kept on disk.
 
-Parsing nine megabytes of JSON and decoding 128,256 texts takes some 0.2 s, four times as long as hashing the
-file and reading what came of it the last time.  A file of tokens depends on the content of the tokenizer's alone,
-and begins with a digest of what follows::
+Parsing nine megabytes of JSON and decoding 128,256 texts takes some 0.2 s, four times as long as hashing
+them and reading what came of it the last time.  What is kept depends on the content of the file alone::
 
     sha256 of the rest | number of tokens | their lengths, -1 for none | their bytes | the names, as JSON
 """
@@ -11,18 +10,12 @@ from __future__ import annotations
 
 import json
 from array import array
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tokamata import kept_files
-from tokamata.vocabulary.token_table import TokenTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tokamata.vocabulary.token_table import TokenBytes
+from tokamata.vocabulary.token_table import TokenBytes, TokenTable
 
 _KIND = "tokens"
 _FORMAT = b"1"  # changes whenever the tokens of an unchanged file do
@@ -31,81 +24,47 @@ _DIGEST, _COUNT = 32, 8
 _NONE = -1
 
 
-def kept_or_made(content: bytes, parse: Callable[[], TokenTable]) -> TokenTable:
-    """The tokens of a file, from disk where they are kept there.
+def place_of(content: bytes) -> Path | None:
+    """Where the tokens of a file with this content are kept, or would be; ``None`` where they are not."""
+    folder = kept_files.folder_of(_KIND) if len(content) >= _LEAST_BYTES else None
+    return None if folder is None else folder / kept_files.key_of([_FORMAT, content])
+
+
+def load(place: Path, start_rule: Callable[[], TokenBytes]) -> TokenTable | None:
+    """The tokens that are kept there, or ``None`` where there are none.
 
     Args:
-        content: of the file.
-        parse: reads it; not asked where the tokens are kept, but for the start of a text, once that matters.
+        place: as :func:`place_of` has it.
+        start_rule: that of the table, where it has one.
     """
-    folder = kept_files.folder_of(_KIND) if len(content) >= _LEAST_BYTES else None
-    if folder is None:
-        return parse()
-    path = folder / kept_files.key_of([_FORMAT, content])
-    table = _load(path)
-    if table is None:
-        table = parse()
-        _keep(path, table)
-    else:
-        kept_files.note_use(path)
-        if table.start_rule is not None:
-            table = replace(table, start_rule=_LateStart(parse))
-    return table
-
-
-@dataclass(frozen=True)
-class _LateStart:
-    """The start rule of a file that has one, parsed when it is asked for."""
-
-    parse: Callable[[], TokenTable]
-
-    def __call__(self) -> TokenBytes:
-        rule = self.parse().start_rule
-        assert rule is not None  # the file is the same
-        return rule()
-
-
-def _no_start() -> TokenBytes:
-    raise NotImplementedError("stands for a rule that is read from the tokenizer itself")
-
-
-def _load(path: Path) -> TokenTable | None:
-    """What is kept; its start rule only says whether there is one."""
     import hashlib
 
     try:
-        data = path.read_bytes()
+        data = place.read_bytes()
     except OSError:
-        return None
+        return None  # nothing is kept
     if hashlib.sha256(memoryview(data)[_DIGEST:]).digest() != data[:_DIGEST]:
-        return None
-    at = _DIGEST + _COUNT
-    count = int.from_bytes(data[_DIGEST:at], "little")
+        return None  # damaged
     lengths = array("i")
-    at += count * lengths.itemsize
-    lengths.frombytes(data[_DIGEST + _COUNT : at])
-    sizes = [max(length, 0) for length in lengths]
-    ends = list(accumulate(sizes, initial=at))
-    tokens = [
-        None if length == _NONE else data[start : start + length]
-        for length, start in zip(lengths, ends, strict=False)
+    begin = _DIGEST + _COUNT
+    end = begin + int.from_bytes(data[_DIGEST:begin], "little") * lengths.itemsize
+    lengths.frombytes(memoryview(data)[begin:end])
+    starts = list(accumulate((max(length, 0) for length in lengths), initial=end))
+    tokens: TokenBytes = [
+        data[start : start + length] if length != _NONE else None
+        for length, start in zip(lengths, starts, strict=False)
     ]
-    rest = json.loads(data[ends[-1] :])
-    names = {int(token): name for token, name in rest["names"]}
-    return TokenTable(tokens, names, start_rule=_no_start if rest["has_start_rule"] else None)
+    rest = json.loads(data[starts[-1] :])
+    kept_files.note_use(place)
+    return TokenTable(tokens, dict(rest["names"]), start_rule=start_rule if rest["has_start_rule"] else None)
 
 
-def _keep(path: Path, table: TokenTable) -> None:
+def keep(place: Path, table: TokenTable) -> None:
+    """Keeps the tokens of a table there, its names, and whether it has a start rule."""
     import hashlib
 
-    lengths = array("i", (_NONE if token is None else len(token) for token in table.tokens))
+    lengths = array("i", [_NONE if token is None else len(token) for token in table.tokens])
     rest = {"names": list(table.names.items()), "has_start_rule": table.start_rule is not None}
-    body = b"".join(
-        [
-            len(lengths).to_bytes(_COUNT, "little"),
-            lengths.tobytes(),
-            *filter(None, table.tokens),
-            json.dumps(rest).encode(),
-        ]
-    )
-    kept_files.write(path, lambda file: file.write(hashlib.sha256(body).digest() + body))
+    parts = (len(lengths).to_bytes(_COUNT, "little"), lengths.tobytes(), *filter(None, table.tokens))
+    body = b"".join(parts) + json.dumps(rest).encode()
+    kept_files.write(place, lambda file: file.write(hashlib.sha256(body).digest() + body))
