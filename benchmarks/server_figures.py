@@ -124,7 +124,8 @@ def _process_table(figures: ServerFigures) -> Table:
         left=1,
         notes=[
             "First process: nothing is kept on disk. Second: what a process of before has left there. Warm: "
-            "the same schemas at the end of the long run.",
+            "the same schemas at the end of the long run. TTFM of a new process has in it code that runs "
+            "for the first time.",
         ],
     )
 

@@ -670,7 +670,7 @@ NB_MODULE(_core, m) {
              v.use_part_files(std::make_unique<PartFiles>(std::filesystem::path(std::u8string(folder.begin(), folder.end())),
                                                           v.width(), PartFiles::Duration(least_seconds), most_written));
            },
-           "folder"_a, "least_seconds"_a, "most_written"_a)
+           "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
