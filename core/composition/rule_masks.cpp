@@ -17,72 +17,48 @@
 
 namespace tokamata {
 
-const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, Budget& budget) {
-  if (const auto known = terminal_parts_.find(terminal.value); known != terminal_parts_.end()) return *known->second;
-  const std::string structure = automaton_.arena().structure(automaton_.arena().node(terminal).body());
-  std::shared_ptr<const TerminalPart> part = structure.empty() ? nullptr : vocabulary_->known_part(structure);
+const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
+  const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
+  if (const auto known = terminal_parts_.find(place); known != terminal_parts_.end()) return *known->second;
+  const bool is_inner = node != TokenTrie::root();
+  std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
+  if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
+  std::shared_ptr<const TerminalPart> part = key.empty() ? nullptr : vocabulary_->known_part(key, is_inner);
   if (!part) {
     const Budget::Clock::time_point started = Budget::Clock::now();
-    part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, budget));
-    if (!structure.empty()) part = vocabulary_->keep_part(structure, std::move(part), Budget::Clock::now() - started);
+    part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, node, budget));
+    if (!key.empty()) part = vocabulary_->keep_part(key, std::move(part), Budget::Clock::now() - started);
   }
   parts_bytes_ += part->memory_bytes();  // others may hold it too; then it is counted for each
-  return *terminal_parts_.emplace(terminal.value, std::move(part)).first->second;
+  return *terminal_parts_.emplace(place, std::move(part)).first->second;
 }
 
-TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, Budget& budget) {
+TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
   TerminalPart part;
   std::vector<NodeId> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
-  const auto visit = [&](NodeId node, StateId state) {
-    if (automaton_.accepting(state)) ends.push_back(node);
+  const auto visit = [&](NodeId at, StateId state) {
+    if (automaton_.accepting(state)) ends.push_back(at);
   };
   MaskWalk walk(vocabulary_->trie(), automaton_, budget, describe, visit);
-  walk.run(automaton_.state_of(terminal, budget));
-  part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->words;
+  const StateId state = automaton_.state_of(terminal, budget);
+  if (node == TokenTrie::root()) {
+    walk.run(state);
+    part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->words;
+  } else {
+    walk.enter_below(node, state);
+    const std::span<const std::uint32_t> order = vocabulary_->trie().order();
+    for (const TokenRange& range : walk.ranges()) part.few.insert(part.few.end(), order.begin() + range.begin, order.begin() + range.end);
+  }
   add_remainders(vocabulary_->trie(), ends, part);
   return part;
 }
 
-// Sets the bits of the tokens whose remainders live in the tail.
-void TokenAutomaton::add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget) {
-  mask.note(automaton_.arena().node(tail).spelled);
-  struct Frame {
-    std::uint32_t child, end;
-    StateId state;
-  };
-  const auto take = [&](const TerminalPart::Node& node, StateId state) {
-    if (node.tokens_begin == node.tokens_end) return;
-    mask.note(automaton_.node(state).spelled);
-    const bool is_suspect = automaton_.node(state).suspect;
-    for (std::uint32_t i = node.tokens_begin; i < node.tokens_end; ++i) {
-      const std::uint32_t token = part.tokens[i];
-      mask.words[token / 32] |= 1u << (token % 32);
-      if (is_suspect) mask.suspects.push_back(token);
-    }
-  };
-  const StateId start = automaton_.state_of(automaton_.arena().settled(tail), budget);
-  if (automaton_.node(start).suspect) take(part.nodes[0], start);
-  std::vector<Frame> frames(1, {part.nodes[0].children_begin, part.nodes[0].children_end, start});
-  while (!frames.empty()) {
-    Frame& frame = frames.back();
-    if (frame.child == frame.end) {
-      frames.pop_back();
-      continue;
-    }
-    const TerminalPart::Node& node = part.nodes[frame.child++];
-    const StateId state = automaton_.next(frame.state, node.byte, budget);
-    if (state == ByteAutomaton::kDead) continue;
-    budget.step();
-    take(node, state);
-    if (node.children_begin != node.children_end) frames.push_back({node.children_begin, node.children_end, state});
-  }
-}
-
 // One mask under way: alternatives at nodes of the trie, whose bytes were read before them.
 //
-// Punctuation, blanks and names are followed down the trie directly: most of the bytes that they ask for are on no
-// token's way, and a state for each would be made for nothing.  What begins with anything else is walked.
+// Punctuation, blanks, names and strings are followed down the trie directly: most of the bytes that they ask for are
+// on no token's way, and a state for each would be made for nothing.  Terminals have their parts, and what follows them is
+// followed in the same way down the tries of remainders.  What begins with anything else is walked.
 class TokenAutomaton::RuleMaskMaker {
   static constexpr std::uint64_t kLongestRest = 3;  // of a code point that a loop has begun
 
@@ -91,60 +67,129 @@ class TokenAutomaton::RuleMaskMaker {
       : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget) {}
 
   RuleMask make(ExpressionId expression) {
-    open(TokenTrie::root(), expression);
+    open({nullptr, TokenTrie::root().value}, expression);
     while (!open_.empty()) {
-      const auto [node, alternative] = open_.back();
+      const auto [spot, alternative] = open_.back();
       open_.pop_back();
       budget_.step();
-      follow(node, alternative);
+      follow(spot, alternative);
     }
     if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
-    if (!walked_.empty()) walk();
+    for (auto& [spot, alternatives] : walked_) walk(spot, tokens_.automaton_.state_of_any(std::move(alternatives), budget_));
     return std::move(mask_);
   }
 
  private:
-  void open(NodeId node, ExpressionId expression) {
-    for (const ExpressionId alternative : arena_.unfolded(expression, budget_)) open_.emplace_back(node, alternative);
+  // A node of the vocabulary's trie, or of the remainders of a part.
+  struct Spot {
+    const TerminalPart* part;
+    std::uint32_t node;
+    auto operator<=>(const Spot&) const = default;
+  };
+  bool is_start(Spot spot) const { return !spot.part && NodeId{spot.node} == TokenTrie::root(); }
+
+  std::optional<Spot> below(Spot spot, std::uint8_t byte) const {
+    if (!spot.part) {
+      const NodeId child = trie_.child({spot.node}, byte);
+      return child == TokenTrie::root() ? std::nullopt : std::optional<Spot>({nullptr, child.value});
+    }
+    const std::span<const std::uint8_t> bytes = bytes_below(spot);
+    const auto place = std::ranges::lower_bound(bytes, byte);
+    if (place == bytes.end() || *place != byte) return std::nullopt;
+    return Spot{spot.part, spot.part->nodes[spot.node].children_begin + static_cast<std::uint32_t>(place - bytes.begin())};
   }
 
-  void set(std::uint32_t token) {
-    if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
-    mask_.words[token / 32] |= 1u << (token % 32);
+  bool is_last(Spot spot) const {
+    if (!spot.part) return trie_.children_begin({spot.node}) == trie_.children_end({spot.node});
+    return spot.part->nodes[spot.node].children_begin == spot.part->nodes[spot.node].children_end;
   }
 
-  // The tokens that end at a node, behind which the text needs so many bytes more.
-  void add_own(NodeId node, bool is_suspect, std::uint64_t spelled) {
-    mask_.note(spelled);
-    const std::span<const std::uint32_t> order = trie_.order();
-    for (std::uint32_t own = trie_.node(node).tokens_begin; own < trie_.own_end(node); ++own) {
-      set(order[own]);
-      if (is_suspect) mask_.suspects.push_back(order[own]);
+  std::span<const std::uint32_t> tokens_at(Spot spot) const {
+    if (!spot.part) {
+      const std::uint32_t begin = trie_.node({spot.node}).tokens_begin;
+      return trie_.order().subspan(begin, trie_.own_end({spot.node}) - begin);
+    }
+    const TerminalPart::Node& node = spot.part->nodes[spot.node];
+    return std::span(spot.part->tokens).subspan(node.tokens_begin, node.tokens_end - node.tokens_begin);
+  }
+
+  void open(Spot spot, ExpressionId expression) {
+    if (is_last(spot) || !may_go_on(spot, expression)) return;
+    for (const ExpressionId alternative : arena_.unfolded(arena_.settled(expression), budget_))
+      if (may_go_on(spot, alternative)) open_.emplace_back(spot, alternative);
+  }
+
+  // Whether some byte below a node may be the next, as far as that shows without unfolding anything.
+  bool may_go_on(Spot spot, ExpressionId expression) const {
+    ExpressionNode n = arena_.node(expression);
+    while (n.kind == Kind::Concatenation && arena_.node(n.head()).kind == Kind::Commit) n = arena_.node(n.tail());
+    const ExpressionNode& head = n.kind == Kind::Concatenation ? arena_.node(n.head()) : n;
+    const auto is_below = [&](const ByteSet& first) {
+      return std::ranges::any_of(bytes_below(spot), [&](std::uint8_t byte) { return first.contains(byte); });
+    };
+    switch (head.kind) {
+      case Kind::Bytes: return is_below(arena_.byte_set(head));
+      case Kind::Rule: return is_below(arena_.rules(head).may_begin(head.rule()));
+      case Kind::Terminal: return head.nullable || arena_.node(head.body()).constrained || is_below(arena_.first_bytes(head.body()));
+      default: return true;
     }
   }
 
-  void follow(NodeId node, ExpressionId alternative) {
+  // Of what may begin with a choice, without making it.
+  bool is_suspect(ExpressionId expression) const {
+    const ExpressionNode& n = arena_.node(expression);
+    if (n.suspect || !n.commits) return n.suspect;
+    if (n.kind == Kind::Union) return std::ranges::any_of(arena_.items(n), [this](ExpressionId item) { return is_suspect(item); });
+    if (n.kind == Kind::Concatenation) return is_suspect(n.head()) || is_suspect(n.tail());
+    return n.kind == Kind::Commit && n.first == Rules::kSuspect;
+  }
+
+  std::span<const std::uint8_t> bytes_below(Spot spot) const {
+    if (!spot.part) return trie_.bytes_below({spot.node});
+    const TerminalPart::Node& node = spot.part->nodes[spot.node];
+    return std::span(spot.part->bytes).subspan(node.children_begin, node.children_end - node.children_begin);
+  }
+
+  void set(std::uint32_t token, bool is_suspect) {
+    if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
+    mask_.words[token / 32] |= 1u << (token % 32);
+    if (is_suspect) mask_.suspects.push_back(token);
+  }
+
+  // The tokens that end at a node, behind which the text needs so many bytes more.
+  void add_own(Spot spot, bool is_suspect, std::uint64_t spelled) {
+    mask_.note(spelled);
+    for (const std::uint32_t token : tokens_at(spot)) set(token, is_suspect);
+  }
+
+  void follow(Spot spot, ExpressionId alternative) {
     const ExpressionNode n = arena_.node(alternative);
     if (alternative == Arena::kEpsilon || n.kind == Kind::Suspect) return;
     const bool is_pair = n.kind == Kind::Concatenation;
     const ExpressionNode head = is_pair ? arena_.node(n.head()) : n;
     const ExpressionId tail = is_pair ? n.tail() : Arena::kEpsilon;
-    if (head.kind == Kind::Terminal && node == TokenTrie::root()) return add_terminal(is_pair ? n.head() : alternative, tail);
-    if (head.kind == Kind::Rule && follow_strings(node, head, tail)) return;
-    if (head.kind == Kind::Bytes && follow_byte(node, head, tail)) return;
-    if (head.kind == Kind::Repetition && follow_repetition(node, head, tail)) return;
-    walked_[node.value].push_back(alternative);
+    if (head.kind == Kind::Terminal && !spot.part) return add_terminal({spot.node}, is_pair ? n.head() : alternative, tail, n.suspect);
+    if (head.kind == Kind::Rule && follow_names(spot, head, tail)) return;
+    if (head.kind == Kind::Strings) return follow_strings(spot, head, tail);
+    if (head.kind == Kind::Bytes && follow_byte(spot, head, tail)) return;
+    if (head.kind == Kind::Repetition && follow_repetition(spot, head, tail)) return;
+    walked_[spot].push_back(alternative);
   }
 
-  void add_terminal(ExpressionId terminal, ExpressionId tail) {
-    const TerminalPart& part = tokens_.terminal_part(terminal, budget_);
-    if (mask_.words.empty())
+  void add_terminal(NodeId node, ExpressionId terminal, ExpressionId tail, bool inside_is_suspect) {
+    const TerminalPart& part = tokens_.terminal_part(terminal, node, budget_);
+    if (node != TokenTrie::root())
+      for (const std::uint32_t token : part.few) set(token, inside_is_suspect);
+    else if (mask_.words.empty())
       mask_.words = part.inside;
     else
       std::ranges::transform(mask_.words, part.inside, mask_.words.begin(), std::bit_or());
     // Whatever was read of the terminal, its rest is no longer than its worst one.
     mask_.note(std::uint64_t{arena_.node(terminal).worst} + arena_.node(tail).spelled);
-    if (tail != Arena::kEpsilon) tokens_.add_leaving(part, tail, mask_, budget_);
+    if (tail == Arena::kEpsilon) return;
+    const Spot end{&part, 0};
+    add_own(end, is_suspect(tail), arena_.node(tail).spelled);
+    open(end, tail);
   }
 
   std::optional<std::uint8_t> only_byte(const ExpressionNode& n) const {
@@ -152,43 +197,63 @@ class TokenAutomaton::RuleMaskMaker {
     return static_cast<std::uint8_t>(arena_.byte_set(n).next_member(0));
   }
 
-  bool follow_byte(NodeId node, const ExpressionNode& head, ExpressionId tail) {
+  bool follow_byte(Spot spot, const ExpressionNode& head, ExpressionId tail) {
     const std::optional<std::uint8_t> byte = only_byte(head);
     if (!byte) return false;
-    const NodeId child = trie_.child(node, *byte);
-    if (child == TokenTrie::root()) return true;
-    const ExpressionId settled = arena_.settled(tail);
-    add_own(child, arena_.node(settled).suspect, arena_.node(settled).spelled);
-    if (trie_.children_begin(child) != trie_.children_end(child)) open(child, settled);
+    const std::optional<Spot> child = below(spot, *byte);
+    if (!child) return true;
+    add_own(*child, is_suspect(tail), arena_.node(tail).spelled);
+    open(*child, tail);
     return true;
   }
 
   // So many of one byte, or one at most; what may be skipped was unfolded.
-  bool follow_repetition(NodeId node, const ExpressionNode& head, ExpressionId tail) {
+  bool follow_repetition(Spot spot, const ExpressionNode& head, ExpressionId tail) {
     const std::optional<std::uint8_t> byte = only_byte(arena_.node(head.body()));
     if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
-    const ExpressionId settled = arena_.settled(tail);
-    NodeId at = node;
+    const bool tail_is_suspect = is_suspect(tail);
+    const std::uint32_t spelled = arena_.node(tail).spelled;
     for (Count i = 0; i < head.maximum; ++i) {
-      at = trie_.child(at, *byte);
-      if (at == TokenTrie::root()) return true;
-      add_own(at, arena_.node(settled).suspect, head.maximum - 1 - i + arena_.node(settled).spelled);
+      const std::optional<Spot> child = below(spot, *byte);
+      if (!child) return true;
+      spot = *child;
+      add_own(spot, tail_is_suspect, head.maximum - 1 - i + spelled);
     }
-    open(at, settled);
+    open(spot, tail);
     return true;
   }
 
-  bool follow_strings(NodeId from, const ExpressionNode& rule, ExpressionId tail) {
+  void follow_strings(Spot from, const ExpressionNode& strings, ExpressionId tail) {
+    const StringAutomaton& automaton = arena_.string_automaton(strings);
+    const bool tail_is_suspect = is_suspect(tail);
+    const std::uint64_t spelled = std::uint64_t{strings.worst} + arena_.node(tail).spelled;
+    std::vector<std::pair<Spot, std::uint32_t>> frames{{from, strings.second}};
+    while (!frames.empty()) {
+      const auto [spot, state] = frames.back();
+      frames.pop_back();
+      budget_.step();
+      for (const auto& [byte, target] : automaton.transitions(state)) {
+        const std::optional<Spot> child = below(spot, byte);
+        if (!child) continue;
+        add_own(*child, tail_is_suspect, spelled);
+        if (is_last(*child)) continue;
+        if (automaton.accepting(target)) open(*child, tail);
+        frames.emplace_back(*child, target);
+      }
+    }
+  }
+
+  bool follow_names(Spot from, const ExpressionNode& rule, ExpressionId tail) {
     const auto given = arena_.rules(rule).strings(rule.rule(), arena_, budget_);
     if (given.empty()) return false;
     const std::vector<std::string_view> strings(given.begin(), given.end());
     struct Frame {
-      NodeId node;
+      Spot spot;
       std::size_t low, high, depth;
     };
-    std::vector<std::pair<NodeId, std::size_t>> ends;
+    std::vector<std::pair<Spot, std::size_t>> ends;
     std::vector<Frame> frames{{from, 0, strings.size(), 0}};
-    const bool is_suspect = rule.suspect || arena_.node(tail).suspect;
+    const bool name_is_suspect = rule.suspect || arena_.node(tail).suspect;
     // The longest string, and what the rule needs besides.
     std::uint64_t spelled = std::uint64_t{rule.spelled} + arena_.node(tail).spelled;
     std::size_t longest = 0;
@@ -203,43 +268,64 @@ class TokenAutomaton::RuleMaskMaker {
       for (std::size_t low = frame.low, high; low < frame.high; low = high) {
         const char byte = strings[low][frame.depth];
         for (high = low + 1; high < frame.high && strings[high][frame.depth] == byte;) ++high;
-        const NodeId child = trie_.child(frame.node, static_cast<std::uint8_t>(byte));
-        if (child == TokenTrie::root()) continue;
-        add_own(child, is_suspect, spelled);
-        if (trie_.children_begin(child) == trie_.children_end(child)) continue;
+        const std::optional<Spot> child = below(frame.spot, static_cast<std::uint8_t>(byte));
+        if (!child) continue;
+        add_own(*child, name_is_suspect, spelled);
+        if (is_last(*child)) continue;
         if (strings[low].size() == frame.depth + 1)
-          ends.emplace_back(child, low);
+          ends.emplace_back(*child, low);
         else
-          frames.push_back({child, low, high, frame.depth + 1});
+          frames.push_back({*child, low, high, frame.depth + 1});
       }
     }
-    for (const auto& [node, string] : ends)
-      open(node, arena_.settled(arena_.concatenate(arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), tail)));
+    for (const auto& [spot, string] : ends)
+      open(spot, arena_.concatenate(arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), tail));
     return true;
   }
 
+  void walk(Spot spot, StateId state) {
+    if (spot.part)
+      walk_remainders(spot, state);
+    else
+      walk_tokens({spot.node}, state);
+  }
+
   // Loops take tokens without looking at them; where tokens are suspect, they are looked at.
-  void walk() {
+  void walk_tokens(NodeId node, StateId state) {
     const std::span<const std::uint32_t> order = trie_.order();
     ByteAutomaton& automaton = tokens_.automaton_;
     const auto describe = [&](StateId at) {
       return WalkState{automaton.node(at).suspect ? std::span<const Loop>() : std::span<const Loop>(tokens_.loops(at, budget_)), true};
     };
-    const auto visit = [&](NodeId node, StateId at) {
-      mask_.note(std::uint64_t{automaton.node(at).spelled} + kLongestRest);
-      if (!automaton.node(at).suspect) return;
-      for (std::uint32_t own = trie_.node(node).tokens_begin; own < trie_.own_end(node); ++own) mask_.suspects.push_back(order[own]);
+    const auto visit = [&](NodeId at, StateId reached) {
+      mask_.note(std::uint64_t{automaton.node(reached).spelled} + kLongestRest);
+      if (!automaton.node(reached).suspect) return;
+      for (std::uint32_t own = trie_.node(at).tokens_begin; own < trie_.own_end(at); ++own) mask_.suspects.push_back(order[own]);
     };
     MaskWalk mask_walk(trie_, automaton, budget_, describe, visit);
-    for (auto& [node, alternatives] : walked_) {
-      const StateId state = automaton.state_of_any(std::move(alternatives), budget_);
-      if (NodeId{node} == TokenTrie::root())
-        mask_walk.run(state);
-      else
-        mask_walk.enter_below({node}, state);
-    }
+    if (node == TokenTrie::root())
+      mask_walk.run(state);
+    else
+      mask_walk.enter_below(node, state);
     for (const TokenRange& range : mask_walk.ranges())
       for (std::uint32_t i = range.begin; i < range.end; ++i) mask_.words[order[i] / 32] |= 1u << (order[i] % 32);
+  }
+
+  void walk_remainders(Spot from, StateId start) {
+    ByteAutomaton& automaton = tokens_.automaton_;
+    const std::vector<TerminalPart::Node>& nodes = from.part->nodes;
+    std::vector<std::pair<std::uint32_t, StateId>> frames{{from.node, start}};
+    while (!frames.empty()) {
+      const auto [node, state] = frames.back();
+      frames.pop_back();
+      for (std::uint32_t child = nodes[node].children_begin; child < nodes[node].children_end; ++child) {
+        const StateId reached = automaton.next(state, from.part->bytes[child], budget_);
+        if (reached == ByteAutomaton::kDead) continue;
+        budget_.step();
+        add_own({from.part, child}, automaton.node(reached).suspect, automaton.node(reached).spelled);
+        frames.emplace_back(child, reached);
+      }
+    }
   }
 
   TokenAutomaton& tokens_;
@@ -247,8 +333,8 @@ class TokenAutomaton::RuleMaskMaker {
   const TokenTrie& trie_;
   Budget& budget_;
   RuleMask mask_;
-  std::vector<std::pair<NodeId, ExpressionId>> open_;
-  std::map<std::uint32_t, std::vector<ExpressionId>> walked_;  // by node
+  std::vector<std::pair<Spot, ExpressionId>> open_;
+  std::map<Spot, std::vector<ExpressionId>> walked_;
 };
 
 TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& budget) {

@@ -161,9 +161,8 @@ class TokenAutomaton {
       most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
     }
   };
-  const TerminalPart& terminal_part(ExpressionId terminal, Budget& budget);
-  TerminalPart make_terminal_part(ExpressionId terminal, Budget& budget);
-  void add_leaving(const TerminalPart& part, ExpressionId tail, RuleMask& mask, Budget& budget);
+  const TerminalPart& terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
+  TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(StateId state, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);
@@ -190,7 +189,7 @@ class TokenAutomaton {
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
-  std::unordered_map<std::uint32_t, std::shared_ptr<const TerminalPart>> terminal_parts_;  // by terminal
+  std::unordered_map<std::uint64_t, std::shared_ptr<const TerminalPart>> terminal_parts_;  // by terminal and node
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> suspects_;  // by the state whose mask it is
   MaskPtr start_mask_;
   MaskPtr stop_mask_;

@@ -165,6 +165,7 @@ class Arena {
 
   const ExpressionNode& node(ExpressionId id) const { return nodes_[id.value]; }
   const ByteSet& byte_set(const ExpressionNode& node) const { return sets_[node.first]; }
+  const StringAutomaton& string_automaton(const ExpressionNode& node) const { return *strings_[node.first].automaton; }
   const CodePointAutomaton& automaton(const ExpressionNode& node) const { return *automata_[node.first].automaton; }
   std::span<const ExpressionId> items(const ExpressionNode& node) const {
     return {items_.data() + node.first, node.second};

@@ -6,6 +6,7 @@ namespace tokamata {
 
 namespace {
 constexpr std::uint32_t kNoState = ~std::uint32_t{0};
+constexpr std::size_t kMapEntry = 40;
 }
 
 ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
@@ -35,20 +36,38 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
     throw LimitExceeded("states", static_cast<double>(limits.states), arena_.blame(expression));
   const StateId state{static_cast<std::uint32_t>(expressions_.size())};
   expressions_.push_back(expression);
-  rows_.resize(rows_.size() + stride_, kUnknown);
+  if (begins_with_rule(expression)) {
+    row_of_.push_back(kNoRow);
+  } else {
+    row_of_.push_back(static_cast<std::uint32_t>(rows_.size() / stride_));
+    rows_.resize(rows_.size() + stride_, kUnknown);
+  }
   state_of_expression_[expression.value] = state.value;
   return state;
+}
+
+bool ByteAutomaton::begins_with_rule(ExpressionId expression) const {
+  return std::ranges::any_of(arena_.alternatives(expression), [this](ExpressionId alternative) {
+    const ExpressionNode& n = arena_.node(alternative);
+    return (n.kind == Kind::Concatenation ? arena_.node(n.head()) : n).kind == Kind::Rule;
+  });
 }
 
 StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& budget) {
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    const std::size_t place = std::size_t{state.value} * stride_ + column(symbol);
-    if (symbol.is_byte() && !arena_.node(source).by_byte && fill_dead_from_leaf(state, budget) && rows_[place] == kDead)
+    const bool is_by_byte = arena_.node(source).by_byte;
+    const std::uint32_t row = row_of_[state.value];
+    const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
+    if (row != kNoRow && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
       return kDead;
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
-    if (!arena_.node(source).by_byte) rows_[place] = target;
+    if (is_by_byte) return target;
+    if (row == kNoRow)
+      single_transitions_.emplace(place(state, symbol), target);
+    else
+      rows_[place_in_row] = target;
     return target;
   } catch (LimitExceeded& error) {
     if (error.position < 0) error.position = arena_.blame(source);
@@ -57,10 +76,10 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
 }
 
 bool ByteAutomaton::fill_dead_from_leaf(StateId state, Budget& budget) {
-  if (rows_[std::size_t{state.value} * stride_] != kUnknown) return false;  // that was done, most likely
+  const std::size_t row = std::size_t{row_of_[state.value]} * stride_;
+  if (rows_[row] != kUnknown) return false;  // that was done, most likely
   const std::optional<ByteSet> alive = arena_.leaf_bytes(expressions_[state.value], budget);
   if (!alive) return false;
-  const std::size_t row = std::size_t{state.value} * stride_;
   for (std::size_t index = 0; index < byte_classes_.size(); ++index)
     if (!alive->contains(byte_classes_[index])) rows_[row + index] = kDead;
   return true;
@@ -72,7 +91,8 @@ StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
 }
 
 std::size_t ByteAutomaton::memory_bytes() const {
-  return arena_.memory_bytes() + rows_.capacity() * sizeof(StateId) + expressions_.capacity() * sizeof(ExpressionId) +
+  return arena_.memory_bytes() + rows_.capacity() * sizeof(StateId) +
+         single_transitions_.size() * kMapEntry + row_of_.capacity() * sizeof(std::uint32_t) + expressions_.capacity() * sizeof(ExpressionId) +
          state_of_expression_.capacity() * sizeof(std::uint32_t);
 }
 
@@ -83,6 +103,8 @@ void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
   arena_.adopt_rules(old_arena);
   expressions_.clear();
   rows_ = {};
+  row_of_ = {};
+  single_transitions_ = {};
   state_of_expression_ = {};
 
   Arena::Copies copies;
@@ -95,6 +117,7 @@ void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
   for (StateId* state : states) *state = moved(*state);
   arena_.shrink_to_fit();
   rows_.shrink_to_fit();
+  row_of_.shrink_to_fit();
   expressions_.shrink_to_fit();
   state_of_expression_.shrink_to_fit();
 }

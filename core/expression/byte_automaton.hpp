@@ -3,7 +3,8 @@
 // A state is an expression in normal form; its transition row is filled one byte class at a time.
 // Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has
 // one entry per class (4 for `[a-z]*`, some 70 for `\w*`), one for the edge between two tokens, and one
-// for each control token that the pattern names.
+// for each control token that the pattern names.  Most states that begin with a rule are met once in a text, and one byte
+// is asked for: those have no row, and what they lead to is remembered one by one.
 //
 // Cost: a lookup per byte where the row is filled; a derivative where it is not.
 // Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/ids.hpp"
@@ -31,12 +33,12 @@ class ByteAutomaton {
   StateId start() const { return start_; }
 
   StateId next(StateId state, Symbol symbol, Budget& budget) {
-    const StateId known = rows_[std::size_t{state.value} * stride_ + column(symbol)];
+    const StateId known = known_transition(state, symbol);
     return known == kUnknown ? make_transition(state, symbol, budget) : known;
   }
   // The same, where it is known.
   std::optional<StateId> try_next(StateId state, Symbol symbol) const {
-    const StateId known = rows_[std::size_t{state.value} * stride_ + column(symbol)];
+    const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
   bool accepting(StateId state) const { return node(state).nullable; }
@@ -80,7 +82,16 @@ class ByteAutomaton {
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
+  static constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
+
   StateId state_of(ExpressionId expression, const Limits& limits);
+  StateId known_transition(StateId state, Symbol symbol) const {
+    if (const std::uint32_t row = row_of_[state.value]; row != kNoRow) return rows_[std::size_t{row} * stride_ + column(symbol)];
+    const auto known = single_transitions_.find(place(state, symbol));
+    return known == single_transitions_.end() ? kUnknown : known->second;
+  }
+  std::uint64_t place(StateId state, Symbol symbol) const { return std::uint64_t{state.value} * stride_ + column(symbol); }
+  bool begins_with_rule(ExpressionId expression) const;
   std::uint32_t column(Symbol symbol) const {
     return symbol.is_byte() ? class_of_[symbol.byte()]
                             : static_cast<std::uint32_t>(byte_classes_.size()) + symbol.value - Symbol::kBytes;
@@ -99,7 +110,9 @@ class ByteAutomaton {
   std::vector<std::uint8_t> byte_classes_;
   std::vector<std::string> control_tokens_;
   std::uint32_t stride_ = 0;
+  std::vector<std::uint32_t> row_of_;  // by state
   std::vector<StateId> rows_;
+  std::unordered_map<std::uint64_t, StateId> single_transitions_;  // of states without a row
   std::vector<ExpressionId> expressions_;       // by state
   std::vector<std::uint32_t> state_of_expression_;  // state, or ~0
   StateId start_;

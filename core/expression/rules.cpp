@@ -126,7 +126,7 @@ ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
 std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {
   std::vector<ExpressionId> found, open{expression};
   while (!open.empty()) {
-    const ExpressionId at = open.back();
+    const ExpressionId at = rotated(open.back());
     open.pop_back();
     const ExpressionNode n = node(at);
     if (n.kind == Kind::Union) {
@@ -135,6 +135,10 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
     }
     const bool is_pair = n.kind == Kind::Concatenation;
     const ExpressionNode head = is_pair ? node(n.head()) : n;
+    if (head.kind == Kind::Union) {
+      for (std::uint32_t i = head.second; i-- > 0;) open.push_back(concatenate(items_[head.first + i], n.tail()));
+      continue;
+    }
     if (head.kind == Kind::Rule) {
       if (const auto body = rules_[head.first]->unfolded(head.rule(), *this, budget)) {
         if (!is_pair) {

@@ -66,6 +66,8 @@ class Rules {
   virtual ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) = 0;
   // The bytes that the texts of a rule begin with.
   virtual ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // The same and perhaps others, told without a look at what the rule stands for.
+  virtual const ByteSet& may_begin(RuleId rule) const = 0;
   // What becomes of a rule that waits.
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
   // An expression over sketches, for which `suspect` holds where the sketch may accept what the rule does not.

@@ -26,7 +26,7 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   found.others = next.others;
   for (const auto& [place, length] : next.declared) {
     const NameId name = (*orders_[object.order])[place];
-    found.names.push_back({sets_.spelled_name(name) + '"', name, place, length});
+    found.names.push_back({sets_.spelled_name(name), name, place, length});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
   return choices_.emplace(number, std::move(found)).first->second;
@@ -74,7 +74,7 @@ std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Bu
   if (rule.form != Form::Name) return strings_;
   const Choice& next = choice(rule.subject, {arena, budget});
   for (std::uint32_t i = rule.low; i < rule.high; ++i)
-    strings_.push_back(std::string_view(next.names[i].spelled).substr(rule.record));
+    strings_.push_back(next.names[i].spelled.substr(rule.record));
   return strings_;
 }
 

@@ -9,6 +9,12 @@ namespace tokamata::json {
 
 namespace {
 
+constexpr ByteSet byte_set_of(std::string_view bytes) {
+  ByteSet set;
+  for (const char byte : bytes) set.add(static_cast<std::uint8_t>(byte));
+  return set;
+}
+
 constexpr std::uint32_t kNothing = 0;  // the empty record, the empty set of texts or names
 
 }  // namespace
@@ -144,6 +150,22 @@ ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
   }
 }
 
+const ByteSet& JsonRules::may_begin(RuleId id) const {
+  static constexpr auto kAny = ByteSet::range(0x00, 0xFF);
+  static constexpr auto kBlanks = byte_set_of(" \t\n\r");
+  static constexpr auto kOfValue = kBlanks | byte_set_of("\"-0123456789tfn[{");
+  static constexpr auto kOfElements = kOfValue | byte_set_of(",]");
+  static constexpr auto kOfMembers = kBlanks | byte_set_of(",\"}");
+  static constexpr auto kAfterName = kBlanks | byte_set_of(":");
+  switch (rules_[id.value].form) {
+    case Form::Value: return kOfValue;
+    case Form::Elements: return kOfElements;
+    case Form::Members: return kOfMembers;
+    case Form::After: return kAfterName;
+    default: return kAny;
+  }
+}
+
 RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
   Rule rule = rules_[id.value];
   if (choice == kSuspect)
@@ -192,11 +214,11 @@ std::vector<std::string> JsonRules::refused(RuleId id, Arena&, Budget&) {
   const Object& object = objects_[rule.subject];
   const std::string& record = records_[rule.record];
   std::vector<std::string> rests;
-  const auto add = [&](const std::string& spelled) {
-    if (spelled.starts_with(record)) rests.push_back(spelled.substr(record.size()) + '"');
+  const auto add = [&](std::string_view spelled) {
+    if (spelled.starts_with(record)) rests.emplace_back(spelled.substr(record.size()));
   };
   for (const NameId name : *orders_[object.order]) add(sets_.spelled_name(name));
-  for (const std::string& name : text_sets_[object.others]) add(spelled_string(name));
+  for (const std::string& name : text_sets_[object.others]) add(spelled_string(name) + '"');
   return rests;
 }
 
@@ -208,31 +230,36 @@ ExpressionId JsonRules::value(SetId set, Gap gap, Line line, const Work& work) {
   return expression(rule(wanted, length), work);
 }
 
+// Strings that are listed say more without a terminal around them: there are few.
+ExpressionId JsonRules::quoted(ExpressionId strings, const Work& work) const {
+  const ExpressionId quote = literal("\"", work);
+  const ExpressionId text = work.arena.concatenate(quote, work.arena.concatenate(strings, quote));
+  return work.arena.node(strings).kind == Kind::Strings ? text : work.arena.terminal(text, work.budget);
+}
+
 ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
   const SetId set{rule.subject};
   const Gap gap{rule.low};
   const ValueSets::Parts parts = sets_.parts(set, work);
   Arena& arena = work.arena;
-  std::vector<ExpressionId> scalars;
-  if (parts.simple & kNull) scalars.push_back(literal("null", work));
-  if (parts.simple & kFalse) scalars.push_back(literal("false", work));
-  if (parts.simple & kTrue) scalars.push_back(literal("true", work));
-  if (parts.strings != Arena::kEmpty)
-    scalars.push_back(arena.concatenate(literal("\"", work), arena.concatenate(parts.strings, literal("\"", work))));
-  if (parts.numbers != Arena::kEmpty) scalars.push_back(parts.numbers);
   std::vector<ExpressionId> ways;
-  if (!scalars.empty()) ways.push_back(arena.terminal(layout_.behind_blank(gap, arena.unite(scalars), work), work.budget));
+  const auto add = [&](ExpressionId way) { ways.push_back(layout_.behind_blank(gap, way, work)); };
+  if (parts.simple & kNull) add(literal("null", work));
+  if (parts.simple & kFalse) add(literal("false", work));
+  if (parts.simple & kTrue) add(literal("true", work));
+  if (parts.strings != Arena::kEmpty) add(quoted(parts.strings, work));
+  if (parts.numbers != Arena::kEmpty) add(arena.terminal(parts.numbers, work.budget));
   if (sets_.arrays().some_length(parts.arrays, work)) {
     const std::uint32_t array = array_number({parts.arrays, kNothing});
     const ExpressionId inside = elements(array, true, rule.line.deeper(), work);
-    ways.push_back(layout_.behind_blank(gap, arena.concatenate(literal("[", work), inside), work));
+    add(arena.concatenate(literal("[", work), inside));
   }
   const ValueSets::Order order = sets_.order(set);
   Object object{parts.objects, static_cast<std::uint32_t>(orders_.size()), 0, kNothing, kNothing};
   orders_.push_back(order);
   if (sets_.objects().some_length(parts.objects, room(object), work)) {
     const ExpressionId inside = members(object_number(object), true, rule.line.deeper(), work);
-    ways.push_back(layout_.behind_blank(gap, arena.concatenate(literal("{", work), inside), work));
+    add(arena.concatenate(literal("{", work), inside));
   }
   ways.push_back(layout_.behind_break(gap, rule.line.indent, value(set, Gap::None, rule.line, work), work));
   return arena.unite(ways);
@@ -361,6 +388,7 @@ void JsonRules::forget_expressions() {
   expanded_.clear();
   cores_.clear();
   sets_.forget_expressions();
+  layout_.forget_expressions();
 }
 
 std::size_t JsonRules::memory_bytes() const {

@@ -53,6 +53,7 @@ class JsonRules : public Rules {
   About about(RuleId rule) const override { return abouts_[rule.value]; }
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
   ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
+  const ByteSet& may_begin(RuleId rule) const override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
   ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
@@ -103,7 +104,7 @@ class JsonRules : public Rules {
   // The names that may come next, as they are spelled, sorted; how much text follows each at least.
   struct Choice {
     struct Name {
-      std::string spelled;  // with the quote behind it
+      std::string_view spelled;  // with the quote behind it
       NameId name;
       std::uint32_t place;
       std::uint32_t length;
@@ -135,6 +136,7 @@ class JsonRules : public Rules {
   ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
   ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
 
+  ExpressionId quoted(ExpressionId strings, const Work& work) const;
   ExpressionId value(SetId set, Gap gap, Line line, const Work& work);
   ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
   ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);

@@ -24,22 +24,25 @@ ExpressionId Layout::behind_blank(Gap gap, ExpressionId what, const Work& work) 
   return work.arena.concatenate(work.arena.repeat(literal(" ", work), 0, 1), what);
 }
 
-ExpressionId Layout::behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work) const {
+ExpressionId Layout::open_indent(std::uint32_t depth, const Work& work) {
+  if (const auto known = open_indents_.find(depth); known != open_indents_.end()) return known->second;
+  std::vector<ExpressionId> ways;
+  for (std::uint8_t width = 1; width <= Indent::kTab; ++width)
+    ways.push_back(work.arena.concatenate(indentation(width, depth, work), work.arena.commit(width)));
+  return open_indents_.emplace(depth, work.arena.unite(ways)).first->second;
+}
+
+ExpressionId Layout::behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work) {
   if (whitespace_ != Whitespace::Natural || gap != Gap::Line) return Arena::kEmpty;
   Arena& arena = work.arena;
   const ExpressionId line_break = literal("\n", work);
-  const auto indented = [&](std::uint8_t width, ExpressionId rest) {
-    return arena.concatenate(line_break, arena.concatenate(indentation(width, indent.depth, work), rest));
-  };
   if (indent.depth == 0) return arena.concatenate(line_break, what);
-  if (indent.width != Indent::kOpen) return indented(indent.width, what);
-  std::vector<ExpressionId> ways;
-  for (std::uint8_t width = 1; width <= Indent::kTab; ++width)
-    ways.push_back(indented(width, arena.concatenate(arena.commit(width), what)));
-  return arena.unite(ways);
+  const ExpressionId indentation_of_line =
+      indent.width == Indent::kOpen ? open_indent(indent.depth, work) : indentation(indent.width, indent.depth, work);
+  return arena.concatenate(line_break, arena.concatenate(indentation_of_line, what));
 }
 
-ExpressionId Layout::behind(Gap gap, Indent indent, ExpressionId what, const Work& work) const {
+ExpressionId Layout::behind(Gap gap, Indent indent, ExpressionId what, const Work& work) {
   std::vector<ExpressionId> ways{behind_blank(gap, what, work), behind_break(gap, indent, what, work)};
   return work.arena.unite(ways);
 }

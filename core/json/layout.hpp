@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 
 #include "json/style.hpp"
 #include "json/work.hpp"
@@ -37,17 +38,21 @@ class Layout {
   explicit Layout(Whitespace whitespace) : whitespace_(whitespace) {}
 
   // `what`, with what may stand before it.
-  ExpressionId behind(Gap gap, Indent indent, ExpressionId what, const Work& work) const;
+  ExpressionId behind(Gap gap, Indent indent, ExpressionId what, const Work& work);
   // The same without line breaks, for what holds no rules.
   ExpressionId behind_blank(Gap gap, ExpressionId what, const Work& work) const;
   // The alternatives of `what` behind a line break; kEmpty where there are none.
-  ExpressionId behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work) const;
+  ExpressionId behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work);
   // Whether a text at this depth may still choose its width.
   bool waits(Indent indent) const { return whitespace_ == Whitespace::Natural && indent.width == Indent::kOpen; }
   bool has_depth() const { return whitespace_ == Whitespace::Natural; }
+  void forget_expressions() { open_indents_.clear(); }
 
  private:
+  ExpressionId open_indent(std::uint32_t depth, const Work& work);
+
   Whitespace whitespace_;
+  std::unordered_map<std::uint32_t, ExpressionId> open_indents_;  // by depth: all widths there are, with their choice
 };
 
 }  // namespace tokamata::json

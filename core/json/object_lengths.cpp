@@ -30,7 +30,7 @@ bool is_written(const ObjectFormulas::Room& room, NameId name) {
 std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Work& work) {
   const std::optional<std::uint32_t> length = sets_.some_length(value, work);
   if (!length) return std::nullopt;
-  return *length + 4 + static_cast<std::uint32_t>(sets_.spelled_name(name).size());
+  return *length + 3 + static_cast<std::uint32_t>(sets_.spelled_name(name).size());
 }
 
 // ---- conjunctions -----------------------------------------------------------------------------

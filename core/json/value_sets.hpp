@@ -71,8 +71,8 @@ class ValueSets {
   ExpressionId complement_texts(ExpressionId texts, const Work& work);
   ExpressionId spelled(LanguageId language, const Work& work);
   ExpressionId unspelled(LanguageId language, const Work& work);
-  // How a name stands between its quotes in plain spelling.
-  const std::string& spelled_name(NameId name);
+  // A name behind its first quote, in plain spelling; valid as long as this is.
+  std::string_view spelled_name(NameId name);
   // The name that a spelling between quotes is of.
   std::string read_name(const std::string& spelled_text) const;
   // What is left of a language without the spellings of some texts.

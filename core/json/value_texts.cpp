@@ -29,9 +29,9 @@ ExpressionId ValueSets::unspelled(LanguageId language, const Work& work) {
   return unspelled_.emplace(language.value, work.arena.add(*table_->texts(language), work.budget)).first->second;
 }
 
-const std::string& ValueSets::spelled_name(NameId name) {
+std::string_view ValueSets::spelled_name(NameId name) {
   const auto [place, is_new] = spelled_names_.try_emplace(name.value);
-  if (is_new) place->second = spelled_string(table_->text(name));
+  if (is_new) place->second = spelled_string(table_->text(name)) + '"';
   return place->second;
 }
 

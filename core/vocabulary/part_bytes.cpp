@@ -1,5 +1,6 @@
 #include "vocabulary/part_bytes.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -10,7 +11,7 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'01;  // and the form of what follows
+constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'02;  // and the form of what follows
 constexpr std::uint32_t kMostChildren = 256;
 
 template <class Number>
@@ -80,13 +81,15 @@ std::string bytes_of_part(std::string_view structure, const TerminalPart& part) 
   body += structure;
   append(std::uint64_t{part.inside.size()}, body);
   append(part.inside, body);
+  append(std::uint64_t{part.few.size()}, body);
+  append(part.few, body);
   append(std::uint64_t{part.nodes.size()}, body);
   append(std::uint64_t{part.tokens.size()}, body);
   append(part.tokens, body);
+  append(part.bytes, body);
   for (const TerminalPart::Node& node : part.nodes) {
     append(node.children_end - node.children_begin, body);
     append(node.tokens_end - node.tokens_begin, body);
-    append(node.byte, body);
   }
   std::string bytes;
   bytes.reserve(body.size() + 2 * sizeof kMark);
@@ -111,14 +114,16 @@ std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_vi
   if (reader.text(reader.number<std::uint64_t>()) != structure) return std::nullopt;
   TerminalPart part;
   part.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  if (part.inside.size() != (std::size_t{width} + 31) / 32) return std::nullopt;
-  if (width % 32 != 0 && part.inside.back() >> (width % 32) != 0) return std::nullopt;
+  part.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  if (part.inside.empty() ? width == 0 : part.inside.size() != (std::size_t{width} + 31) / 32 || !part.few.empty()) return std::nullopt;
+  if (!part.inside.empty() && width % 32 != 0 && part.inside.back() >> (width % 32) != 0) return std::nullopt;
 
-  constexpr std::size_t kNodeBytes = 2 * sizeof(std::uint32_t) + sizeof(std::uint8_t);
+  constexpr std::size_t kNodeBytes = 2 * sizeof(std::uint32_t);
   const auto count = reader.number<std::uint64_t>();
   part.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  for (const std::uint32_t token : part.tokens)
-    if (token >= width) return std::nullopt;
+  part.bytes = reader.numbers<std::uint8_t>(count);
+  const auto is_outside = [&](std::uint32_t token) { return token >= width; };
+  if (std::ranges::any_of(part.few, is_outside) || std::ranges::any_of(part.tokens, is_outside)) return std::nullopt;
   if (!reader.is_good() || count == 0 || reader.rest().size() / kNodeBytes != count || reader.rest().size() % kNodeBytes != 0)
     return std::nullopt;
 
@@ -126,11 +131,10 @@ std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_vi
   std::uint64_t children = 1, tokens = 0;  // so many were given away; the first is the root
   for (std::uint64_t at = 0; at < count; ++at) {
     const auto own_children = reader.number<std::uint32_t>(), own_tokens = reader.number<std::uint32_t>();
-    const auto byte = reader.number<std::uint8_t>();
     if (at >= children || own_children > kMostChildren) return std::nullopt;
     if (own_children > count - children || own_tokens > part.tokens.size() - tokens) return std::nullopt;
     const auto first_child = static_cast<std::uint32_t>(children), first_token = static_cast<std::uint32_t>(tokens);
-    part.nodes.push_back({first_child, first_child + own_children, first_token, first_token + own_tokens, byte});
+    part.nodes.push_back({first_child, first_child + own_children, first_token, first_token + own_tokens});
     children += own_children;
     tokens += own_tokens;
   }

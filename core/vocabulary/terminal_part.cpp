@@ -7,7 +7,8 @@ namespace tokamata {
 
 void add_remainders(const TokenTrie& trie, const std::vector<NodeId>& ends, TerminalPart& part) {
   std::vector<std::vector<NodeId>> members{ends};  // of each node: where in the trie its remainder has been read
-  part.nodes.push_back({0, 0, 0, 0, 0});
+  part.nodes.push_back({0, 0, 0, 0});
+  part.bytes.push_back(0);
   for (std::size_t at = 0; at < part.nodes.size(); ++at) {
     std::array<std::vector<NodeId>, 256> below;
     part.nodes[at].tokens_begin = static_cast<std::uint32_t>(part.tokens.size());
@@ -22,7 +23,8 @@ void add_remainders(const TokenTrie& trie, const std::vector<NodeId>& ends, Term
     part.nodes[at].children_begin = static_cast<std::uint32_t>(part.nodes.size());
     for (unsigned byte = 0; byte < 256; ++byte) {
       if (below[byte].empty()) continue;
-      part.nodes.push_back({0, 0, 0, 0, static_cast<std::uint8_t>(byte)});
+      part.nodes.push_back({0, 0, 0, 0});
+      part.bytes.push_back(static_cast<std::uint8_t>(byte));
       members.push_back(std::move(below[byte]));
     }
     part.nodes[at].children_end = static_cast<std::uint32_t>(part.nodes.size());

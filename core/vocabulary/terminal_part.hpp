@@ -26,14 +26,17 @@ struct TerminalPart {
   struct Node {  // of the trie of remainders; the root is the empty one
     std::uint32_t children_begin, children_end;
     std::uint32_t tokens_begin, tokens_end;
-    std::uint8_t byte;
   };
-  Words inside;
+  Words inside;                    // where the terminal begins with the token
+  std::vector<std::uint32_t> few;  // the same as numbers, where it begins further down the trie
   std::vector<Node> nodes;
+  std::vector<std::uint8_t> bytes;  // on the way into each node
   std::vector<std::uint32_t> tokens;
 
+  bool is_inner() const { return inside.empty(); }
   std::size_t memory_bytes() const {
-    return (inside.capacity() + tokens.capacity()) * sizeof(std::uint32_t) + nodes.capacity() * sizeof(Node);
+    return sizeof *this + (inside.capacity() + few.capacity() + tokens.capacity()) * sizeof(std::uint32_t) +
+           nodes.capacity() * sizeof(Node) + bytes.capacity();
   }
 };
 

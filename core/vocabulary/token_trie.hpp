@@ -65,6 +65,10 @@ class TokenTrie {
     if (place == end || *place != wanted) return root();
     return {static_cast<std::uint32_t>(place - edge_bytes_.begin())};
   }
+  // Of the children of a node, in order.
+  std::span<const std::uint8_t> bytes_below(NodeId id) const {
+    return std::span(edge_bytes_).subspan(children_begin(id), children_end(id) - children_begin(id));
+  }
   // The tokens that end at the node are [tokens_begin, own_end).
   std::uint32_t own_end(NodeId id) const {
     const Node& n = nodes_[id.value];

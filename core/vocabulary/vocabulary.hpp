@@ -75,18 +75,19 @@ class Vocabulary {
   }
   // Masks that the constraints compiled for this vocabulary share.
   MaskCache& shared_masks() const { return shared_masks_; }
-  // What a terminal of this structure (Arena::structure) does to this vocabulary; null where it is not known.
-  std::shared_ptr<const TerminalPart> known_part(const std::string& structure) const {
-    std::shared_ptr<const TerminalPart> part = shared_parts_.find(structure);
+  // What a terminal does to this vocabulary, by its structure (Arena::structure) and the node where it begins; null where
+  // that is not known.  `is_inner`: it begins within a token.
+  std::shared_ptr<const TerminalPart> known_part(const std::string& key, bool is_inner) const {
+    std::shared_ptr<const TerminalPart> part = (is_inner ? shared_inner_parts_ : shared_parts_).find(key);
     if (part || !part_files_) return part;
-    part = part_files_->find(structure);
-    return part ? remember_part(structure, std::move(part)) : nullptr;
+    part = part_files_->find(key);
+    return part && part->is_inner() == is_inner ? remember_part(key, std::move(part)) : nullptr;
   }
   // The part, or one that was there before.
-  std::shared_ptr<const TerminalPart> keep_part(const std::string& structure, std::shared_ptr<const TerminalPart> part,
+  std::shared_ptr<const TerminalPart> keep_part(const std::string& key, std::shared_ptr<const TerminalPart> part,
                                                 std::chrono::duration<double> work) const {
-    part = remember_part(structure, std::move(part));
-    if (part_files_) part_files_->keep(structure, *part, work);
+    part = remember_part(key, std::move(part));
+    if (part_files_) part_files_->keep(key, *part, work);
     return part;
   }
   // Parts are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
@@ -94,7 +95,7 @@ class Vocabulary {
   void use_part_files(std::unique_ptr<PartFiles> files) {
     constexpr std::uint64_t kReadAtOnce = 1 << 22;  // about a hundred, in 3 ms
     part_files_ = std::move(files);
-    for (auto& [structure, part] : part_files_->newest(kReadAtOnce)) remember_part(structure, std::move(part));
+    for (auto& [key, part] : part_files_->newest(kReadAtOnce)) remember_part(key, std::move(part));
   }
   // Everything that parts depend on.
   std::string content() const {
@@ -126,10 +127,10 @@ class Vocabulary {
       short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
   }
 
-  static constexpr std::size_t kMostPartBytes = std::size_t{1} << 26;
-  std::shared_ptr<const TerminalPart> remember_part(const std::string& structure, std::shared_ptr<const TerminalPart> part) const {
-    const std::size_t bytes = structure.size() + part->memory_bytes();
-    return shared_parts_.keep(structure, std::move(part), bytes);
+  std::shared_ptr<const TerminalPart> remember_part(const std::string& key, std::shared_ptr<const TerminalPart> part) const {
+    const std::size_t bytes = key.size() + part->memory_bytes();
+    auto& memo = part->is_inner() ? shared_inner_parts_ : shared_parts_;
+    return memo.keep(key, std::move(part), bytes);
   }
 
   // Copies the bytes of the text tokens; returns views of the copies, one per id.
@@ -164,8 +165,9 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable Memo<std::string, TerminalPart> shared_parts_{kMostPartBytes};
-  std::unique_ptr<PartFiles> part_files_;  // null where none are kept
+  mutable Memo<std::string, TerminalPart> shared_parts_{std::size_t{1} << 26};        // bytes
+  mutable Memo<std::string, TerminalPart> shared_inner_parts_{std::size_t{1} << 25};  // bytes; they are many and small
+  std::unique_ptr<PartFiles> part_files_;                                             // null where none are kept
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;
