@@ -59,6 +59,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
 	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
 	$(BIN)/python benchmarks/maskbench.py --markdown benchmarks/results/maskbench.md --plot docs/maskbench.svg
+	$(BIN)/python benchmarks/server.py --markdown benchmarks/results/server.md --plot docs/server.svg
 	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
 	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg
 	$(BIN)/python benchmarks/canonical.py --make-environments --markdown benchmarks/results/canonical.md --plot docs/canonical_growth.svg

@@ -18,7 +18,7 @@ from pathlib import Path
 import environment
 from child import Child, ChildError
 from maskbench_cases import FILE, SchemaCase, load
-from maskbench_figures import EngineRun, MaskBenchFigures, Server
+from maskbench_figures import EngineRun, MaskBenchFigures
 from maskbench_worker import Compiled, Replayed
 from running import Progress, add_output_options, draw, publish, say, use_one_thread
 from schema_engines import ANY_ORDER, ENGINES, TOKAMATA
@@ -58,14 +58,11 @@ def _options() -> argparse.Namespace:
     )
     add("--replay-timeout", type=float, default=60.0, metavar="S", help="seconds for its instances (60)")
     add("--memory", type=float, default=16.0, metavar="GB", help="of an engine (default 16)")
-    add("--server", type=int, metavar="N", help="schemas for the figure of a server (default 1000, quick 40)")
     add("--plot", type=Path, metavar="FILE", help="draw the times (.svg, .png)")
     add_folder_option(parser)
     add_output_options(parser)
     options = parser.parse_args()
     options.count = options.count or (20 if options.quick else 600)
-    if options.server is None:
-        options.server = 40 if options.quick else 1000
     unknown = [name for name in _names(options) if name not in ENGINES]
     if unknown:
         parser.error(f"no engine is called {unknown[0]!r}; known are {'; '.join(ENGINES)}")
@@ -104,9 +101,6 @@ def _measure(options: argparse.Namespace) -> MaskBenchFigures:
         for turn in turns:
             turn.close()
             figures.engines[turn.engine] = turn.run
-        if options.server:
-            others = load(options.schemas, options.server, options.seed + 1, tokenizer)
-            figures.server = _serve(others, tokenizer, options)
     say("")
     return figures
 
@@ -159,22 +153,6 @@ class Turns:
         """Ends the process."""
         if self._child is not None:
             self._child.close()
-
-
-def _serve(cases: list[SchemaCase], tokenizer: Tokenizer, options: argparse.Namespace) -> Server:
-    """Many schemas in one process, in the order of the schema."""
-    turn = Turns(TOKAMATA, tokenizer, options)
-    found = Server()
-    with Progress("server", len(cases)) as progress:
-        for number, case in enumerate(cases):
-            turn.measure(number, case)
-            progress.step(case.name)
-            one = turn.run.compiled[-1]
-            if one is not None and one.compiling is not None and one.mask is not None:
-                found.first_mask_us.append((one.compiling + one.mask) / 1e3)
-                found.memory_mb.append(one.memory_mb)
-    turn.close()
-    return found
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,6 @@ OURS = (TOKAMATA, ANY_ORDER, CANONICAL)
 TBM_US = {"p50": 1.0, "p99": 15.0, "p99.9": 200.0}
 TTFM_US = {"p50": 150.0}
 COMPILED, ALL_RIGHT, FALSE_REJECTS = 99.0, 98.5, 0.1  # percent
-_HUNDRED = 100
 _MOST_NOTED = 6
 
 
@@ -88,35 +86,12 @@ class EngineRun:
 
 
 @dataclass
-class Server:
-    """Many schemas one after another in one process.
-
-    Attributes:
-        first_mask_us: from the text to the first mask, of each that was taken.
-        memory_mb: what the process occupied after each.
-    """
-
-    first_mask_us: list[float] = field(default_factory=list)
-    memory_mb: list[float] = field(default_factory=list)
-
-    def hundreds(self) -> list[tuple[int, float, float, float]]:
-        """Of each hundred: where it ends, the median and the largest TTFM, the memory at its end."""
-        found = []
-        for start in range(0, len(self.first_mask_us), _HUNDRED):
-            times = self.first_mask_us[start : start + _HUNDRED]
-            end = start + len(times)
-            found.append((end, statistics.median(times), max(times), self.memory_mb[end - 1]))
-        return found
-
-
-@dataclass
 class MaskBenchFigures:
     """What a run has measured."""
 
     facts: dict[str, str]
     cases: list[SchemaCase] = field(default_factory=list)
     engines: dict[str, EngineRun] = field(default_factory=dict)
-    server: Server | None = None
 
     def as_json(self) -> dict[str, object]:
         """Everything in plain types, without the schemas."""
@@ -124,7 +99,6 @@ class MaskBenchFigures:
             "facts": self.facts,
             "schemas": [case.name for case in self.cases],
             "engines": {name: asdict(run) for name, run in self.engines.items()},
-            "server": None if self.server is None else asdict(self.server),
             "targets": as_json(self.targets()),
         }
 
@@ -174,10 +148,7 @@ class MaskBenchFigures:
 
     def tables(self) -> list[Table]:
         """Every table, in the order of reading."""
-        tables = [_main_table(self), _refusals(self)]
-        if self.server is not None:
-            tables.append(_server_table(self.server))
-        return [*tables, target_table(self.targets())]
+        return [_main_table(self), _refusals(self), target_table(self.targets())]
 
 
 def _ranks(summary: Summary | None) -> dict[str, float | None]:
@@ -269,16 +240,4 @@ def _refusals(figures: MaskBenchFigures) -> Table:
             kinds = Counter(said[:40] for _, _, said in rows)
             shown = "; ".join(f"{said} ({count})" for said, count in kinds.most_common(_MOST_NOTED))
             table.notes.append(f"{name}: {len(rows)} schemas: {shown}")
-    return table
-
-
-def _server_table(server: Server) -> Table:
-    table = Table(
-        "tokamata as a server: different schemas, one after another in one process",
-        ("schemas", "TTFM, median µs", "TTFM, largest µs", "memory, MB"),
-        left=0,
-        notes=["After each schema its valid instances are replayed, and then all of it is given up."],
-    )
-    for end, middle, largest, memory in server.hundreds():
-        table.rows.append((f"{end:,}", us(middle), us(largest), f"{memory:,.0f}"))
     return table

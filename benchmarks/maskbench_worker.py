@@ -121,7 +121,8 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _memory_mb() -> float:
+def memory_mb() -> float:
+    """What the process occupies now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / (1 << 20)
 
@@ -147,7 +148,7 @@ def main() -> None:
         if "schema" in request:
             session = None
             session, compiled = compile_schema(engine, request["schema"])
-            compiled.memory_mb, compiled.peak_mb = _memory_mb(), _peak_mb()
+            compiled.memory_mb, compiled.peak_mb = memory_mb(), _peak_mb()
             print(json.dumps(asdict(compiled)), flush=True)
         else:
             assert session is not None

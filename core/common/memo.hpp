@@ -1,4 +1,5 @@
-// What is made once and shared by many threads, at most so many; the oldest go first, and whoever holds one keeps it.
+// What is made once and shared by many threads, at most so many, or of so much weight; the oldest go first, and
+// whoever holds one keeps it.
 //
 // Two threads may make the same value at once; the first one kept is what both are given.
 #pragma once
@@ -25,16 +26,17 @@ class Memo {
     return known == values_.end() ? nullptr : known->second;
   }
 
-  // What is kept under the key: the value, or one that was there before.
-  Ptr keep(const Key& key, Ptr value) {
+  // What is kept under the key: the value, or one that was there before.  What is too heavy by itself is not kept.
+  Ptr keep(const Key& key, Ptr value, std::size_t weight = 1) {
     const std::lock_guard lock(mutex_);
+    if (weight > most_) return value;
     const auto [known, is_new] = values_.emplace(key, std::move(value));
     const Ptr kept = known->second;
     if (!is_new) return kept;
-    order_.push_back(key);
-    if (order_.size() > most_) {
-      values_.erase(order_.front());
-      order_.pop_front();
+    order_.push_back({&known->first, weight});  // keys of a map stay where they are
+    for (weight_ += weight; weight_ > most_; order_.pop_front()) {
+      weight_ -= order_.front().weight;
+      values_.erase(values_.find(*order_.front().key));
     }
     return kept;
   }
@@ -52,10 +54,15 @@ class Memo {
   }
 
  private:
+  struct Place {
+    const Key* key;
+    std::size_t weight;
+  };
   std::size_t most_;
+  std::size_t weight_ = 0;
   mutable std::mutex mutex_;
   std::unordered_map<Key, Ptr> values_;
-  std::deque<Key> order_;
+  std::deque<Place> order_;
 };
 
 }  // namespace tokamata

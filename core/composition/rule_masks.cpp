@@ -20,14 +20,16 @@ namespace tokamata {
 const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
   const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
   if (const auto known = terminal_parts_.find(place); known != terminal_parts_.end()) return *known->second;
+  const bool is_inner = node != TokenTrie::root();
   std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
   if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
-  auto& shared = node == TokenTrie::root() ? vocabulary_->shared_terminals() : vocabulary_->shared_inner_terminals();
-  std::shared_ptr<const TerminalPart> part = key.empty() ? nullptr : shared.find(key);
+  std::shared_ptr<const TerminalPart> part = key.empty() ? nullptr : vocabulary_->known_part(key, is_inner);
   if (!part) {
+    const Budget::Clock::time_point started = Budget::Clock::now();
     part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, node, budget));
-    if (!key.empty()) part = shared.keep(key, std::move(part));
+    if (!key.empty()) part = vocabulary_->keep_part(key, std::move(part), Budget::Clock::now() - started);
   }
+  parts_bytes_ += part->memory_bytes();  // others may hold it too; then it is counted for each
   return *terminal_parts_.emplace(place, std::move(part)).first->second;
 }
 
@@ -354,6 +356,7 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
     mask->set_bits = mask->open_tokens = count_bits(mask->words);
     if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
     data(holder).most_after = made.most;
+    parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
     if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
     remember(holder, std::move(mask));
   }

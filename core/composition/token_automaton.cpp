@@ -89,7 +89,7 @@ void TokenAutomaton::remember(StateId state, MaskPtr mask) {
 }
 
 std::size_t TokenAutomaton::reclaim(std::size_t limit) {
-  std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_;
+  std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_ + parts_bytes_;
   for (const auto* trie : {&kinds_, &start_kinds_})
     if (*trie) fixed += (*trie)->memory_bytes();
   // The newest mask stays: it is the one that is being asked for.
@@ -407,7 +407,7 @@ void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
   data_ = {};
   terminal_parts_.clear();
   suspects_.clear();
-  loops_bytes_ = 0;
+  loops_bytes_ = parts_bytes_ = 0;
   mask_states_.clear();
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
   StateId holder{};

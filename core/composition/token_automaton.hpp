@@ -185,6 +185,7 @@ class TokenAutomaton {
   bool whole_leads_;          // all continuation bytes are tokens of their own
   std::vector<StateData> data_;
   std::size_t loops_bytes_ = 0;
+  std::size_t parts_bytes_ = 0;  // of parts and suspects
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops

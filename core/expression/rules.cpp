@@ -242,7 +242,7 @@ ExpressionId Arena::derive_terminal(const ExpressionNode& n, const Derivation& r
 
 namespace {
 
-constexpr std::size_t kLongestKey = 1 << 14;
+constexpr std::size_t kLongestKey = 1 << 17;  // that of a date-time has 97 kB
 
 void append(std::uint64_t value, std::string& key) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
 

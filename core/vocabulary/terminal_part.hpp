@@ -32,6 +32,12 @@ struct TerminalPart {
   std::vector<Node> nodes;
   std::vector<std::uint8_t> bytes;  // on the way into each node
   std::vector<std::uint32_t> tokens;
+
+  bool is_inner() const { return inside.empty(); }
+  std::size_t memory_bytes() const {
+    return sizeof *this + (inside.capacity() + few.capacity() + tokens.capacity()) * sizeof(std::uint32_t) +
+           nodes.capacity() * sizeof(Node) + bytes.capacity();
+  }
 };
 
 // The remainders behind the nodes of a trie; tokens that end at one of them leave the empty remainder.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "vocabulary/mask_cache.hpp"
+#include "vocabulary/part_files.hpp"
 #include "vocabulary/terminal_part.hpp"
 #include "vocabulary/token_trie.hpp"
 
@@ -73,10 +75,39 @@ class Vocabulary {
   }
   // Masks that the constraints compiled for this vocabulary share.
   MaskCache& shared_masks() const { return shared_masks_; }
-  // What terminals do to this vocabulary, by their structure (Arena::structure).
-  Memo<std::string, TerminalPart>& shared_terminals() const { return shared_terminals_; }
-  // The same of terminals that begin within a token.
-  Memo<std::string, TerminalPart>& shared_inner_terminals() const { return shared_inner_terminals_; }
+  // What a terminal does to this vocabulary, by its structure (Arena::structure) and the node where it begins; null where
+  // that is not known.  `is_inner`: it begins within a token.
+  std::shared_ptr<const TerminalPart> known_part(const std::string& key, bool is_inner) const {
+    std::shared_ptr<const TerminalPart> part = (is_inner ? shared_inner_parts_ : shared_parts_).find(key);
+    if (part || !part_files_) return part;
+    part = part_files_->find(key);
+    return part && part->is_inner() == is_inner ? remember_part(key, std::move(part)) : nullptr;
+  }
+  // The part, or one that was there before.
+  std::shared_ptr<const TerminalPart> keep_part(const std::string& key, std::shared_ptr<const TerminalPart> part,
+                                                std::chrono::duration<double> work) const {
+    part = remember_part(key, std::move(part));
+    if (part_files_) part_files_->keep(key, *part, work);
+    return part;
+  }
+  // Parts are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
+  // text waits for its first mask.  To be called before the vocabulary is shared.
+  void use_part_files(std::unique_ptr<PartFiles> files) {
+    constexpr std::uint64_t kReadAtOnce = 1 << 22;  // about a hundred, in 3 ms
+    part_files_ = std::move(files);
+    for (auto& [key, part] : part_files_->newest(kReadAtOnce)) remember_part(key, std::move(part));
+  }
+  // Everything that parts depend on.
+  std::string content() const {
+    std::string bytes;
+    const auto append = [&](std::uint64_t number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof number); };
+    append(width_);
+    append(stop_.size());
+    for (const std::uint32_t stop : stop_) append(stop);
+    append(offsets_.size());
+    for (const std::size_t offset : offsets_) append(offset);
+    return bytes += blob_;
+  }
   // One bit per token, set where the token is text.
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
@@ -94,6 +125,12 @@ class Vocabulary {
     }
     for (MaskCache::Tokens& tokens : all)
       short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
+  }
+
+  std::shared_ptr<const TerminalPart> remember_part(const std::string& key, std::shared_ptr<const TerminalPart> part) const {
+    const std::size_t bytes = key.size() + part->memory_bytes();
+    auto& memo = part->is_inner() ? shared_inner_parts_ : shared_parts_;
+    return memo.keep(key, std::move(part), bytes);
   }
 
   // Copies the bytes of the text tokens; returns views of the copies, one per id.
@@ -128,8 +165,9 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable Memo<std::string, TerminalPart> shared_terminals_{512};
-  mutable Memo<std::string, TerminalPart> shared_inner_terminals_{8192};
+  mutable Memo<std::string, TerminalPart> shared_parts_{std::size_t{1} << 26};        // bytes
+  mutable Memo<std::string, TerminalPart> shared_inner_parts_{std::size_t{1} << 25};  // bytes; they are many and small
+  std::unique_ptr<PartFiles> part_files_;                                             // null where none are kept
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;

@@ -193,6 +193,19 @@ class Vocabulary:
     def trie_bytes(self) -> int: ...
     @property
     def longest(self) -> int: ...
+    @property
+    def content(self) -> bytes:
+        """Everything that depends on the tokens depends on this."""
+    def use_part_files(self, folder: str, least_seconds: float, most_written: int) -> None:
+        """Keeps what terminals do to the vocabulary in a folder, and uses what is there.
+
+        To be called before anything is compiled for it.
+
+        Args:
+            folder: of this vocabulary and this version of the engine alone; made when something is written.
+            least_seconds: what took less is made anew.
+            most_written: bytes that this object may write.
+        """
 
 def merge_ids(
     merges: list[Any], ids: dict[str, int]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tokamata.errors import VocabularyError
+from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf
 from tokamata.vocabulary.gguf_metadata import MAGIC
 from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
@@ -22,7 +23,13 @@ from tokamata.vocabulary.sentence_piece import table_from_model_file, table_from
 from tokamata.vocabulary.stop_tokens import stop_from_folder
 from tokamata.vocabulary.tekken import is_tekken, table_from_tekken
 from tokamata.vocabulary.tiktoken_ranks import looks_like_ranks, table_from_encoding, table_from_ranks
-from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenTable, collection_paused
+from tokamata.vocabulary.token_table import (
+    MAX_TOKENS,
+    PipelineSource,
+    TokenBytes,
+    TokenTable,
+    collection_paused,
+)
 from tokamata.vocabulary.transformers_tokenizer import (
     table_from_mistral,
     table_from_tokenizers,
@@ -141,6 +148,9 @@ def _table_from_file(path: Path) -> TokenTable:
 
 def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
     with collection_paused():
+        place = kept_tokens.place_of(data)
+        if place is not None and (kept := kept_tokens.load(place, lambda: _start_tokens(reread, where))):
+            return replace(kept, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
         document = _parsed(data, where)
         del data
         if is_tekken(document):
@@ -148,7 +158,17 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
                 table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread, reread.parse)
             )
         table = table_from_tokenizer_json(document, where)
+        if place is not None:
+            kept_tokens.keep(place, table)
         return replace(table, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
+
+
+def _start_tokens(reread: _Reread, where: str) -> TokenBytes:
+    """The tokens at the start of a text, of a ``tokenizer.json`` that is known to tell them apart."""
+    with collection_paused():
+        rule = table_from_tokenizer_json(reread.parse(reread()), where).start_rule
+        assert rule is not None  # the file is the same
+        return rule()
 
 
 def _parsed(data: bytes, where: str) -> Any:

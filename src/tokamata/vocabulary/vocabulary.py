@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tokamata.errors import TokenIdError, UnknownTokenError, VocabularyError
+from tokamata.vocabulary.kept_parts import keep_parts
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
@@ -190,7 +191,9 @@ class Vocabulary:
     @cached_property
     def core(self) -> _core.Vocabulary:
         """The engine's form of this vocabulary, made when first asked for."""
-        return _core_vocabulary(list(self._tokens), self._stop, self._width)
+        core = _core_vocabulary(list(self._tokens), self._stop, self._width)
+        keep_parts(core)
+        return core
 
     @cached_property
     def start_core(self) -> _core.Vocabulary | None:

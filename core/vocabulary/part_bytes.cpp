@@ -1,0 +1,145 @@
+#include "vocabulary/part_bytes.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "common/hash.hpp"
+
+namespace tokamata {
+
+namespace {
+
+constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'02;  // and the form of what follows
+constexpr std::uint32_t kMostChildren = 256;
+
+template <class Number>
+void append(Number value, std::string& bytes) {
+  static_assert(std::is_unsigned_v<Number>);
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class Number>
+void append(const std::vector<Number>& values, std::string& bytes) {
+  static_assert(std::is_unsigned_v<Number>);
+  if (!values.empty()) bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number));
+}
+
+// Takes numbers from the front; once they do not suffice, there is nothing more to be had.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class Number>
+  Number number() {
+    Number value{};
+    if (take(sizeof value)) std::memcpy(&value, taken_.data(), sizeof value);
+    return value;
+  }
+
+  // Empty where there are not so many: no more is held than the bytes say, whatever is asked for.
+  template <class Number>
+  std::vector<Number> numbers(std::uint64_t count) {
+    if (count > bytes_.size() / sizeof(Number) || !take(static_cast<std::size_t>(count) * sizeof(Number))) {
+      is_good_ = false;
+      return {};
+    }
+    std::vector<Number> values(static_cast<std::size_t>(count));
+    if (count > 0) std::memcpy(values.data(), taken_.data(), taken_.size());
+    return values;
+  }
+
+  std::string_view text(std::uint64_t length) {
+    if (length > bytes_.size()) is_good_ = false;
+    return take(static_cast<std::size_t>(is_good_ ? length : 0)) ? taken_ : std::string_view();
+  }
+
+  std::string_view rest() const { return bytes_; }
+  bool is_good() const { return is_good_; }
+
+ private:
+  bool take(std::size_t count) {
+    is_good_ = is_good_ && count <= bytes_.size();
+    if (!is_good_) return false;
+    taken_ = bytes_.substr(0, count);
+    bytes_.remove_prefix(count);
+    return true;
+  }
+
+  std::string_view bytes_, taken_;
+  bool is_good_ = true;
+};
+
+}  // namespace
+
+std::uint64_t checksum_of(std::string_view bytes) { return hash_of(bytes, kMark); }
+
+std::string bytes_of_part(std::string_view structure, const TerminalPart& part) {
+  std::string body;
+  append(std::uint64_t{structure.size()}, body);
+  body += structure;
+  append(std::uint64_t{part.inside.size()}, body);
+  append(part.inside, body);
+  append(std::uint64_t{part.few.size()}, body);
+  append(part.few, body);
+  append(std::uint64_t{part.nodes.size()}, body);
+  append(std::uint64_t{part.tokens.size()}, body);
+  append(part.tokens, body);
+  append(part.bytes, body);
+  for (const TerminalPart::Node& node : part.nodes) {
+    append(node.children_end - node.children_begin, body);
+    append(node.tokens_end - node.tokens_begin, body);
+  }
+  std::string bytes;
+  bytes.reserve(body.size() + 2 * sizeof kMark);
+  append(kMark, bytes);
+  append(checksum_of(body), bytes);
+  return bytes += body;
+}
+
+std::optional<std::string_view> structure_of(std::string_view bytes) {
+  Reader reader(bytes);
+  reader.text(2 * sizeof kMark);
+  const std::string_view structure = reader.text(reader.number<std::uint64_t>());
+  return reader.is_good() ? std::optional(structure) : std::nullopt;
+}
+
+std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, std::uint32_t width) {
+  Reader reader(bytes);
+  if (reader.number<std::uint64_t>() != kMark) return std::nullopt;
+  const auto sum = reader.number<std::uint64_t>();
+  if (!reader.is_good() || sum != checksum_of(reader.rest())) return std::nullopt;
+
+  if (reader.text(reader.number<std::uint64_t>()) != structure) return std::nullopt;
+  TerminalPart part;
+  part.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  part.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  if (part.inside.empty() ? width == 0 : part.inside.size() != (std::size_t{width} + 31) / 32 || !part.few.empty()) return std::nullopt;
+  if (!part.inside.empty() && width % 32 != 0 && part.inside.back() >> (width % 32) != 0) return std::nullopt;
+
+  constexpr std::size_t kNodeBytes = 2 * sizeof(std::uint32_t);
+  const auto count = reader.number<std::uint64_t>();
+  part.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  part.bytes = reader.numbers<std::uint8_t>(count);
+  const auto is_outside = [&](std::uint32_t token) { return token >= width; };
+  if (std::ranges::any_of(part.few, is_outside) || std::ranges::any_of(part.tokens, is_outside)) return std::nullopt;
+  if (!reader.is_good() || count == 0 || reader.rest().size() / kNodeBytes != count || reader.rest().size() % kNodeBytes != 0)
+    return std::nullopt;
+
+  part.nodes.reserve(static_cast<std::size_t>(count));
+  std::uint64_t children = 1, tokens = 0;  // so many were given away; the first is the root
+  for (std::uint64_t at = 0; at < count; ++at) {
+    const auto own_children = reader.number<std::uint32_t>(), own_tokens = reader.number<std::uint32_t>();
+    if (at >= children || own_children > kMostChildren) return std::nullopt;
+    if (own_children > count - children || own_tokens > part.tokens.size() - tokens) return std::nullopt;
+    const auto first_child = static_cast<std::uint32_t>(children), first_token = static_cast<std::uint32_t>(tokens);
+    part.nodes.push_back({first_child, first_child + own_children, first_token, first_token + own_tokens});
+    children += own_children;
+    tokens += own_tokens;
+  }
+  if (children != count || tokens != part.tokens.size()) return std::nullopt;
+  return part;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,33 @@
+// Parts of terminals as bytes, and back: what a file holds of them.
+//
+// Problem.  Bytes from a disk may be anything.  What is made of them must be a part that the engine can walk without
+// looking, or nothing.
+// How.  Of a trie that is numbered breadth first, the number of children of each node says all: the children
+// of node n are the next that have not been given away.  So a tree is what comes out, or the counts do not fit; there is
+// no other number in the bytes that leads anywhere.  A checksum in front tells what was damaged by chance.
+// Example.  ":  and  ",x  behind a string, two remainders:   root(2)  ,(1)  :(0)  x(0)
+// Cost.  One pass.  Numbers are as this machine has them; one of another kind finds no mark that it knows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "vocabulary/terminal_part.hpp"
+
+namespace tokamata {
+
+// The part that a terminal of this structure (Arena::structure) has.
+std::string bytes_of_part(std::string_view structure, const TerminalPart& part);
+
+// What stands behind the mark; of all bytes behind it.
+std::uint64_t checksum_of(std::string_view bytes);
+
+// Of which terminal the bytes say that they are; nothing where they say nothing.  Whether it is so, the next one tells.
+std::optional<std::string_view> structure_of(std::string_view bytes);
+
+// Nothing where the bytes are no part of that terminal, for a vocabulary of this width.
+std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, std::uint32_t width);
+
+}  // namespace tokamata

@@ -1,0 +1,278 @@
+// Parts of terminals on disk: what was written is read, and nothing else is taken for it.
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "test.hpp"
+#include "vocabulary/part_bytes.hpp"
+#include "vocabulary/part_files.hpp"
+
+namespace {
+
+using tokamata::bytes_of_part;
+using tokamata::part_of_bytes;
+using tokamata::PartFiles;
+using tokamata::TerminalPart;
+using tokamata::TokenTrie;
+
+constexpr PartFiles::Duration kNone{0}, kSome{1};
+constexpr std::uint64_t kMuch = 1 << 30;
+
+std::uint32_t below(std::mt19937& random, std::uint32_t bound) { return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(random); }
+
+struct Case {
+  std::uint32_t width;
+  std::string structure;
+  TerminalPart part;
+};
+
+// The remainders of random tokens, as the engine makes them.
+Case random_case(std::mt19937& random) {
+  std::vector<std::string> tokens(1 + below(random, 40));
+  for (std::string& token : tokens)
+    for (std::uint32_t length = below(random, 6); length > 0; --length) token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
+  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
+  const TokenTrie trie(views);
+  Case made;
+  made.width = static_cast<std::uint32_t>(tokens.size()) + below(random, 40);
+  for (std::uint32_t length = below(random, 30); length > 0; --length) made.structure.push_back(static_cast<char>(below(random, 256)));
+  const bool is_inner = below(random, 3) == 0;
+  if (!is_inner) made.part.inside.assign((made.width + 31) / 32, 0);
+  for (std::uint32_t token = 0; token < made.width; ++token) {
+    if (below(random, 2) == 0) continue;
+    if (is_inner)
+      made.part.few.push_back(token);
+    else
+      tokamata::set_bit(made.part.inside, token);
+  }
+  std::vector<tokamata::NodeId> ends;
+  for (std::uint32_t node = 0; node < trie.node_count(); ++node)
+    if (below(random, 3) == 0) ends.push_back({node});
+  tokamata::add_remainders(trie, ends, made.part);
+  return made;
+}
+
+bool same(const TerminalPart& a, const TerminalPart& b) {
+  const auto same_node = [](const TerminalPart::Node& x, const TerminalPart::Node& y) {
+    return x.children_begin == y.children_begin && x.children_end == y.children_end && x.tokens_begin == y.tokens_begin &&
+           x.tokens_end == y.tokens_end;
+  };
+  return a.inside == b.inside && a.few == b.few && a.bytes == b.bytes && a.tokens == b.tokens && std::ranges::equal(a.nodes, b.nodes, same_node);
+}
+
+// The engine may walk it: a tree, all of it below the root, whose tokens are in the vocabulary.
+void check_walkable(const TerminalPart& part, std::uint32_t width) {
+  if (!part.is_inner()) CHECK_EQUAL(part.inside.size(), (std::size_t{width} + 31) / 32);
+  CHECK(part.is_inner() || part.few.empty());
+  CHECK_EQUAL(part.bytes.size(), part.nodes.size());
+  for (const std::uint32_t token : part.few) CHECK(token < width);
+  for (std::uint32_t token = width; token < 32 * part.inside.size(); ++token) CHECK(!tokamata::has_bit(part.inside, token));
+  std::vector<unsigned> parents(part.nodes.size(), 0);
+  for (std::uint32_t at = 0; at < part.nodes.size(); ++at) {
+    const TerminalPart::Node& node = part.nodes[at];
+    CHECK(node.children_begin <= node.children_end && node.children_end <= part.nodes.size());
+    CHECK(node.tokens_begin <= node.tokens_end && node.tokens_end <= part.tokens.size());
+    for (std::uint32_t child = node.children_begin; child < node.children_end; ++child) {
+      CHECK(child > at);
+      ++parents[child];
+    }
+  }
+  for (std::size_t at = 0; at < parents.size(); ++at) CHECK_EQUAL(parents[at], at == 0 ? 0u : 1u);
+  for (const std::uint32_t token : part.tokens) CHECK(token < width);
+}
+
+// A folder that goes when the test ends.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("tokamata-test-" + std::to_string(std::random_device()()))) {}
+  ~Folder() {
+    std::error_code none;
+    std::filesystem::remove_all(path_, none);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> found;
+    if (std::filesystem::exists(path_))
+      for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path());
+    return found;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void write(const std::filesystem::path& place, const std::string& bytes) {
+  std::ofstream(place, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+TEST(what_was_written_is_read) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const Case one = random_case(random);
+    const auto read = part_of_bytes(bytes_of_part(one.structure, one.part), one.structure, one.width);
+    CHECK(read.has_value());
+    CHECK(same(*read, one.part));
+    check_walkable(*read, one.width);
+  }
+}
+
+TEST(what_is_damaged_is_refused) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 40; ++round) {
+    const Case one = random_case(random);
+    const std::string bytes = bytes_of_part(one.structure, one.part);
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+      CHECK(!part_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.width));
+    CHECK(!part_of_bytes(bytes + '\0', one.structure, one.width));
+    CHECK(!part_of_bytes(bytes, one.structure + "x", one.width));
+    if (!one.part.is_inner()) CHECK(!part_of_bytes(bytes, one.structure, one.width + 32));
+    for (int flip = 0; flip < 100; ++flip) {
+      std::string damaged = bytes;
+      damaged[below(random, static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<char>(1u << below(random, 8));
+      CHECK(!part_of_bytes(damaged, one.structure, one.width));
+    }
+  }
+}
+
+// As if somebody had meant to: what is read, if anything, can be walked.
+TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
+  constexpr std::size_t kChecksum = 8, kBehind = 16;
+  std::mt19937 random(3);
+  unsigned taken = 0, refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Case one = random_case(random);
+    const std::string bytes = bytes_of_part(one.structure, one.part);
+    for (int damage = 0; damage < 200; ++damage) {
+      std::string damaged = bytes;
+      for (std::uint32_t changes = 1 + below(random, 3); changes > 0; --changes) {
+        const std::size_t at = kBehind + below(random, static_cast<std::uint32_t>(damaged.size() - kBehind));
+        switch (below(random, 4)) {
+          case 0: damaged[at] ^= static_cast<char>(1u << below(random, 8)); break;
+          case 1: damaged[at] = static_cast<char>(below(random, 2) ? 0xff : below(random, 4)); break;
+          case 2: damaged.insert(at, 1 + below(random, 9), '\0'); break;
+          default: damaged.erase(at, 1 + below(random, 9));
+        }
+        if (damaged.size() <= kBehind) damaged = bytes;
+      }
+      const std::uint64_t sum = tokamata::checksum_of(std::string_view(damaged).substr(kBehind));
+      damaged.replace(kChecksum, sizeof sum, reinterpret_cast<const char*>(&sum), sizeof sum);
+      const auto read = part_of_bytes(damaged, one.structure, one.width);
+      if (read) check_walkable(*read, one.width);
+      if (const auto structure = tokamata::structure_of(damaged))
+        if (const auto other = part_of_bytes(damaged, *structure, one.width)) check_walkable(*other, one.width);
+      ++(read ? taken : refused);
+    }
+  }
+  CHECK(taken > 1000);  // both happen
+  CHECK(refused > 1000);
+}
+
+TEST(files_are_found_by_those_who_come_after) {
+  std::mt19937 random(4);
+  const Folder folder;
+  const Case one = random_case(random);
+  PartFiles first(folder.path(), one.width, kNone, kMuch), second(folder.path(), one.width, kNone, kMuch);
+  CHECK(!second.find(one.structure));
+  first.keep(one.structure, one.part, kSome);
+  CHECK_EQUAL(folder.files().size(), 1u);
+  const auto found = second.find(one.structure);
+  CHECK(found && same(*found, one.part));
+  CHECK(!second.find(one.structure + "x"));
+  if (!one.part.is_inner()) CHECK(!PartFiles(folder.path(), one.width + 32, kNone, kMuch).find(one.structure));
+}
+
+TEST(the_newest_are_read_first) {
+  std::mt19937 random(9);
+  const Folder folder;
+  std::vector<Case> cases;
+  PartFiles files(folder.path(), 64, kNone, kMuch);
+  CHECK(files.newest(kMuch).empty());
+  std::uint64_t newest_two = 0;
+  for (int i = 0; i < 5; ++i) {
+    Case one;
+    do one = random_case(random);
+    while (one.width > 64);
+    one.part.few.clear();
+    one.part.inside.assign(2, 0);
+    one.structure += std::to_string(i);
+    files.keep(one.structure, one.part, kSome);
+    for (const auto& file : folder.files())  // the clock of the disk may be coarse
+      std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) - std::chrono::seconds(1));
+    if (i >= 3) newest_two += bytes_of_part(one.structure, one.part).size();
+    cases.push_back(std::move(one));
+  }
+  const auto found = files.newest(newest_two);
+  CHECK_EQUAL(found.size(), 2u);
+  CHECK_EQUAL(found[0].first, cases[4].structure);
+  CHECK_EQUAL(found[1].first, cases[3].structure);
+  for (const auto& [structure, part] : found) CHECK(same(*part, std::ranges::find(cases, structure, &Case::structure)->part));
+  for (const auto& file : folder.files()) write(file, "nothing");
+  CHECK(files.newest(kMuch).empty());
+}
+
+TEST(damaged_files_are_written_over) {
+  std::mt19937 random(5);
+  const Folder folder;
+  const Case one = random_case(random);
+  PartFiles files(folder.path(), one.width, kNone, kMuch);
+  for (const std::string& damage : {std::string(), std::string("nothing"), std::string(1000, '\xff')}) {
+    files.keep(one.structure, one.part, kSome);
+    CHECK_EQUAL(folder.files().size(), 1u);
+    write(folder.files()[0], damage);
+    CHECK(!files.find(one.structure));
+  }
+  files.keep(one.structure, one.part, kSome);
+  CHECK(files.find(one.structure));
+}
+
+TEST(no_more_is_written_than_is_allowed_or_worth_it) {
+  std::mt19937 random(6);
+  const Folder folder;
+  const Case one = random_case(random);
+  const std::uint64_t size = bytes_of_part(one.structure, one.part).size();
+  PartFiles files(folder.path(), one.width, PartFiles::Duration(0.5), size);
+  files.keep(one.structure, one.part, kNone);
+  CHECK(folder.files().empty());
+  files.keep(one.structure, one.part, kSome);
+  CHECK_EQUAL(folder.files().size(), 1u);
+  files.keep(one.structure + "x", one.part, kSome);
+  CHECK_EQUAL(folder.files().size(), 1u);
+}
+
+TEST(a_folder_that_cannot_be_had_keeps_nothing) {
+  std::mt19937 random(7);
+  const Folder folder;
+  write(folder.path(), "a file, where a folder should be");
+  const Case one = random_case(random);
+  PartFiles files(folder.path(), one.width, kNone, kMuch);
+  files.keep(one.structure, one.part, kSome);
+  CHECK(!files.find(one.structure));
+}
+
+TEST(many_write_and_read_at_once) {
+  std::mt19937 random(8);
+  const Folder folder;
+  std::vector<Case> cases;
+  for (int i = 0; i < 4; ++i) cases.push_back(random_case(random));
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> wrong = 0, found = 0;
+  for (unsigned thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (unsigned round = 0; round < 50; ++round) {
+        const Case& one = cases[(round + thread) % cases.size()];
+        PartFiles files(folder.path(), one.width, kNone, kMuch);
+        if (round % 3 == 0) files.keep(one.structure, one.part, kSome);
+        if (const auto part = files.find(one.structure)) ++(same(*part, one.part) ? found : wrong);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQUAL(wrong.load(), 0u);
+  CHECK(found.load() > 0);
+  CHECK(folder.files().size() <= cases.size());  // nothing unfinished is left
+}
+
+}  // namespace
