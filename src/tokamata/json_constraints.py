@@ -72,7 +72,7 @@ class JsonConstraint(Constraint):
         style: how values are written.
     """
 
-    __slots__ = ("_reading", "_relaxed", "_root", "_table", "style")
+    __slots__ = ("_declares", "_reading", "_relaxed", "_root", "_table", "style")
 
     def __init__(
         self,
@@ -83,15 +83,18 @@ class JsonConstraint(Constraint):
         reading: Reading | None = None,
         reader: Callable[[str], Any] | None = None,
         relaxed: Sequence[ReportEntry] = (),
+        declares: bool = True,
     ) -> None:
         """``reader`` makes values of texts, where they are not what ``json.loads`` gives.
 
-        ``relaxed``: what was left out before there was a schema.
+        ``relaxed``: what was left out before there was a schema.  ``declares``: whether it may name
+        properties; where it does not, both orders of them are the same.
         """
         self._table = table
         self._root = root
         self._reading = reading
         self._relaxed = relaxed
+        self._declares = declares
         self.style = style
         super().__init__(table.texts(root, *style), name, reader=reader or read_json)
 
@@ -123,10 +126,15 @@ class JsonConstraint(Constraint):
         """All JSON values that are not of this constraint."""
         table = _core.ValueTable()
         root = table.negate(table.include(self._table, self._root))
-        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}")
+        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}", declares=self._declares)
 
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint) -> JsonConstraint:
-        if self.style != other.style:
+        style, other_style = self.style, other.style
+        if not self._declares:
+            style = style._replace(property_order=other_style.property_order)
+        elif not other._declares:
+            other_style = other_style._replace(property_order=style.property_order)
+        if style != other_style:
             raise AlgebraError(
                 f"{clipped(repr(self))} and {clipped(repr(other))} write their values in different styles, "
                 f"{self.style} and {other.style}; make both in one"
@@ -139,7 +147,8 @@ class JsonConstraint(Constraint):
         reader = self._reader
         if operator == "&" and reader is read_json:
             reader = other._reader  # values of both are values of either
-        return JsonConstraint(table, root, self.style, clipped(name), reader=reader)
+        declares = self._declares or other._declares
+        return JsonConstraint(table, root, style, clipped(name), reader=reader, declares=declares)
 
 
 def json_schema(
@@ -223,7 +232,7 @@ def json(
             root = container(root)
     bounds = (("max_depth", max_depth), ("max_items", max_items))
     given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
-    return JsonConstraint(table, root, style, f"json({', '.join(given)})")
+    return JsonConstraint(table, root, style, f"json({', '.join(given)})", declares=False)
 
 
 def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
