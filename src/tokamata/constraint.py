@@ -276,13 +276,19 @@ class Constraint:
                 self,
             )
         except EmptyConstraintError as error:
-            blamed = why_empty(self, limits, cancel)
-            raise EmptyConstraintError(f"{error}\n{blamed}") if blamed else error from None
+            blamed, pointers = self._why_empty(vocabulary, limits, cancel)
+            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
 
     def __repr__(self) -> str:
         return f"tokamata.regex({self.pattern!r})" if self._is_pattern else self.pattern
 
     # ---- inner --------------------------------------------------------------------------------
+
+    def _why_empty(
+        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Why no text matches, in words, and the places in a schema that are to blame."""
+        return why_empty(self, limits, cancel), ()
 
     @property
     def _expression(self) -> _core.Expression:

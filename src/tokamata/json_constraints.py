@@ -8,13 +8,15 @@ one schema with both says.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError
+from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, UnspellableError
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.table import ARRAY, OBJECT
 from tokamata.patterns.json_schema.text import read_json
@@ -22,8 +24,10 @@ from tokamata.patterns.json_schema.text import read_json
 if TYPE_CHECKING:
     import referencing
 
-    from tokamata.limits import Limits
+    from tokamata.limits import CancelToken, Limits
     from tokamata.patterns.json_schema import Reading, ReportEntry
+    from tokamata.patterns.json_schema.contradictions import Blamed
+    from tokamata.vocabulary import Vocabulary
 
 __all__ = [
     "JsonConstraint",
@@ -39,6 +43,9 @@ __all__ = [
 PropertyOrder = Literal["schema", "any"]
 Whitespace = Literal["compact", "natural", "any"]
 Spelling = Literal["plain", "any"]
+
+_MOST_SECONDS = 2.0  # that are spent on finding what contradicts itself
+_MOST_SHOWN = 8  # schemas
 
 _CHOICES = {
     "property_order": ("schema", "any"),
@@ -128,6 +135,34 @@ class JsonConstraint(Constraint):
         root = table.negate(table.include(self._table, self._root))
         return JsonConstraint(table, root, self.style, f"~{self._as_operand()}", declares=self._declares)
 
+    def _why_empty(
+        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Which keywords of the schema contradict each other."""
+        if self._reading is None:
+            return super()._why_empty(vocabulary, limits, cancel)
+        end = time.monotonic() + min(limits.seconds, _MOST_SECONDS)
+
+        def is_empty(table: _core.ValueTable, root: int) -> bool | None:
+            left = end - time.monotonic()
+            if left <= 0:
+                return None
+            texts = Constraint(table.texts(root, *self.style), "")
+            try:
+                texts.compile(vocabulary, limits=replace(limits, seconds=left), cancel=cancel)
+            except EmptyConstraintError:
+                return True
+            except LimitExceeded:
+                return None
+            except UnspellableError:
+                pass
+            return False
+
+        blamed = self._reading.blamed(is_empty)
+        shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
+        told = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
+        return told, tuple(one.pointer for one in blamed)
+
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint) -> JsonConstraint:
         style, other_style = self.style, other.style
         if not self._declares:
@@ -149,6 +184,12 @@ class JsonConstraint(Constraint):
             reader = other._reader  # values of both are values of either
         declares = self._declares or other._declares
         return JsonConstraint(table, root, style, clipped(name), reader=reader, declares=declares)
+
+
+def _shown(blamed: Blamed) -> str:
+    """A schema and its keywords, as messages have them."""
+    keywords = " and ".join(repr(keyword) for keyword in blamed.keywords) or "false"
+    return f"{keywords} at {clipped(blamed.pointer, 120) or 'its root'}"
 
 
 def json_schema(

@@ -124,6 +124,7 @@ class Reader:
     """One reading of a schema: what is under way, and what was made.
 
     Attributes:
+        root: the schema at the root; ``options``: what the caller chose.
         table: where nodes are made.
         scope: the scope of the schema under way; ``handlers`` is what its dialect does with keywords.
         polar: schemas are read once for each sign; ``positive`` is the sign of the schema under way.
@@ -141,6 +142,7 @@ class Reader:
     def __init__(self, schema: Any, table: Table, options: Options, polar: bool = False) -> None:
         self.root = schema
         self.table = table
+        self.options = options
         self.asserts_formats = options.asserts_formats
         self.strict = options.strict
         self.depth = options.depth
