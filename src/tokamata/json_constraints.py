@@ -19,7 +19,7 @@ from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, UnspellableError
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.table import ARRAY, OBJECT
-from tokamata.patterns.json_schema.text import read_json
+from tokamata.patterns.json_schema.text import beginning, read_json
 
 if TYPE_CHECKING:
     import referencing
@@ -227,8 +227,8 @@ def json_schema(
     reading = read_schema(
         schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits
     )
-    shown = schema if isinstance(schema, str) else repr(schema)
-    name = " ".join(shown[:400].split())
+    shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
+    name = " ".join(shown.split())
     return JsonConstraint(table, reading.root, style, f"json_schema({clipped(name)})", reading)
 
 

@@ -129,9 +129,14 @@ class _Search:
             shown = [one for one in group if one in schema]
             inside = tuple(f"{pointer}/{one}/" for one in shown)
             leads = any(f"{other}/".startswith(inside) for other in pointers.values())
-            if not leads and (keyword not in _WAYS or len(self.units) == 1):
+            if not leads and (keyword not in _WAYS or self._ends_at_false(schema, keyword)):
                 by_pointer.setdefault(pointer, []).extend(shown)
         return [Blamed(pointer, tuple(keywords)) for pointer, keywords in by_pointer.items()]
+
+    def _ends_at_false(self, schema: dict[str, Any], keyword: str) -> bool:
+        """Whether a reference leads to the schema ``false``, which has no keyword to blame."""
+        targets = (scope.targets.get((keyword, schema[keyword])) for scope in self._reader.references.scopes)
+        return any(found is not None and found[0] is False for found in targets)
 
 
 class _Widened(Reader):
