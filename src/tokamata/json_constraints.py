@@ -8,7 +8,6 @@ one schema with both says.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from tokamata import _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, UnspellableError
+from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
+from tokamata.limits import Watch
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.table import ARRAY, OBJECT
 from tokamata.patterns.json_schema.text import beginning, read_json
@@ -141,24 +141,19 @@ class JsonConstraint(Constraint):
         """Which keywords of the schema contradict each other."""
         if self._reading is None:
             return super()._why_empty(vocabulary, limits, cancel)
-        end = time.monotonic() + min(limits.seconds, _MOST_SECONDS)
+        limits = replace(limits, seconds=min(limits.seconds, _MOST_SECONDS))
 
-        def is_empty(table: _core.ValueTable, root: int) -> bool | None:
-            left = end - time.monotonic()
-            if left <= 0:
-                return None
+        def is_empty(table: _core.ValueTable, root: int) -> bool:
             texts = Constraint(table.texts(root, *self.style), "")
             try:
-                texts.compile(vocabulary, limits=replace(limits, seconds=left), cancel=cancel)
+                texts.compile(vocabulary, limits=limits, cancel=cancel)
             except EmptyConstraintError:
                 return True
-            except LimitExceeded:
-                return None
             except UnspellableError:
                 pass
             return False
 
-        blamed = self._reading.blamed(is_empty)
+        blamed = self._reading.blamed(is_empty, Watch(limits, cancel))
         shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
         told = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return told, tuple(one.pointer for one in blamed)
@@ -202,6 +197,7 @@ def json_schema(
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> JsonConstraint:
     """The JSON texts whose values a JSON Schema accepts.
 
@@ -215,17 +211,18 @@ def json_schema(
         strict: whether what cannot be enforced exactly is an error; otherwise it is left out, which only
             ever widens what is accepted, and :meth:`JsonConstraint.report` says so.
         registry: documents that references may lead to; nothing is fetched but by it.
-        limits: ``depth`` bounds how deep the schema nests.
+        limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
+        cancel: stops the reading, from another thread.
 
     Raises:
         SchemaError: it is not a schema, or a reference in it leads nowhere.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
-        LimitExceeded: it nests too deep.
+        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
     style = checked_style(property_order, whitespace, spelling)
     table = _core.ValueTable()
     reading = read_schema(
-        schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits
+        schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits, cancel=cancel
     )
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
     name = " ".join(shown.split())

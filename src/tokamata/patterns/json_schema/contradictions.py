@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tokamata import _core
+from tokamata.errors import LimitExceeded
 from tokamata.patterns.json_schema.reading import Options, Reader
 from tokamata.patterns.json_schema.unevaluated import unevaluated
 
@@ -57,22 +58,23 @@ class Blamed(NamedTuple):
     keywords: tuple[str, ...]
 
 
-def blamed(
-    schema: Any, options: Options, is_empty: Callable[[_core.ValueTable, int], bool | None]
-) -> list[Blamed]:
+def blamed(schema: Any, options: Options, is_empty: Callable[[_core.ValueTable, int], bool]) -> list[Blamed]:
     """Keywords that have no value together, by the schema that they stand in; none where nothing was found.
 
     Args:
         schema: one that can be read, and has no value.
-        options: how it was read.
-        is_empty: whether a node of a table has no value; ``None`` where time is up.
+        options: how it was read; the watch ends the search.
+        is_empty: whether a node of a table has no value; may raise :class:`tokamata.LimitExceeded`.
     """
     if schema is False:
         return [Blamed("", ())]
     search = _Search(schema, options, is_empty)
-    if not search.is_empty(set()):
-        return []
-    search.minimize()
+    try:
+        if not search.is_empty(set()):
+            return []
+        search.minimize()
+    except LimitExceeded:
+        pass  # what was found so far is true as well
     return search.found()
 
 
@@ -85,10 +87,11 @@ class _Search:
     """
 
     def __init__(
-        self, schema: Any, options: Options, is_empty: Callable[[_core.ValueTable, int], bool | None]
+        self, schema: Any, options: Options, is_empty: Callable[[_core.ValueTable, int], bool]
     ) -> None:
         self._schema, self._options, self._ask = schema, options, is_empty
         self._questions = 0
+        self._reader: Reader | None = None
         self.dropped: set[_Unit] = set()
         self.units: dict[_Unit, dict[str, Any]] = {}
 
@@ -97,10 +100,7 @@ class _Search:
         self._questions += 1
         table = _core.ValueTable()
         reader = _Widened(self._schema, table, self._options, dropped)
-        empty = self._ask(table, reader.whole().root)
-        if empty is None:
-            self._questions = _MOST_QUESTIONS
-        if not empty:
+        if not self._ask(table, reader.whole().root):
             return False
         self.dropped, self.units, self._reader = dropped, reader.units, reader
         return True
@@ -120,6 +120,8 @@ class _Search:
 
     def found(self) -> list[Blamed]:
         """What is left, without keywords that only lead to it."""
+        if self._reader is None:
+            return []
         places = self._reader.places
         pointers = {unit: places.pointer(schema) for unit, schema in self.units.items()}
         by_pointer: dict[str, list[str]] = {}
@@ -135,6 +137,7 @@ class _Search:
 
     def _ends_at_false(self, schema: dict[str, Any], keyword: str) -> bool:
         """Whether a reference leads to the schema ``false``, which has no keyword to blame."""
+        assert self._reader is not None
         targets = (scope.targets.get((keyword, schema[keyword])) for scope in self._reader.references.scopes)
         return any(found is not None and found[0] is False for found in targets)
 

@@ -13,6 +13,7 @@ from tokamata.patterns.json_schema.keywords.strings import format_expression
 
 if TYPE_CHECKING:
     from tokamata import _core
+    from tokamata.limits import Watch
     from tokamata.patterns.json_schema.contradictions import Blamed
     from tokamata.patterns.json_schema.reading import Reader
     from tokamata.patterns.json_schema.references import Scope
@@ -79,11 +80,11 @@ class Reading:
         """Whether nothing was left out."""
         return not self._reader.relaxed
 
-    def blamed(self, is_empty: Callable[[_core.ValueTable, int], bool | None]) -> list[Blamed]:
+    def blamed(self, is_empty: Callable[[_core.ValueTable, int], bool], watch: Watch) -> list[Blamed]:
         """Which keywords leave no value; see :func:`.contradictions.blamed`."""
         from tokamata.patterns.json_schema.contradictions import blamed  # late: it reads schemas itself
 
-        return blamed(self._reader.root, self._reader.options, is_empty)
+        return blamed(self._reader.root, self._reader.options._replace(watch=watch), is_empty)
 
     def report(self) -> list[ReportEntry]:
         """What became of each keyword of each schema that the root leads to, in the order of the document."""

@@ -55,7 +55,7 @@ def pattern_properties(reader: Reader, schema: dict[str, Any], value: Any, opera
         if type(pattern) is not str:
             raise Fault(schema, "patternProperties", pattern, "regular expressions, as strings")
         node = reader.read(subschema)
-        language = pattern_expression(pattern)
+        language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             if node != reader.anything:
                 operands.append(reader.refuse(schema, "patternProperties", f"{language} {pattern!r:.100}"))
