@@ -29,6 +29,7 @@ _NAMES = ", ".join(f'"{name}"' for name in TYPE_MASKS)
 _FLAT = {str, bool, type(None)}
 _SHORT = {*_FLAT, float}
 _SHORT_BITS = 64
+_SHORT_EXPONENT = 300
 
 
 def type_(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
@@ -107,7 +108,12 @@ def _long_numbers(values: list[Any]) -> Iterator[str]:
             stack.extend(one)
         elif type(one) is dict:
             stack.extend(one.values())
-        elif type(one) is Decimal or (type(one) is int and one.bit_length() > _SHORT_BITS):
+        elif type(one) is int:
+            if one.bit_length() > _SHORT_BITS:
+                yield str(one)
+        elif type(one) is Decimal and (
+            abs(one.adjusted()) > _SHORT_EXPONENT or len(str(one)) > _SHORT_EXPONENT
+        ):
             yield str(one)
 
 
