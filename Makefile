@@ -8,11 +8,15 @@ SANITIZED := build/sanitized
 
 .PHONY: demo exactness test test-core test-threads test-python types lint bench clean
 
-# A plain pattern; then lookarounds, and a budget that the text must end in; then a text in any tokens that spell
+# JSON of a schema, and of a Python type; a plain pattern; then lookarounds, and a budget that the text must end in; then a text in any tokens that spell
 # it, with those struck through that are not the tokenizer's own, and in the tokenizer's own alone.
 PAINTER := --prompt 'A painter as JSON: {"name": "Paul Klee",' \
   --regex ' "born": [12][0-9]{3}, "country": "(Switzerland|Germany|France)", "style": "(cubism|expressionism)"\}'
 demo: $(VENV)/demo.stamp
+	$(BIN)/tokamata generate --greedy --max-new-tokens 80 --compare \
+	  --schema examples/person.json --prompt 'A painter as JSON: '
+	$(BIN)/tokamata generate --greedy --max-new-tokens 80 --compare \
+	  --type examples/painter.py:Painter --prompt 'Paul Klee, the painter, as JSON: '
 	$(BIN)/tokamata generate --greedy --max-new-tokens 60 --compare \
 	  --regex '"[A-Z][A-Za-z ]{2,40}" by [A-Z][a-z]+( [A-Z][a-z]+){1,2}, 1[5-9][0-9]{2}\.' \
 	  --prompt 'A famous novel, its author and its year: '

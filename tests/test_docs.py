@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+import tokamata as tk
+
 DOCS = Path(__file__).parent.parent / "docs"
+README = DOCS.parent / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text(encoding="utf-8"))]
 
@@ -36,6 +39,25 @@ def run(text: str, name: str, namespace: dict[str, Any]) -> None:
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run(page.read_text(encoding="utf-8"), str(page), {"__name__": "__main__"})
+
+
+def test_examples_of_json_in_the_readme(
+    model: Any, tokenizer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of the section on JSON: others want a real model."""
+    vocabulary = tk.Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=[256])
+    namespace = {"tk": tk, "model": model, "tokenizer": tokenizer, "vocabulary": vocabulary}
+    section = README.read_text(encoding="utf-8").split("\n## JSON\n")[1].split("\n## ")[0]
+    run(section, str(README), namespace)
+    result, person = namespace["result"], namespace["person"]
+    assert isinstance(result.parse(), namespace["Person"])
+    assert result.text in capsys.readouterr().out
+    assert (person.name, person.born, person.languages) == ("Paul Klee", 1879, {"German"})
+    assert {entry.status for entry in namespace["records"].report()} == {"enforced"}
+    for text, good in (('{"id": 7}', True), ('{"id": 7, "tags": []}', False), ('{"id": 0}', False)):
+        matcher = namespace["flat"].compile(vocabulary).matcher()
+        taken = all(map(matcher.advance, text.encode()))
+        assert (taken and matcher.is_accepting) == good
 
 
 def test_examples_that_are_wrong_fail() -> None:

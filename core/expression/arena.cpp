@@ -366,6 +366,10 @@ ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
                  .constrained = b.constrained,
                  .edges = b.edges,
                  .text = b.text,
+                 .waits = false,  // each round makes its own choice, whatever was chosen before
+                 .rules = b.rules,
+                 .by_byte = b.by_byte,
+                 .suspect = b.suspect,
                  .spelled = spelled_times(rounds, b.spelled),
                  .shortest = capped(rounds * b.shortest),
                  .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),

@@ -102,7 +102,7 @@ void Arena::distribute(ExpressionId begun, ExpressionId tail, std::vector<Expres
 // The same under a guard; what was met without one, or under another, is met again.
 void Arena::derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
                            std::vector<ExpressionId>& out) {
-  const ExpressionId rest_of_guard = derivative(guard, run.symbol, run.budget);
+  const ExpressionId rest_of_guard = settled(derivative(guard, run.symbol, run.budget));
   if (rest_of_guard == kEmpty) return;
   Derivation own{run.symbol, run.budget, run.remember};
   std::vector<ExpressionId> alternatives;
@@ -137,24 +137,25 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
   }
 }
 
-// Of what sees its own text alone, or stands where nothing follows.
+// Of what sees its own text alone, or stands where nothing follows.  Choices that are made inside are made for all
+// that follows inside.
 ExpressionId Arena::derive_closed(const ExpressionNode& n, const Derivation& run) {
   switch (n.kind) {
     case Kind::Intersection: {
       std::vector<ExpressionId> parts;
       for (std::uint32_t i = 0; i < n.second; ++i) {
-        parts.push_back(derivative(items_[n.first + i], run.symbol, run.budget));
+        parts.push_back(settled(derivative(items_[n.first + i], run.symbol, run.budget)));
         if (parts.back() == kEmpty) return kEmpty;
       }
       return intersect(parts);
     }
     case Kind::Complement:
-      return complement(derivative(n.body(), run.symbol, run.budget));
+      return complement(settled(derivative(n.body(), run.symbol, run.budget)));
     case Kind::Scope:
-      return scope(derivative(n.body(), run.symbol, run.budget));
+      return scope(settled(derivative(n.body(), run.symbol, run.budget)));
     default: {  // Guarded
-      const ExpressionId guard = derivative(n.guard(), run.symbol, run.budget);
-      return guard == kEmpty ? kEmpty : guarded(derivative(n.core(), run.symbol, run.budget), guard);
+      const ExpressionId guard = settled(derivative(n.guard(), run.symbol, run.budget));
+      return guard == kEmpty ? kEmpty : guarded(settled(derivative(n.core(), run.symbol, run.budget)), guard);
     }
   }
 }

@@ -43,8 +43,11 @@ class Layout {
   ExpressionId behind_blank(Gap gap, ExpressionId what, const Work& work) const;
   // The alternatives of `what` behind a line break; kEmpty where there are none.
   ExpressionId behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work);
-  // Whether a text at this depth may still choose its width.
-  bool waits(Indent indent) const { return whitespace_ == Whitespace::Natural && indent.width == Indent::kOpen; }
+  // Whether a text at this depth may have chosen its width before.  At depth 0 it has not begun: what a text before it
+  // has chosen is no matter of its own.
+  bool waits(Indent indent) const {
+    return whitespace_ == Whitespace::Natural && indent.width == Indent::kOpen && indent.depth > 0;
+  }
   bool has_depth() const { return whitespace_ == Whitespace::Natural; }
   void forget_expressions() { open_indents_.clear(); }
 

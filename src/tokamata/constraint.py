@@ -17,7 +17,7 @@ from tokamata.arguments import checked_bounds, checked_text, clipped
 from tokamata.blame import why_empty
 from tokamata.compiled import CompiledConstraint, Tokenization
 from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, NoValuesError, ParseError
-from tokamata.limits import CancelToken, Limits
+from tokamata.limits import CancelToken, Limits, Watch
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
 
@@ -276,13 +276,19 @@ class Constraint:
                 self,
             )
         except EmptyConstraintError as error:
-            blamed = why_empty(self, limits, cancel)
-            raise EmptyConstraintError(f"{error}\n{blamed}") if blamed else error from None
+            blamed, pointers = self._why_empty(vocabulary, limits, cancel)
+            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
 
     def __repr__(self) -> str:
         return f"tokamata.regex({self.pattern!r})" if self._is_pattern else self.pattern
 
     # ---- inner --------------------------------------------------------------------------------
+
+    def _why_empty(
+        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Why no text matches, in words, and the places in a schema that are to blame."""
+        return why_empty(self, limits, cancel), ()
 
     @property
     def _expression(self) -> _core.Expression:
@@ -365,7 +371,12 @@ _JOINS: dict[str, Callable[[list[_core.Expression]], _core.Expression]] = {
 
 
 def regex(
-    pattern: str, flags: re.RegexFlag | int = 0, *, dialect: Literal["python", "ecma"] = "python"
+    pattern: str,
+    flags: re.RegexFlag | int = 0,
+    *,
+    dialect: Literal["python", "ecma"] = "python",
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> Constraint:
     r"""The texts that a regular expression matches.
 
@@ -383,16 +394,18 @@ def regex(
         pattern: the regular expression.
         flags: ``re.IGNORECASE``, ``re.MULTILINE``, ``re.DOTALL``, ``re.VERBOSE``, ``re.ASCII``, or 0.
         dialect: whose syntax it is.
+        limits: the ``seconds`` that reading it may take; ``Limits()`` by default.
+        cancel: stops the reading, from another thread.
 
     Raises:
         PatternSyntaxError: it does not parse.
         NotRegularError: it uses what no regular language can say (backreferences, conditionals).
         UnsupportedPatternError: it uses what tokamata cannot express.
-        LimitExceeded: it nests too deep, or names too many code points.
+        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
-    return Constraint(
-        to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS), pattern, is_pattern=True
-    )
+    watch = Watch(limits, cancel)
+    expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
+    return Constraint(expression, pattern, is_pattern=True)
 
 
 def literal(text: str) -> Constraint:

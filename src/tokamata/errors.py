@@ -154,7 +154,20 @@ class NoValuesError(TokamataError, TypeError):
 
 
 class EmptyConstraintError(TokamataError, ValueError):
-    """A constraint that no text matches."""
+    """A constraint that no text matches.
+
+    Attributes:
+        pointers: JSON Pointers to the schemas whose keywords contradict each other (``""`` is the root); none
+            where it was not made from a schema, or where time was up before any were found.
+    """
+
+    def __init__(self, message: str, pointers: tuple[str, ...] = ()) -> None:
+        super().__init__(message, pointers)
+        self.message = message
+        self.pointers = pointers
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class UnspellableError(TokamataError, ValueError):

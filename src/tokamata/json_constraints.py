@@ -9,21 +9,25 @@ one schema with both says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError
+from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
+from tokamata.limits import Watch
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.table import ARRAY, OBJECT
-from tokamata.patterns.json_schema.text import read_json
+from tokamata.patterns.json_schema.text import beginning, read_json
 
 if TYPE_CHECKING:
     import referencing
 
-    from tokamata.limits import Limits
+    from tokamata.limits import CancelToken, Limits
     from tokamata.patterns.json_schema import Reading, ReportEntry
+    from tokamata.patterns.json_schema.contradictions import Blamed
+    from tokamata.vocabulary import Vocabulary
 
 __all__ = [
     "JsonConstraint",
@@ -39,6 +43,9 @@ __all__ = [
 PropertyOrder = Literal["schema", "any"]
 Whitespace = Literal["compact", "natural", "any"]
 Spelling = Literal["plain", "any"]
+
+_MOST_SECONDS = 2.0  # that are spent on finding what contradicts itself
+_MOST_SHOWN = 8  # schemas
 
 _CHOICES = {
     "property_order": ("schema", "any"),
@@ -72,7 +79,7 @@ class JsonConstraint(Constraint):
         style: how values are written.
     """
 
-    __slots__ = ("_reading", "_relaxed", "_root", "_table", "style")
+    __slots__ = ("_declares", "_reading", "_relaxed", "_root", "_table", "style")
 
     def __init__(
         self,
@@ -83,15 +90,18 @@ class JsonConstraint(Constraint):
         reading: Reading | None = None,
         reader: Callable[[str], Any] | None = None,
         relaxed: Sequence[ReportEntry] = (),
+        declares: bool = True,
     ) -> None:
         """``reader`` makes values of texts, where they are not what ``json.loads`` gives.
 
-        ``relaxed``: what was left out before there was a schema.
+        ``relaxed``: what was left out before there was a schema.  ``declares``: whether it may name
+        properties; where it does not, both orders of them are the same.
         """
         self._table = table
         self._root = root
         self._reading = reading
         self._relaxed = relaxed
+        self._declares = declares
         self.style = style
         super().__init__(table.texts(root, *style), name, reader=reader or read_json)
 
@@ -123,10 +133,38 @@ class JsonConstraint(Constraint):
         """All JSON values that are not of this constraint."""
         table = _core.ValueTable()
         root = table.negate(table.include(self._table, self._root))
-        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}")
+        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}", declares=self._declares)
+
+    def _why_empty(
+        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Which keywords of the schema contradict each other."""
+        if self._reading is None:
+            return super()._why_empty(vocabulary, limits, cancel)
+        limits = replace(limits, seconds=min(limits.seconds, _MOST_SECONDS))
+
+        def is_empty(table: _core.ValueTable, root: int) -> bool:
+            texts = Constraint(table.texts(root, *self.style), "")
+            try:
+                texts.compile(vocabulary, limits=limits, cancel=cancel)
+            except EmptyConstraintError:
+                return True
+            except UnspellableError:
+                pass
+            return False
+
+        blamed = self._reading.blamed(is_empty, Watch(limits, cancel))
+        shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
+        told = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
+        return told, tuple(one.pointer for one in blamed)
 
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint) -> JsonConstraint:
-        if self.style != other.style:
+        style, other_style = self.style, other.style
+        if not self._declares:
+            style = style._replace(property_order=other_style.property_order)
+        elif not other._declares:
+            other_style = other_style._replace(property_order=style.property_order)
+        if style != other_style:
             raise AlgebraError(
                 f"{clipped(repr(self))} and {clipped(repr(other))} write their values in different styles, "
                 f"{self.style} and {other.style}; make both in one"
@@ -139,7 +177,14 @@ class JsonConstraint(Constraint):
         reader = self._reader
         if operator == "&" and reader is read_json:
             reader = other._reader  # values of both are values of either
-        return JsonConstraint(table, root, self.style, clipped(name), reader=reader)
+        declares = self._declares or other._declares
+        return JsonConstraint(table, root, style, clipped(name), reader=reader, declares=declares)
+
+
+def _shown(blamed: Blamed) -> str:
+    """A schema and its keywords, as messages have them."""
+    keywords = " and ".join(repr(keyword) for keyword in blamed.keywords) or "false"
+    return f"{keywords} at {clipped(blamed.pointer, 120) or 'its root'}"
 
 
 def json_schema(
@@ -152,6 +197,7 @@ def json_schema(
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> JsonConstraint:
     """The JSON texts whose values a JSON Schema accepts.
 
@@ -165,20 +211,21 @@ def json_schema(
         strict: whether what cannot be enforced exactly is an error; otherwise it is left out, which only
             ever widens what is accepted, and :meth:`JsonConstraint.report` says so.
         registry: documents that references may lead to; nothing is fetched but by it.
-        limits: ``depth`` bounds how deep the schema nests.
+        limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
+        cancel: stops the reading, from another thread.
 
     Raises:
         SchemaError: it is not a schema, or a reference in it leads nowhere.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
-        LimitExceeded: it nests too deep.
+        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
     style = checked_style(property_order, whitespace, spelling)
     table = _core.ValueTable()
     reading = read_schema(
-        schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits
+        schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits, cancel=cancel
     )
-    shown = schema if isinstance(schema, str) else repr(schema)
-    name = " ".join(shown[:400].split())
+    shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
+    name = " ".join(shown.split())
     return JsonConstraint(table, reading.root, style, f"json_schema({clipped(name)})", reading)
 
 
@@ -223,7 +270,7 @@ def json(
             root = container(root)
     bounds = (("max_depth", max_depth), ("max_items", max_items))
     given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
-    return JsonConstraint(table, root, style, f"json({', '.join(given)})")
+    return JsonConstraint(table, root, style, f"json({', '.join(given)})", declares=False)
 
 
 def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:

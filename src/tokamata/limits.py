@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from tokamata._core import CancelToken
+from tokamata.errors import Cancelled, LimitExceeded
 
-__all__ = ["CancelToken", "Limits"]
+__all__ = ["CancelToken", "Limits", "Watch"]
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,27 @@ class Limits:
                 raise ValueError(f"Limits.{name} must be a whole number of at least 1, not {value!r}")
         if not self.seconds > 0:
             raise ValueError(f"Limits.seconds must be above 0, not {self.seconds!r}")
+
+
+class Watch:
+    """Whether what is read in Python, a pattern or a schema, may be read on.
+
+    The engine has its own account of time; this one begins when it is made, and is asked every few steps.
+    """
+
+    __slots__ = ("_cancel", "_end", "_seconds")
+
+    def __init__(self, limits: Limits | None = None, cancel: CancelToken | None = None) -> None:
+        self._seconds = (limits or _DEFAULT).seconds
+        self._end = time.monotonic() + self._seconds
+        self._cancel = cancel
+
+    def check(self) -> None:
+        """Raises :class:`tokamata.LimitExceeded` when time is up, :class:`tokamata.Cancelled` if told."""
+        if self._cancel is not None and self._cancel.cancelled:
+            raise Cancelled("the CancelToken was cancelled; nothing was made")
+        if time.monotonic() > self._end:
+            raise LimitExceeded("seconds", self._seconds)
+
+
+_DEFAULT = Limits()

@@ -33,7 +33,7 @@ from tokamata.patterns.python_types.shapes import Record
 from tokamata.patterns.python_types.values import value_of_member
 
 if TYPE_CHECKING:
-    from tokamata.limits import Limits
+    from tokamata.limits import CancelToken, Limits
 
 __all__ = ["ToolCall", "response_format", "tool_call"]
 
@@ -78,6 +78,7 @@ def response_format(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> Constraint:
     """The texts that a ``response_format`` of OpenAI's interface asks for.
 
@@ -93,11 +94,11 @@ def response_format(
 
     Args:
         given: the response format.
-        property_order, whitespace, spelling, formats, strict, limits: as for :func:`json_schema`.
+        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
 
     Raises:
         SchemaError: it is no response format, or its schema is none; the pointer starts at its root.
-        UnsupportedSchemaError, LimitExceeded: as for :func:`json_schema`.
+        UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
     kind = _mapping(given, "", "a response format: an object").get("type")
     options: dict[str, Any] = {
@@ -107,6 +108,7 @@ def response_format(
         "formats": formats,
         "strict": strict,
         "limits": limits,
+        "cancel": cancel,
     }
     if kind == "text":
         return regex("(?s:.*)")
@@ -133,6 +135,7 @@ def tool_call(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> JsonConstraint:
     """A call of one of some tools, as JSON: ``{"name": "weather", "arguments": {"city": "Bern"}}``.
 
@@ -142,12 +145,12 @@ def tool_call(
         tools: each as OpenAI's interface has it, ``{"type": "function", "function": {"name": …,
             "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as a Python
             function, whose annotations say what its arguments are.  One without a schema takes no arguments.
-        property_order, whitespace, spelling, formats, strict, limits: as for :func:`json_schema`.
+        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
 
     Raises:
         SchemaError: one of them is no tool, or its schema is none; the pointer starts at the list.
         UnsupportedTypeError: a function has arguments of types that cannot be written.
-        UnsupportedSchemaError, LimitExceeded: as for :func:`json_schema`.
+        UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
         ValueError: there is no tool, or two have one name.
     """
     style = checked_style(property_order, whitespace, spelling)
@@ -166,7 +169,9 @@ def tool_call(
     calls = []
     for tool in known:
         with _within(tool.place):
-            reading = read_schema(tool.schema, table=table, formats=formats, strict=strict, limits=limits)
+            reading = read_schema(
+                tool.schema, table=table, formats=formats, strict=strict, limits=limits, cancel=cancel
+            )
         arguments = table.all_of([table.types(OBJECT), reading.root])
         parts = [table.types(OBJECT), table.property("name", table.constant(tool.name)), table.has("name")]
         parts += [table.property("arguments", arguments), table.has("arguments")]

@@ -23,7 +23,7 @@ from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, W
 from tokamata.patterns.json_schema import ReportEntry, read_schema
 
 if TYPE_CHECKING:
-    from tokamata.limits import Limits
+    from tokamata.limits import CancelToken, Limits
 
 __all__ = ["type"]
 
@@ -39,12 +39,18 @@ def type(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> JsonConstraint: ...
 
 
 @overload
 def type(
-    given: Any, *, syntax: Literal["python"], strict: bool = True, limits: Limits | None = None
+    given: Any,
+    *,
+    syntax: Literal["python"],
+    strict: bool = True,
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> Constraint: ...
 
 
@@ -58,6 +64,7 @@ def type(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> Constraint:
     """The texts that stand for the values of a Python type; :meth:`Constraint.parse` gives them back.
 
@@ -78,13 +85,14 @@ def type(
         property_order, whitespace, spelling: how JSON is written; see :func:`json_schema`.
         formats: ``"annotate"`` lets any string stand for dates, UUIDs and the like, in JSON.
         strict: whether what cannot be enforced exactly is an error; otherwise it is left out.
-        limits: ``depth`` bounds how deep the type nests.
+        limits: ``depth`` bounds how deep the type nests, ``seconds`` how long reading it takes.
+        cancel: stops the reading, from another thread.
 
     Raises:
         UnsupportedTypeError: there is no form in which its values are written.
         MissingExtraError: it is pydantic's, and pydantic is not installed.
         UnsupportedSchemaError, SchemaError: what pydantic or a bound says cannot be enforced.
-        LimitExceeded: it nests too deep.
+        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
         ValueError: an option that does not exist, or is not one of this syntax.
     """
     from tokamata.patterns.python_types.names import shown
@@ -112,7 +120,7 @@ def type(
     shape = types.read(given)
     schema = schema_of_shape(shape, asserts_formats=formats == "assert")
     table = _core.ValueTable()
-    reading = read_schema(schema, table=table, formats=formats, strict=strict, limits=limits)
+    reading = read_schema(schema, table=table, formats=formats, strict=strict, limits=limits, cancel=cancel)
     reader = functools.partial(value_of_text, shape)
     relaxed = [ReportEntry(place, "Annotated", "relaxed", reason) for place, reason in types.relaxed]
     return JsonConstraint(table, reading.root, style, name, reading, reader, relaxed)

@@ -36,6 +36,7 @@ class Outer:
     Inner = Flat
 def broken(*rest): ...
 """
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SCHEMA = '{"type": "object", "properties": {"on": {"type": "boolean"}}, "additionalProperties": false}'
 
 
@@ -152,3 +153,14 @@ def test_help_names_them_all() -> None:
     result = CliRunner().invoke(app, ["generate", "--help"], env={"COLUMNS": "120"})
     for option in ("--schema", "--type", "--syntax", "--order", "--whitespace", "--spelling"):
         assert option in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "shown"),
+    [("--schema", "person.json", "languages"), ("--type", "painter.py:Painter", "Painter(")],
+)
+def test_the_examples_that_the_demo_runs(model_folder: Path, option: str, name: str, shown: str) -> None:
+    example = f"{EXAMPLES / name}"
+    result = call(option, example, "-m", model_folder, "--seed", "1", "--compare", "--max-new-tokens", "200")
+    assert result.exit_code == 0, result.output
+    assert shown in result.output

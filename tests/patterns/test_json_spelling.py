@@ -236,7 +236,7 @@ def test_strings(seed: int) -> None:
 
 def test_many_strings() -> None:
     chooser = random.Random(7)
-    letters = "abcdefghijklmnopqrstuvwxyz \"\\\né漢😀"
+    letters = 'abcdefghijklmnopqrstuvwxyz "\\\né漢😀'
     texts = ["".join(chooser.choices(letters, k=20)) for _ in range(5000)]
     free = Engine(_core.spelled_in_json(_core.strings(texts), True))
     for value in chooser.sample(texts, 100):

@@ -171,6 +171,8 @@ def _compare(screen: Screen, job: _Job, asked: Asked, constrained: Stream) -> No
             side.verdict = screen.mark(matches(_result(steps), asked.constraint, job.vocabulary))
             side.summary, side.left = _summary(steps, foreign), Text()
             live.update(draw(), refresh=screen.out.is_terminal)
+    if not screen.out.is_terminal:
+        screen.out.print()  # a line that Live ends on a terminal alone
 
 
 def _marked(screen: Screen, job: _Job, result: Generation, shown: list[str]) -> tuple[Text, int | None]:

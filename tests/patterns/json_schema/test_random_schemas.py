@@ -13,7 +13,7 @@ from kernel_oracle import Oracle
 from random_schemas import DRAFTS, RandomSchemas
 
 from tokamata.errors import UnsupportedSchemaError
-from tokamata.limits import Limits
+from tokamata.limits import Limits, Watch
 from tokamata.patterns.json_schema import RecordingTable
 from tokamata.patterns.json_schema.apart import apart
 from tokamata.patterns.json_schema.reading import Options, Reader
@@ -72,7 +72,7 @@ def test_no_value_is_in_schemas_of_two_groups() -> None:
     for seed in range(200):
         chance = random.Random(seed)
         schemas = [variant(chance) for _ in range(chance.randint(2, 5))]
-        reader = Reader({}, RecordingTable(), Options(False, True, None, Limits().depth))
+        reader = Reader({}, RecordingTable(), Options(False, True, None, Limits().depth, Watch()))
         groups = apart(reader, schemas)
         assert sorted(map(id, schemas)) == sorted(id(one) for group in groups for one in group)
         split += len(groups) > 1

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from schema_tables import read
 
-from tokamata.errors import LimitExceeded, SchemaError, TokamataError
+import tokamata as tk
+from tokamata import _core
+from tokamata.errors import LimitExceeded, SchemaError, TokamataError, UnsupportedSchemaError
+from tokamata.patterns.json_schema import read_schema
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -113,8 +117,6 @@ def test_long_values_are_shown_short() -> None:
 
 
 def test_depth_is_bounded_by_the_limits() -> None:
-    import tokamata as tk
-
     schema: dict[str, Any] = {}
     for _ in range(30):
         schema = {"not": schema}
@@ -122,3 +124,128 @@ def test_depth_is_bounded_by_the_limits() -> None:
     with pytest.raises(LimitExceeded) as caught:
         read(schema, limits=tk.Limits(depth=29))
     assert (caught.value.limit, caught.value.bound) == ("depth", 29)
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "keyword", "reason"),
+    [
+        ('{"minimum": 1e99999}', "", "minimum", "exponent of more than four digits"),
+        ({"items": {"minimum": 1, "maximum": 10**3000 + 1}}, "/items", "maximum", "400 significant digits"),
+        ('{"multipleOf": 0.' + "1" * 500 + "}", "", "multipleOf", "400 significant digits"),
+        ('{"exclusiveMinimum": 1e-99999}', "", "exclusiveMinimum", "exponent"),
+        (
+            f'{{"$schema": "{DRAFT_4}", "minimum": 1e99999, "exclusiveMinimum": true}}',
+            "",
+            "minimum",
+            "exponent",
+        ),
+        ('{"not": {"const": 1e99999}}', "/not", "const", "exponent"),
+        ('{"enum": [0, [1e-99999]]}', "", "enum", "exponent"),
+        ('{"enum": ["a", {"b": 1e123456789}]}', "", "enum", "exponent"),
+        ({"const": 10**4000 + 1}, "", "const", "400 significant digits"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_numbers_that_are_too_long(schema: Any, pointer: str, keyword: str, reason: str) -> None:
+    table = _core.ValueTable()
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        read_schema(schema, table=table)
+    error = caught.value
+    assert (error.pointer, error.keyword) == (pointer, keyword)
+    assert reason in error.reason
+    reading = read_schema(schema, table=_core.ValueTable(), strict=False)
+    assert [(entry.pointer, entry.keyword) for entry in reading.relaxed()] == [(pointer, keyword)]
+
+
+def test_a_bound_that_is_left_out_takes_no_other_with_it() -> None:
+    constraint = tk.json_schema('{"minimum": 5, "maximum": 1e99999}', strict=False)
+    assert [entry.keyword for entry in constraint.report() if entry.status == "relaxed"] == ["maximum"]
+    vocabulary = tk.Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=[256])
+    for text, good in (("4", False), ("5", True), ("60", True)):
+        matcher = constraint.compile(vocabulary).matcher()
+        assert (all(map(matcher.advance, text.encode())) and matcher.is_accepting) == good
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"minimum": 10**4000},
+        {"multipleOf": Decimal("1e-400")},
+        {"minLength": 10**5000},
+        {"maxItems": Decimal("1e400")},
+        {"default": 10**5000, "examples": [float("nan")]},
+        {"enum": [10**4000, 1]},
+    ],
+    ids=lambda value: str(list(value)),
+)
+def test_large_numbers_that_can_be_taken(schema: Any) -> None:
+    assert tk.json_schema(schema).report()
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"),
+    [
+        ({"properties": {1: {}}}, "properties"),
+        ({"patternProperties": {None: {}}}, "patternProperties"),
+        ({"dependentRequired": {1: ["a"]}}, "dependentRequired"),
+        ({"dependentSchemas": {(): {"type": "null"}}}, "dependentSchemas"),
+        ({"$schema": DRAFT_7, "dependencies": {2.5: ["a"]}}, "dependencies"),
+        ({"const": {1: 2}}, "const"),
+        ({"enum": [[{None: 2}]]}, "enum"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_keys_that_are_no_strings(schema: Any, keyword: str) -> None:
+    for strict in (True, False):
+        with pytest.raises(SchemaError) as caught:
+            tk.json_schema(schema, strict=strict)
+        assert caught.value.keyword == keyword
+    assert tk.json_schema({1: 2, "$defs": {3: {}}, "default": {4: 5}}).report() is not None
+
+
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("schema", "error"),
+    [
+        ({"pattern": LONE}, UnsupportedSchemaError),
+        ({"patternProperties": {LONE: {"type": "null"}}}, UnsupportedSchemaError),
+        ({"$ref": LONE}, SchemaError),
+        ({"$ref": "#/" + LONE}, SchemaError),
+        ({"$schema": LONE}, SchemaError),
+        ({"type": LONE}, SchemaError),
+        ({"properties": {LONE: {"type": "null"}}}, None),
+        ({"enum": ["a", LONE, {LONE: 1}]}, None),
+        ({"format": LONE, LONE: 1, "$id": LONE, "$anchor": LONE}, None),
+        ('{"properties": {"\\ud800": {}}, "title": "\\udfff"}', None),
+        (b'{"title": "\xed\xa0\x80"}', None),
+    ],
+    ids=lambda value: ascii(value)[:30],
+)
+def test_lone_surrogates(schema: Any, error: type[TokamataError] | None) -> None:
+    if error is None:
+        vocabulary = tk.Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=[256])
+        assert tk.json_schema(schema).compile(vocabulary).matcher().shortest_completion()
+    else:
+        with pytest.raises(error) as caught:
+            tk.json_schema(schema)
+        assert str(caught.value)
+
+
+def test_constants_that_nest_deeper_than_can_be_written() -> None:
+    value: Any = 1
+    for _ in range(600):
+        value = [value]
+    with pytest.raises(UnsupportedSchemaError, match="nested") as caught:
+        tk.json_schema({"items": {"const": value}})
+    assert caught.value.pointer == "/items"
+
+
+@pytest.mark.timeout(20)
+def test_a_schema_that_is_exponentially_long_when_written_out() -> None:
+    """One that has another in two places, thirty times over: few schemas, a billion ways to them."""
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(30):
+        schema = {"anyOf": [schema, {"items": schema}]}
+    assert len(tk.json_schema(schema).pattern) < 1000

@@ -8,13 +8,17 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+import referencing
 from schema_tables import read, verdicts
 
 import tokamata as tk
 from tokamata.errors import LimitExceeded, SchemaError, TokamataError, UnsupportedSchemaError
+from tokamata.limits import Watch
+from tokamata.patterns.json_schema import reading
 from tokamata.patterns.json_schema.table import NULL
 
 DEEP = 10_000
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NESTED: dict[str, Any] = {
     "not": lambda inner: {"not": inner},
     "items": lambda inner: {"items": inner},
@@ -215,3 +219,82 @@ def test_damaged_schemas_never_fail_otherwise(seed: int) -> None:
                 assert str(error)  # noqa: PT017 - any typed error will do
             else:
                 assert isinstance(reading.report(), list)
+
+
+# ---- limits and cancelling -------------------------------------------------------------------
+
+
+def test_time_bounds_reading() -> None:
+    for make in (
+        lambda limits: tk.json_schema({"type": "null"}, limits=limits),
+        lambda limits: tk.json_schema('{"properties": {"a": {"pattern": "^a"}}}', limits=limits),
+        lambda limits: tk.response_format({"type": "json_object"}, limits=limits),
+        lambda limits: tk.tool_call([{"name": "f"}], limits=limits),
+        lambda limits: tk.type(list[int], limits=limits),
+        lambda limits: tk.regex(r"[a-z]+\d", limits=limits),
+        lambda limits: tk.regex(r"(?P<QUOTED_TEXT>)(a|b)", limits=limits),
+    ):
+        with pytest.raises(LimitExceeded) as caught:
+            make(tk.Limits(seconds=1e-9))
+        assert caught.value.limit == "seconds"
+        make(tk.Limits())
+
+
+def test_reading_can_be_cancelled() -> None:
+    cancel = tk.CancelToken()
+    cancel.cancel()
+    for make in (
+        lambda: tk.json_schema({"type": "null"}, cancel=cancel),
+        lambda: tk.response_format({"type": "json_schema", "schema": {}}, cancel=cancel),
+        lambda: tk.tool_call([{"name": "f"}], cancel=cancel),
+        lambda: tk.type(int, cancel=cancel),
+        lambda: tk.regex("[a-z]+", cancel=cancel),
+    ):
+        with pytest.raises(tk.Cancelled):
+            make()
+
+
+def test_reading_under_way_can_be_cancelled() -> None:
+    """By what is asked for a document, so that it surely is under way."""
+    cancel = tk.CancelToken()
+
+    def retrieve(uri: str) -> Any:
+        cancel.cancel()
+        return referencing.Resource.from_contents({"$schema": DRAFT, "properties": {"a": {"items": {}}}})
+
+    registry: referencing.Registry[Any] = referencing.Registry(retrieve=retrieve)  # type: ignore[call-arg]
+    with pytest.raises(tk.Cancelled):
+        tk.json_schema(
+            {"properties": {"a": {"$ref": "https://example.com/a"}}}, registry=registry, cancel=cancel
+        )
+
+
+def test_patterns_in_a_schema_count_for_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = [f"[\\p{{L}}{chr(0x4E00 + index)}]{{2}}" for index in range(50)]
+    schema = {"allOf": [{"pattern": one} for one in letters]}
+    asked: list[None] = []
+
+    class Counting(Watch):
+        def check(self) -> None:
+            asked.append(None)
+            super().check()
+
+    monkeypatch.setattr(reading, "Watch", Counting)
+    read(schema)
+    assert len(asked) > 3 * len(letters)  # at each schema, and within each pattern
+
+
+def test_patterns_that_are_too_long() -> None:
+    with pytest.raises(tk.UnsupportedPatternError, match="4,000,000"):
+        tk.regex("a" * 4_000_001)
+    with pytest.raises(UnsupportedSchemaError, match="4,000,000"):
+        tk.json_schema({"pattern": "a" * 4_000_001})
+
+
+@pytest.mark.timeout(20)
+def test_exactly_one_of_thousands_that_are_read_by_sign() -> None:
+    """Where what is left out depends on the sign, a oneOf is written out: no more than linearly."""
+    kinds = [{"minimum": index, "items": {"$ref": "#/$defs/u"}} for index in range(3000)]
+    table, found = read({"oneOf": kinds, "$defs": {"u": {"pattern": "(.)\\1"}}}, strict=False)
+    assert not found.is_exact
+    assert sum(len(node[1]) for node in table.nodes if node[0] in ("all_of", "any_of")) < 100_000

@@ -43,7 +43,7 @@ def other_keys(
     """The node for: all other keys have values in ``node``; or why that cannot be said."""
     others = list(languages)
     for pattern in patterns:
-        language = pattern_expression(pattern)
+        language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             return f"{language} {pattern!r:.100}"
         others.append(language)
@@ -101,7 +101,7 @@ class _Strings:
         elif keyword == "minLength" or (keyword == "maxLength" and "minLength" not in schema):
             yield _length(*length_bounds(schema))
         elif keyword == "pattern":
-            language = pattern_expression(value)
+            language = pattern_expression(value, self._reader.watch)
             if isinstance(language, str):
                 raise _NoLanguage(language)
             yield language

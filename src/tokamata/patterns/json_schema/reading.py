@@ -34,7 +34,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from tokamata.errors import LimitExceeded, SchemaError, UnsupportedSchemaError
-from tokamata.limits import Limits
+from tokamata.limits import CancelToken, Limits, Watch
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
 from tokamata.patterns.json_schema.loops import refuse_loops
 from tokamata.patterns.json_schema.places import Places
@@ -62,6 +62,7 @@ def read_schema(
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
+    cancel: CancelToken | None = None,
 ) -> Reading:
     """Writes a JSON Schema into a table.
 
@@ -73,24 +74,27 @@ def read_schema(
         strict: whether what cannot be enforced is an error; otherwise it is left out, which widens what the
             schema means, and the report says so.
         registry: documents that references may lead to; nothing is ever fetched but by it.
-        limits: ``depth`` bounds how deep the JSON of a schema nests.
+        limits: ``depth`` bounds how deep the JSON of a schema nests, ``seconds`` how long reading it takes.
+        cancel: stops the reading, from another thread.
 
     Raises:
         SchemaError: it is not a schema, or a reference in it leads nowhere.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
-        LimitExceeded: it nests too deep.
+        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
         TypeError, ValueError: an argument is of the wrong kind.
     """
     if formats not in ("assert", "annotate"):
         raise ValueError(f'formats must be "assert" or "annotate", not {formats!r:.80}')
     depth = (limits or _LIMITS).depth
+    watch = Watch(limits, cancel)
+    watch.check()
     if isinstance(schema, (str, bytes, bytearray)):
         schema = parse_schema(schema, depth)
     elif not isinstance(schema, (dict, bool)):
         raise TypeError(f"a schema must be a dict, a bool, or its JSON text, not {type(schema).__name__}")
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise TypeError(f"registry must be a referencing.Registry, not {type(registry).__name__}")
-    options = Options(formats == "assert", strict, registry, depth)
+    options = Options(formats == "assert", strict, registry, depth, watch)
     try:
         return _read(schema, table, options)
     except SchemaError:
@@ -106,6 +110,7 @@ class Options(NamedTuple):
     strict: bool
     registry: referencing.Registry[Any] | None
     depth: int
+    watch: Watch
 
 
 def _read(schema: Any, table: Table, options: Options) -> Reading:
@@ -124,6 +129,7 @@ class Reader:
     """One reading of a schema: what is under way, and what was made.
 
     Attributes:
+        root: the schema at the root; ``options``: what the caller chose.
         table: where nodes are made.
         scope: the scope of the schema under way; ``handlers`` is what its dialect does with keywords.
         polar: schemas are read once for each sign; ``positive`` is the sign of the schema under way.
@@ -135,15 +141,18 @@ class Reader:
         masks: memo of :mod:`.apart`.
         asserts_formats: whether ``format`` is an assertion.
         depth: how deep values may nest.
+        watch: stops the reading; asked at every schema.
         strict: whether what cannot be enforced is an error.
     """
 
     def __init__(self, schema: Any, table: Table, options: Options, polar: bool = False) -> None:
         self.root = schema
         self.table = table
+        self.options = options
         self.asserts_formats = options.asserts_formats
         self.strict = options.strict
         self.depth = options.depth
+        self.watch = options.watch
         self.polar = polar
         self.positive = True
         self.negated = False
@@ -224,6 +233,7 @@ class Reader:
 
     def _made(self, schema: dict[str, Any]) -> int:
         """The node of a schema, made of its keywords."""
+        self.watch.check()
         operands: list[int] = []
         dialect = self.scope.dialect
         if dialect.lone_references and "$ref" in schema:

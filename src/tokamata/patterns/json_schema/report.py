@@ -6,12 +6,15 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata.patterns.json_schema.keywords.strings import format_expression
 
 if TYPE_CHECKING:
+    from tokamata import _core
+    from tokamata.limits import Watch
+    from tokamata.patterns.json_schema.contradictions import Blamed
     from tokamata.patterns.json_schema.reading import Reader
     from tokamata.patterns.json_schema.references import Scope
 
@@ -76,6 +79,12 @@ class Reading:
     def is_exact(self) -> bool:
         """Whether nothing was left out."""
         return not self._reader.relaxed
+
+    def blamed(self, is_empty: Callable[[_core.ValueTable, int], bool], watch: Watch) -> list[Blamed]:
+        """Which keywords leave no value; see :func:`.contradictions.blamed`."""
+        from tokamata.patterns.json_schema.contradictions import blamed  # late: it reads schemas itself
+
+        return blamed(self._reader.root, self._reader.options._replace(watch=watch), is_empty)
 
     def report(self) -> list[ReportEntry]:
         """What became of each keyword of each schema that the root leads to, in the order of the document."""

@@ -13,12 +13,14 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import Any, NoReturn
 
 from tokamata.errors import LimitExceeded, ParseError, SchemaError
 
 __all__ = [
     "MOST_BITS",
+    "beginning",
     "escaped",
     "is_text",
     "parse_schema",
@@ -54,7 +56,10 @@ def parse_schema(text: str | bytes | bytearray, depth: int) -> Any:
         raise SchemaError("", "", found, "a JSON document") from None
     except RecursionError:
         raise LimitExceeded("depth", depth) from None
-    except (UnicodeDecodeError, InvalidOperation, ValueError) as error:
+    except InvalidOperation:
+        found = "a number with an exponent of more digits than can be read"
+        raise SchemaError("", "", found, "a JSON document") from None
+    except (UnicodeDecodeError, ValueError) as error:
         raise SchemaError("", "", f"no JSON ({str(error)[:80]})", "a JSON document") from None
 
 
@@ -89,6 +94,36 @@ def shown(value: Any) -> str:
     if isinstance(value, (float, Decimal)):
         return f"{value!s:.80}"
     return f"a Python {type(value).__name__}"
+
+
+def beginning(value: Any, most: int) -> str:
+    """How Python begins to write a value, in about so many code points; of any value, however large.
+
+    What a schema has in many places is written in each, so that all of it may be exponentially long.
+    """
+    written: list[str] = []
+    size = 0
+    stack: list[tuple[bool, Any]] = [(False, value)]  # whether it is text already
+    while stack and size < most:
+        is_text_already, one = stack.pop()
+        if is_text_already:
+            written.append(one)
+            size += len(one)
+        elif isinstance(one, Mapping):
+            inside: list[tuple[bool, Any]] = [(True, "{")]
+            for key, inner in islice(one.items(), most):
+                inside += [(False, key), (True, ": "), (False, inner), (True, ", ")]
+            stack += reversed([*(inside[:-1] if one else inside), (True, "}")])
+        elif isinstance(one, (list, tuple)):
+            inside = [(True, "[")]
+            for inner in islice(one, most):
+                inside += [(False, inner), (True, ", ")]
+            stack += reversed([*(inside[:-1] if one else inside), (True, "]")])
+        elif isinstance(one, (str, bytes, bytearray)):
+            stack.append((True, repr(one[:most])))
+        else:
+            stack.append((True, repr(one) if one is None or isinstance(one, (bool, float)) else shown(one)))
+    return "".join(written)[:most]
 
 
 def escaped(part: str) -> str:

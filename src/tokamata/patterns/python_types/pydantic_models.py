@@ -146,6 +146,9 @@ def _made_generator(asserts_formats: bool) -> Any:
             made = super().tagged_union_schema(schema)
             if "oneOf" in made:
                 made["anyOf"] = made.pop("oneOf")
+            tag = made.get("discriminator", {}).get("propertyName")
+            if tag is not None:
+                made["required"] = [tag]  # also of members that have a default for it
             return made
 
         def str_schema(self, schema: Any) -> Any:

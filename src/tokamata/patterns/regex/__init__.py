@@ -11,13 +11,21 @@ the two differ from ``re`` and from JavaScript on purpose is said in docs/regex.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tokamata import _core
+from tokamata.errors import UnsupportedPatternError
 from tokamata.patterns.regex.builder import MAX_BOUND, MAX_DEPTH, MAX_RANGES
 from tokamata.patterns.regex.extension import ExtensionCall, Extensions
 from tokamata.patterns.regex.lower import lower_tree
 from tokamata.patterns.regex.parser import DIALECTS, parse
 
+if TYPE_CHECKING:
+    from tokamata.limits import Watch
+
 __all__ = ["DIALECTS", "MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "ExtensionCall", "Extensions", "to_expression"]
+
+MAX_LENGTH = 4_000_000
 
 
 def to_expression(
@@ -26,6 +34,7 @@ def to_expression(
     depth: int = MAX_DEPTH,
     dialect: str = "python",
     extensions: Extensions | None = None,
+    watch: Watch | None = None,
 ) -> _core.Expression:
     """The expression of the texts that a regular expression accepts.
 
@@ -36,13 +45,14 @@ def to_expression(
         dialect: ``"python"``, where the whole text must match as with ``re.fullmatch``, or ``"ecma"``,
             where the pattern need only be found in it, as ``pattern`` in JSON Schema means it.
         extensions: what specially named groups mean, see :mod:`.extension`.
+        watch: stops the reading.
 
     Raises:
         PatternSyntaxError: it is not a regular expression of this dialect.
         NotRegularError: it uses what no regular language can say, such as a backreference.
         UnsupportedPatternError: it uses what is not about the language, such as an atomic group, or
             bounds or classes that are too large.
-        LimitExceeded: it nests deeper than ``depth``.
+        LimitExceeded, Cancelled: it nests deeper than ``depth``, or the reading was stopped.
         TypeError: the pattern is not a ``str``.
         ValueError: flags or a dialect that do not exist.
     """
@@ -53,5 +63,12 @@ def to_expression(
         elif hasattr(pattern, "pattern"):
             advice = "; pass its .pattern and its .flags"
         raise TypeError(f"a pattern must be a str, not {type(pattern).__name__}{advice}")
-    tree = parse(pattern, int(flags), depth, dialect, extensions)
-    return lower_tree(tree, searches=DIALECTS[dialect].searches)
+    if len(pattern) > MAX_LENGTH:
+        raise UnsupportedPatternError(
+            pattern,
+            0,
+            f"a pattern of more than {MAX_LENGTH:,} code points",
+            "tokamata.choice takes long lists of texts",
+        )
+    tree = parse(pattern, int(flags), depth, dialect, extensions, watch=watch)
+    return lower_tree(tree, searches=DIALECTS[dialect].searches, watch=watch)

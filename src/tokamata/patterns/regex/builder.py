@@ -40,6 +40,7 @@ from tokamata.patterns.regex.syntax import (
 )
 
 if TYPE_CHECKING:
+    from tokamata.limits import Watch
     from tokamata.patterns.regex.dialect import Dialect
 
 __all__ = ["MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "Builder"]
@@ -79,6 +80,7 @@ class Builder:
         outer: how many groups are open around the pattern, where it is part of an extension.
         nested: in how many extensions it is.
         large_sets: the large sets of the whole pattern.
+        watch: stops the reading; ``None`` where nothing does.
         names: the named groups so far, with their numbers.
         group_count: how many groups that capture have begun.
         unrepeatable: the item just read, if a quantifier may not follow it.
@@ -87,7 +89,7 @@ class Builder:
     __slots__ = (
         "_anchors", "_boundaries", "_closed", "_closed_position", "_looks", "classes", "depth", "dialect",
         "extensions", "flags", "group_count", "items", "large_sets", "names", "nested", "options", "outer",
-        "pattern", "stack", "unrepeatable",
+        "pattern", "stack", "unrepeatable", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -98,6 +100,7 @@ class Builder:
         depth: int = MAX_DEPTH,
         extensions: Extensions | None = None,
         parent: Builder | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.pattern = pattern
         self.flags = flags
@@ -105,6 +108,7 @@ class Builder:
         self.outer: int = parent.outer + len(parent.stack) + 1 if parent else 0
         self.nested: int = parent.nested + 1 if parent else 0
         self.large_sets: _LargeSets = parent.large_sets if parent else _LargeSets()
+        self.watch: Watch | None = parent.watch if parent else watch
         self.dialect = dialect
         self.extensions = extensions
         self.items: list[Node] = []

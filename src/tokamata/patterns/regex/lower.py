@@ -13,6 +13,8 @@ are made once in a process.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tokamata import _core
 from tokamata.errors import UnsupportedPatternError
 from tokamata.patterns.regex.anchors import resolve_anchors
@@ -40,6 +42,9 @@ from tokamata.patterns.regex.syntax import (
     children_first,
 )
 
+if TYPE_CHECKING:
+    from tokamata.limits import Watch
+
 __all__ = ["lower_tree"]
 
 MAX_KEPT = 256
@@ -47,13 +52,16 @@ MAX_KEPT = 256
 _kept: dict[object, _core.Expression] = {}  # by CodePoints.key, or by what says which anchor it is
 
 
-def lower_tree(tree: Tree, searches: bool = False, part_at: int | None = None) -> _core.Expression:
+def lower_tree(
+    tree: Tree, searches: bool = False, part_at: int | None = None, watch: Watch | None = None
+) -> _core.Expression:
     """The expression of the tree's language; changes the tree.
 
     Args:
         tree: a parsed pattern.
         searches: whether anything may stand before and after what the pattern matches.
         part_at: where it stands in the pattern that it is part of; ``None``: it is the whole.
+        watch: stops the work.
 
     Raises:
         UnsupportedPatternError: a lookaround has a part that sees how a text is cut into tokens.
@@ -67,6 +75,8 @@ def lower_tree(tree: Tree, searches: bool = False, part_at: int | None = None) -
         for node in inner:
             node.position += part_at  # the engine names it when it stops
     for node in inner:
+        if watch is not None:
+            watch.check()
         if type(node) is Concat:
             node.lowered = _concat(node.items)
         elif type(node) is Union:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tokamata import _core
 from tokamata.errors import LimitExceeded, PatternSyntaxError, UnsupportedPatternError
@@ -28,6 +29,9 @@ from tokamata.patterns.regex.dialect import Dialect
 from tokamata.patterns.regex.extension import OPENING, ExtensionCall, Extensions
 from tokamata.patterns.regex.lower import lower_tree
 from tokamata.patterns.regex.syntax import Extension, Literal, Tree
+
+if TYPE_CHECKING:
+    from tokamata.limits import Watch
 
 __all__ = ["DIALECTS", "parse"]
 
@@ -43,6 +47,7 @@ def parse(
     dialect: str = "python",
     extensions: Extensions | None = None,
     parent: Builder | None = None,
+    watch: Watch | None = None,
 ) -> Tree:
     """The syntax tree of ``pattern``.
 
@@ -53,6 +58,7 @@ def parse(
         dialect: ``"python"`` or ``"ecma"``.
         extensions: callbacks of specially named groups, by name.
         parent: what builds the pattern around it, where it is part of an extension's argument.
+        watch: stops the reading.
 
     Raises:
         PatternSyntaxError: it is not a regular expression.
@@ -67,16 +73,21 @@ def parse(
     _check_flags(flags, table)
     if not pattern.isascii():
         _refuse_surrogates(pattern)
-    builder = Builder(pattern, flags, table, depth, extensions, parent)
+    builder = Builder(pattern, flags, table, depth, extensions, parent, watch)
+    watch = builder.watch
     handlers, ignore_case, literal = table.handlers, table.ignore_case, Builder.literal
     if _needs_scan(builder):
         for position, token in _scan(builder):
+            if watch is not None:
+                watch.check()
             handlers.get(token[0], literal)(builder, token, position)
         return builder.finish()
     position = 0
     for token in table.tokens.findall(pattern):
         handler = handlers.get(token[0])
         if handler is not None:
+            if watch is not None:
+                watch.check()
             handler(builder, token, position)
         elif builder.flags & ignore_case:
             builder.literal(token, position)
@@ -167,7 +178,7 @@ def _extension(builder: Builder, name: str, opened: int, start: int, end: int) -
 
     def compiled(text: str, place: int) -> _core.Expression:
         tree = parse(text, flags, builder.depth, table.name, builder.extensions, builder)
-        return lower_tree(tree, part_at=place)
+        return lower_tree(tree, part_at=place, watch=builder.watch)
 
     unescape = partial(_unescape, builder)
     argument = pattern[start:end]

@@ -104,4 +104,9 @@ def _exactly_one(reader: Reader, schemas: list[Any]) -> int:
     table = reader.table
     holds = [reader.read(one) for one in schemas]
     fails = [table.negate(reader.read_negated(one)) for one in schemas]
-    return table.any_of([table.all_of([holds[i], *fails[:i], *fails[i + 1 :]]) for i in range(len(schemas))])
+    before, behind = [reader.anything], [reader.anything]  # that none of the first, or of the last, holds
+    for i in range(1, len(schemas)):
+        before.append(table.all_of([before[-1], fails[i - 1]]))
+        behind.append(table.all_of([behind[-1], fails[-i]]))
+    behind.reverse()
+    return table.any_of([table.all_of([holds[i], before[i], behind[i]]) for i in range(len(schemas))])

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["handlers", "handlers_of_draft_4", "led_by", "whole_number"]
 
 _MOST_COUNT = (1 << 62) - 1
+_Bounds = tuple["str | None", "str | None", "str | None", "str | None", "str | None"]
+_BOUNDS = (  # of ``number_range``: the keywords that each may come from, where draft 4 has others
+    ("minimum",),
+    ("exclusiveMinimum", "minimum"),
+    ("maximum",),
+    ("exclusiveMaximum", "maximum"),
+    ("multipleOf",),
+)
 _Handler = Callable[["Reader", dict[str, Any], Any, list[int]], None]
 
 
@@ -87,15 +95,30 @@ def _is_count(value: Decimal) -> bool:
 
 
 def _range(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
-    operands.append(
-        reader.table.number_range(
-            decimal(schema, "minimum"),
-            decimal(schema, "exclusiveMinimum"),
-            decimal(schema, "maximum"),
-            decimal(schema, "exclusiveMaximum"),
-            _factor(schema),
-        )
+    bounds = (
+        decimal(schema, "minimum"),
+        decimal(schema, "exclusiveMinimum"),
+        decimal(schema, "maximum"),
+        decimal(schema, "exclusiveMaximum"),
+        _factor(schema),
     )
+    _bound(reader, schema, bounds, operands)
+
+
+def _bound(reader: Reader, schema: dict[str, Any], bounds: _Bounds, operands: list[int]) -> None:
+    """Numbers within bounds; those bounds that are too long are refused, each by itself."""
+    try:
+        operands.append(reader.table.number_range(*bounds))
+    except ValueError:
+        for place, bound in enumerate(bounds):
+            if bound is None:
+                continue
+            alone = [None] * place + [bound] + [None] * (len(bounds) - place - 1)
+            try:
+                operands.append(reader.table.number_range(*alone))
+            except ValueError as error:
+                keyword = next(one for one in _BOUNDS[place] if type(schema.get(one, True)) is not bool)
+                operands.append(reader.refuse(schema, keyword, str(error).partition(": ")[2]))
 
 
 def _range_of_draft_4(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
@@ -107,7 +130,7 @@ def _range_of_draft_4(reader: Reader, schema: dict[str, Any], value: Any, operan
         maximum, exclusive_maximum = None, maximum
     bounds = (minimum, exclusive_minimum, maximum, exclusive_maximum, _factor(schema))
     if any(bound is not None for bound in bounds):
-        operands.append(reader.table.number_range(*bounds))
+        _bound(reader, schema, bounds, operands)
 
 
 def _is_exclusive(schema: dict[str, Any], keyword: str) -> bool:

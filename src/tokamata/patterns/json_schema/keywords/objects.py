@@ -55,7 +55,7 @@ def pattern_properties(reader: Reader, schema: dict[str, Any], value: Any, opera
         if type(pattern) is not str:
             raise Fault(schema, "patternProperties", pattern, "regular expressions, as strings")
         node = reader.read(subschema)
-        language = pattern_expression(pattern)
+        language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             if node != reader.anything:
                 operands.append(reader.refuse(schema, "patternProperties", f"{language} {pattern!r:.100}"))
@@ -104,6 +104,7 @@ def dependent_required(reader: Reader, schema: dict[str, Any], value: Any, opera
     if type(value) is not dict:
         raise Fault(schema, "dependentRequired", value, f"an object, which has for each name {_NAMES}")
     for name, names in value.items():
+        _check_name(schema, "dependentRequired", name)
         if type(names) is not list:
             raise Fault(schema, "dependentRequired", names, f"an object, which has for each name {_NAMES}")
         needed: list[int] = []
@@ -117,6 +118,7 @@ def dependent_schemas(reader: Reader, schema: dict[str, Any], value: Any, operan
     if type(value) is not dict:
         raise Fault(schema, "dependentSchemas", value, "an object, which has a schema for each name")
     for name, subschema in value.items():
+        _check_name(schema, "dependentSchemas", name)
         _depend(reader, name, reader.read(subschema), operands)
 
 
@@ -126,6 +128,7 @@ def dependencies(reader: Reader, schema: dict[str, Any], value: Any, operands: l
         expected = "an object, which has a schema, or an array of names, for each name"
         raise Fault(schema, "dependencies", value, expected)
     for name, inner in value.items():
+        _check_name(schema, "dependencies", name)
         if type(inner) is list:
             needed: list[int] = []
             _require(reader, schema, "dependencies", inner, needed)
@@ -141,6 +144,12 @@ def dependencies(reader: Reader, schema: dict[str, Any], value: Any, operands: l
                     schema, "dependencies", inner, "a schema, or an array of names, for each name"
                 ) from None
             _depend(reader, name, node, operands)
+
+
+def _check_name(schema: dict[str, Any], keyword: str, name: Any) -> None:
+    """A key of what no text was: a ``dict`` of Python's may have any."""
+    if type(name) is not str:
+        raise Fault(schema, keyword, name, "names that are strings")
 
 
 def _require(

@@ -17,6 +17,7 @@ from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
 from tokamata.patterns.regex import to_expression
 
 if TYPE_CHECKING:
+    from tokamata.limits import Watch
     from tokamata.patterns.json_schema.reading import Reader
 
 __all__ = [
@@ -44,12 +45,12 @@ def any_string() -> _core.Expression:
     return _any_string[0]
 
 
-def pattern_expression(text: str) -> _core.Expression | str:
+def pattern_expression(text: str, watch: Watch | None = None) -> _core.Expression | str:
     """The texts in which a pattern is found; or why they cannot be enforced.  Kept for the next schema."""
     found = _patterns.get(text)
     if found is None:
         try:
-            found = _core.scope(to_expression(text, dialect="ecma"))
+            found = _core.scope(to_expression(text, dialect="ecma", watch=watch))
         except PatternError as error:
             found = f"{error.reason} at position {error.position} of the pattern"
         except UnicodeEncodeError:
@@ -85,7 +86,7 @@ def pattern(reader: Reader, schema: dict[str, Any], value: Any, operands: list[i
     """Strings in which the pattern is found."""
     if type(value) is not str:
         raise Fault(schema, "pattern", value, "a regular expression, as a string")
-    found = pattern_expression(value)
+    found = pattern_expression(value, reader.watch)
     if type(found) is str:
         operands.append(reader.refuse(schema, "pattern", found))
     else:

@@ -3,6 +3,8 @@ later."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tokamata.patterns.json_schema.faults import Fault
@@ -25,6 +27,9 @@ TYPE_MASKS = {
 }
 _NAMES = ", ".join(f'"{name}"' for name in TYPE_MASKS)
 _FLAT = {str, bool, type(None)}
+_SHORT = {*_FLAT, float}
+_SHORT_BITS = 64
+_SHORT_EXPONENT = 300
 
 
 def type_(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
@@ -63,14 +68,53 @@ def enum(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]
         value = [one for one in value if type(one) is not str or is_text(one)]
     if any(type(one) is list or type(one) is dict for one in value):
         value = [one for one in value if _is_writable(one)]
-    operands.append(reader.table.constants(value) if value else reader.nothing)
+    _among(reader, schema, "enum", value, operands)
 
 
 def const(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """One value."""
     if type(value) not in _FLAT:
         _check(reader, schema, "const", value)
-    operands.append(reader.table.constant(value) if _is_writable(value) else reader.nothing)
+    _among(reader, schema, "const", [value] if _is_writable(value) else [], operands)
+
+
+def _among(
+    reader: Reader, schema: dict[str, Any], keyword: str, values: list[Any], operands: list[int]
+) -> None:
+    """One of these values."""
+    try:
+        if not values:
+            operands.append(reader.nothing)
+            return
+        for number in _long_numbers(values):
+            reader.table.number_range(number, None, None, None, None)  # which says what is wrong with it
+        if keyword == "const":
+            operands.append(reader.table.constant(values[0]))
+        else:
+            operands.append(reader.table.constants(values))
+    except ValueError as error:  # a number that is too long, or a value that nests too deep
+        reason = str(error)
+        operands.append(reader.refuse(schema, keyword, reason.removeprefix("minimum: ")))
+
+
+def _long_numbers(values: list[Any]) -> Iterator[str]:
+    """The numbers in some values that may have more digits, or a longer exponent, than can be written."""
+    if set(map(type, values)) <= _SHORT:
+        return
+    stack: list[Any] = list(values)
+    while stack:
+        one = stack.pop()
+        if type(one) is list:
+            stack.extend(one)
+        elif type(one) is dict:
+            stack.extend(one.values())
+        elif type(one) is int:
+            if one.bit_length() > _SHORT_BITS:
+                yield str(one)
+        elif type(one) is Decimal and (
+            abs(one.adjusted()) > _SHORT_EXPONENT or len(str(one)) > _SHORT_EXPONENT
+        ):
+            yield str(one)
 
 
 def _check(reader: Reader, schema: dict[str, Any], keyword: str, value: Any) -> None:
