@@ -269,6 +269,12 @@ std::size_t Tokenization::Within::memory_bytes() const {
   return bytes;
 }
 
+std::size_t Tokenization::TerminalWays::memory_bytes() const {
+  std::size_t bytes = sizeof *this + doubtful.size() * sizeof(std::uint32_t);
+  for (const Group& group : groups) bytes += sizeof group + (group.words.size() + group.listed.size()) * sizeof(std::uint32_t);
+  return bytes;
+}
+
 Tokenization::WithinPtr Tokenization::find_within(const std::string& key) const {
   const std::lock_guard lock(mutex_);
   const auto known = within_.find(key);

@@ -180,6 +180,29 @@ class Tokenization {
     std::size_t longest = 0;              // code points begun in one of them
     std::size_t memory_bytes() const;
   };
+  // What stays inside a terminal, for all constraints (terminal_ways.hpp): each token that may stand in a canonical
+  // sequence, with the number of what it leaves of the terminal; for each number, some token that leaves it.
+  struct TerminalSteps {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> tokens;
+    std::vector<std::uint32_t> samples;
+  };
+  using TerminalStepsPtr = std::shared_ptr<const TerminalSteps>;
+  // The same tokens behind one hypothesis, by a way out of the terminal.
+  struct TerminalWays {
+    struct Group {
+      TextState exit;     // where the text stands at the end of the terminal
+      bool is_at_border;  // which is the end of the token, inside its pre-token; or else between tokens, or within one
+      Words words;        // empty where the tokens are listed
+      std::vector<std::uint32_t> listed;
+    };
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> doubtful;  // tokens for which none was found, or it depends on the text before
+    std::size_t memory_bytes() const;
+  };
+  using TerminalWaysPtr = std::shared_ptr<const TerminalWays>;
+  Memo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
+  Memo<std::string, TerminalWays>& terminal_ways() const { return terminal_ways_; }
+
   using WithinPtr = std::shared_ptr<const Within>;
   WithinPtr find_within(const std::string& key) const;
   void keep_within(const std::string& key, WithinPtr within) const;
@@ -234,6 +257,8 @@ class Tokenization {
   mutable Memo<std::string, AddedWithin> added_within_{256};
   mutable Memo<AddedTokens::Open, std::vector<std::uint32_t>> told_apart_{256};
   mutable Memo<std::uint32_t, Words> before_{64};
+  mutable Memo<std::string, TerminalSteps> terminal_steps_{16};
+  mutable Memo<std::string, TerminalWays> terminal_ways_{512};
 };
 
 }  // namespace tokamata
