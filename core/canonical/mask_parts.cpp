@@ -393,7 +393,6 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
   ByteAutomaton& bytes = pattern_.automaton();
   const StateId behind = bytes.state_of(tail, budget);
   const Tokenization::TerminalWaysPtr ways = terminals_.ways(terminal, key.guess, key.edge, budget);
-  const TokenCount inside = bytes.node(bytes.state_of(terminal, budget)).worst;
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   for (const Tokenization::TerminalWays::Group& group : ways->groups) {
     const TokenCount needed = group.is_at_border ? liveness_.bound_at_border(behind, group.exit, budget)
@@ -403,11 +402,9 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
       std::ranges::for_each(group.listed, ask);
       continue;
     }
-    part.most = std::max(part.most, more(needed, inside));
-    if (group.words.empty())
-      part.listed.insert(part.listed.end(), group.listed.begin(), group.listed.end());
-    else
-      part.shared.emplace_back(ways, &group.words);
+    part.most = std::max(part.most, more(needed, group.length));
+    part.listed.insert(part.listed.end(), group.listed.begin(), group.listed.end());
+    if (!group.words.empty()) part.shared.emplace_back(ways, &group.words);
   }
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;

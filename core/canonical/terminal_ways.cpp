@@ -17,27 +17,111 @@ constexpr std::size_t kMostOpened = 4096;  // pairs of one search for a way out
 
 // ---- where tokens leave a terminal --------------------------------------------------------------
 
+// The first bytes of the code points that lead from a state back to it.
+const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
+  if (const auto known = loops_.find(state); known != loops_.end()) return known->second;
+  ByteSet taken;
+  std::map<std::pair<StateId, int>, bool> known;
+  for (unsigned value = 0; value < 0xF5; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const StateId target = pattern_.automaton().next(state, byte, budget);
+    if (target == ByteAutomaton::kDead || (value >= 0x80 && value < 0xC2)) continue;
+    const int more = value < 0x80 ? 0 : value < 0xE0 ? 1 : value < 0xF0 ? 2 : 3;
+    // Not all bytes may stand behind these four; whether the others are dead is left open.
+    const bool is_narrow = value == 0xE0 || value == 0xED || value == 0xF0 || value == 0xF4;
+    if (!is_narrow && returns(target, more, state, known, budget)) taken.add(byte);
+  }
+  bytes_ += 96;
+  return loops_.emplace(state, taken).first->second;
+}
+
+bool TerminalWaysMaker::returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget) {
+  if (more == 0) return from == to;
+  if (from == ByteAutomaton::kDead) return false;
+  if (const auto found = known.find({from, more}); found != known.end()) return found->second;
+  ByteAutomaton& bytes = pattern_.automaton();
+  bool all = true;
+  for (unsigned value = 0x80; all && value < 0xC0; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    if (value > 0x80 && bytes.byte_class(byte) == bytes.byte_class(static_cast<std::uint8_t>(value - 1))) continue;
+    all = returns(bytes.next(from, byte, budget), more - 1, to, known, budget);
+  }
+  return known[{from, more}] = all;
+}
+
 TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, const std::string& key, Budget& budget) {
   if (const auto known = steps_.find(terminal.value); known != steps_.end()) return known->second;
   if (!key.empty())
     if (StepsPtr known = tokenization_.terminal_steps().find(key)) return known;
   ByteAutomaton& bytes = pattern_.automaton();
-  const TokenTrie& trie = tokenization_.vocabulary().trie();
+  const Vocabulary& vocabulary = tokenization_.vocabulary();
+  const TokenTrie& trie = vocabulary.trie();
+  constexpr std::uint32_t kShort = 16;  // tokens that are walked rather than asked for a loop
   Tokenization::TerminalSteps made;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
-  walk_trie(trie, TokenTrie::root(), bytes, bytes.state_of(terminal, budget), budget, [&](NodeId node, StateId state) {
-    for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) {
-      const std::uint32_t token = trie.order()[i];
-      if (!has_bit(tokenization_.possible(), token)) continue;
-      const auto [number, is_new] = numbers.try_emplace(state.value, static_cast<std::uint32_t>(made.samples.size()));
-      if (is_new) made.samples.push_back(token);
-      made.tokens.emplace_back(token, number->second);
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order
+  const StateId start = bytes.state_of(terminal, budget);
+  // As much of a text as leads to the state: below a node that is all that is on the way to it, or more.
+  const auto way_to = [&](StateId state, std::string_view text) {
+    std::size_t length = 0;
+    StateId at = start;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      at = bytes.next(at, static_cast<std::uint8_t>(text[i]), budget);
+      if (at == state) length = i + 1;
     }
-    return true;
+    return std::string(text.substr(0, length));
+  };
+  const auto add = [&](std::uint32_t begin, std::uint32_t end, StateId state) {
+    if (begin == end) return;
+    const auto [number, is_new] = numbers.try_emplace(state.value, static_cast<std::uint32_t>(runs.size()));
+    if (is_new) {
+      runs.emplace_back();
+      made.samples.push_back(way_to(state, vocabulary.bytes({trie.order()[begin]})));
+    }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>& own = runs[number->second];
+    if (!own.empty() && own.back().second == begin)
+      own.back().second = end;
+    else
+      own.emplace_back(begin, end);
+  };
+  walk_trie(trie, TokenTrie::root(), bytes, start, budget, [&](NodeId node, StateId state) {
+    const std::uint32_t begin = trie.node(node).tokens_begin, own_end = trie.own_end(node), end = trie.node(node).tokens_end;
+    add(begin, own_end, state);
+    if (end - own_end < kShort || !trie.below(trie.node(node)).is_subset_of(loop(state, budget))) return true;
+    add(own_end, end, state);
+    return false;
   });
+  const auto take = [&](std::uint32_t begin, std::uint32_t end, auto&& visit) {
+    for (std::uint32_t i = begin; i < end; ++i) visit(trie.order()[i]);
+  };
+  for (std::uint32_t number = 0; number < runs.size(); ++number) {
+    std::size_t count = 0;
+    for (const auto& [begin, end] : runs[number]) count += end - begin;
+    if (count <= kFew) {
+      for (const auto& [begin, end] : runs[number])
+        take(begin, end, [&](std::uint32_t token) {
+          if (has_bit(tokenization_.possible(), token)) made.tokens.emplace_back(token, number);
+        });
+      continue;
+    }
+    Words& words = made.many.emplace_back(number, Words()).second;
+    if (2 * count <= trie.order().size()) {
+      words.assign(vocabulary.words(), 0);
+      for (const auto& [begin, end] : runs[number]) take(begin, end, [&](std::uint32_t token) { set_bit(words, token); });
+    } else {
+      words = vocabulary.text_words();
+      std::uint32_t done = 0;
+      for (const auto& [begin, end] : runs[number]) {
+        take(done, begin, [&](std::uint32_t token) { clear_bit(words, token); });
+        done = end;
+      }
+      take(done, static_cast<std::uint32_t>(trie.order().size()), [&](std::uint32_t token) { clear_bit(words, token); });
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] &= tokenization_.possible()[i];
+  }
   auto result = std::make_shared<const Tokenization::TerminalSteps>(std::move(made));
   if (!key.empty()) return tokenization_.terminal_steps().keep(key, std::move(result));
-  bytes_ += result->tokens.size() * sizeof result->tokens[0];
+  bytes_ += result->tokens.size() * sizeof result->tokens[0] + result->many.size() * vocabulary.words() * sizeof(std::uint32_t);
   return steps_.emplace(terminal.value, std::move(result)).first->second;
 }
 
@@ -74,33 +158,24 @@ const TerminalWaysMaker::Endings& TerminalWaysMaker::endings(StateId state, std:
 class TerminalWaysMaker::Maker {
  public:
   Maker(TerminalWaysMaker& all, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget)
-      : all_(all), bytes_(all.pattern_.automaton()), tokenization_(all.tokenization_), rules_(tokenization_.rules()),
+      : all_(all), guess_(guess), bytes_(all.pattern_.automaton()), tokenization_(all.tokenization_), rules_(tokenization_.rules()),
         budget_(budget), is_border_(edge == Hypothesis::Edge::Border), landing_(tokenization_.landing(guess, CodePoints::kBetween)) {}
 
   Tokenization::TerminalWays make(ExpressionId terminal, const Tokenization::TerminalSteps& steps) {
-    find_states(terminal, steps);
+    start_ = bytes_.state_of(terminal, budget_);
+    for (const std::string& sample : steps.samples) states_.push_back(behind(sample));
     const Words& allowed = is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following();
-    const Words& plain = tokenization_.plain(is_border_);
     for (const auto& [token, number] : steps.tokens) {
       const std::uint16_t landed = has_bit(allowed, token) ? landing_->target_of(token) : std::uint16_t{0};
-      if (landed == 0) continue;
-      const Landing::Target& target = landing_->targets()[landed - 1u];
-      if (has_bit(tokenization_.meeting(), token)) {
-        ways_.doubtful.push_back(token);
-      } else if (target.place == CodePoints::kBetween) {
-        const bool is_opening = has_bit(tokenization_.opening(), token);
-        const AddedTokens::Open open =
-            is_opening ? rules_.added().next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token})) : AddedTokens::kNothing;
-        add(token, slot(number, landed, open));
-      } else if (has_bit(plain, token)) {
-        add_within(token, number, target);
-      } else {
-        ways_.doubtful.push_back(token);
-      }
+      if (landed != 0) add_one(token, number, landed);
+    }
+    if (!steps.many.empty()) {
+      const Tokenization::LandingSetsPtr sets = tokenization_.landing_sets(guess_, is_border_);
+      for (const auto& [number, words] : steps.many) add_many(number, words, *sets);
     }
     for (auto& group : ways_.groups) {
       if (group.listed.size() <= kFew) continue;
-      group.words.assign(tokenization_.vocabulary().words(), 0);
+      group.words.resize(tokenization_.vocabulary().words(), 0);
       for (const std::uint32_t token : group.listed) set_bit(group.words, token);
       group.listed = {};
     }
@@ -110,13 +185,44 @@ class TerminalWaysMaker::Maker {
  private:
   static constexpr std::uint32_t kNotAsked = ~std::uint32_t{0}, kNone = kNotAsked - 1;
 
-  void find_states(ExpressionId terminal, const Tokenization::TerminalSteps& steps) {
-    const StateId start = bytes_.state_of(terminal, budget_);
-    for (const std::uint32_t sample : steps.samples) {
-      StateId state = start;
-      for (const char byte : tokenization_.vocabulary().bytes({sample})) state = bytes_.next(state, static_cast<std::uint8_t>(byte), budget_);
-      states_.push_back(state);
+  StateId behind(std::string_view text) {
+    StateId state = start_;
+    for (const char byte : text) state = bytes_.next(state, static_cast<std::uint8_t>(byte), budget_);
+    return state;
+  }
+
+  void add_one(std::uint32_t token, std::uint32_t number, std::uint16_t landed) {
+    const Landing::Target& target = landing_->targets()[landed - 1u];
+    if (has_bit(tokenization_.meeting(), token)) {
+      ways_.doubtful.push_back(token);
+    } else if (target.place == CodePoints::kBetween) {
+      const bool is_opening = has_bit(tokenization_.opening(), token);
+      const AddedTokens::Open open =
+          is_opening ? rules_.added().next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token})) : AddedTokens::kNothing;
+      add(token, slot(number, landed, open));
+    } else if (has_bit(tokenization_.plain(is_border_), token)) {
+      add_within(token, behind(tokenization_.vocabulary().bytes({token})), target);
+    } else {
+      ways_.doubtful.push_back(token);
     }
+  }
+
+  void add_many(std::uint32_t number, const Words& words, const Tokenization::LandingSets& sets) {
+    for (const auto& [landed, there] : sets.many) {
+      const std::uint32_t group = slot(number, landed, AddedTokens::kNothing);
+      if (group == kNone) {
+        for_each_bit_of(words.size(), [&, &landing = there](std::size_t i) { return words[i] & landing[i]; },
+                        [&](std::uint32_t token) { ways_.doubtful.push_back(token); });
+        continue;
+      }
+      Words& own = ways_.groups[group].words;
+      own.resize(words.size(), 0);
+      for (std::size_t i = 0; i < words.size(); ++i) own[i] |= words[i] & there[i];
+    }
+    for (const auto& [token, landed] : sets.few)
+      if (has_bit(words, token)) add(token, slot(number, landed, AddedTokens::kNothing));
+    for_each_bit_of(words.size(), [&](std::size_t i) { return words[i] & sets.others[i]; },
+                    [&](std::uint32_t token) { add_one(token, number, landing_->target_of(token)); });
   }
 
   void add(std::uint32_t token, std::uint32_t group) {
@@ -140,13 +246,13 @@ class TerminalWaysMaker::Maker {
   }
 
   // A token that ends within a code point; single bytes may end it, if they may stand behind this token.
-  void add_within(std::uint32_t token, std::uint32_t number, const Landing::Target& target) {
+  void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
     const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
-    for (const Ending& ending : all_.endings(states_[number], target.guess, target.place, 3, endings_, budget_)) {
+    for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
       const auto [known, is_new] = ended_.try_emplace(std::pair(ending.state, ending.guess), kNone);
-      if (is_new) known->second = group_of(ending.state, text);
+      if (is_new) known->second = group_of(ending.state, text, 3);
       if (known->second != kNone) return add(token, known->second);
     }
     // Many are dead whatever follows: no token at all goes on from there.
@@ -154,57 +260,63 @@ class TerminalWaysMaker::Maker {
     if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); })) ways_.doubtful.push_back(token);
   }
 
-  std::uint32_t group_of(StateId state, const TextState& text) {
-    if (bytes_.accepting(state)) return group_number(text, true);
-    const std::optional<TextState> exit = search(state, text);
-    return exit ? group_number(*exit, false) : kNone;
+  // `length` of a text that has led there.
+  std::uint32_t group_of(StateId state, const TextState& text, std::size_t length = 0) {
+    if (bytes_.accepting(state)) return group_number(text, true, length);
+    const auto exit = search(state, text);
+    return exit ? group_number(exit->first, false, length + exit->second) : kNone;
   }
 
-  std::uint32_t group_number(const TextState& text, bool is_at_border) {
+  std::uint32_t group_number(const TextState& text, bool is_at_border, std::size_t length) {
     const auto [known, is_new] = group_numbers_.try_emplace(std::pair(text, is_at_border), static_cast<std::uint32_t>(ways_.groups.size()));
-    if (is_new) ways_.groups.push_back({text, is_at_border, {}, {}});
+    if (is_new) ways_.groups.push_back({text, is_at_border, 0, {}, {}});
+    ways_.groups[known->second].length = std::max(ways_.groups[known->second].length, length);
     return known->second;
   }
 
   // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.
-  std::optional<TextState> search(StateId start, const TextState& from) {
+  std::optional<std::pair<TextState, std::size_t>> search(StateId start, const TextState& from) {
     struct Open {
       std::uint64_t estimate, order;
       StateId state;
       TextState text;
+      std::size_t length;
       bool operator<(const Open& other) const { return estimate != other.estimate ? estimate > other.estimate : order > other.order; }
     };
     std::priority_queue<Open> open;
     std::set<std::pair<StateId, TextState>> met;
-    const auto offer = [&](StateId state, const TextState& text) {
-      if (met.emplace(state, text).second) open.push({bytes_.node(state).shortest, met.size(), state, text});
+    const auto offer = [&](StateId state, const TextState& text, std::size_t length) {
+      if (met.emplace(state, text).second) open.push({bytes_.node(state).shortest, met.size(), state, text, length});
     };
-    const auto offer_ends = [&](StateId state, TextState text) {
-      for (const std::uint16_t guess : rules_.ends(TextState(text).guess)) {
-        text.guess = guess;
-        offer(state, text);
+    const auto offer_ends = [&](StateId state, const TextState& text, std::size_t length) {
+      for (const std::uint16_t guess : rules_.ends(text.guess)) {
+        TextState behind = text;
+        behind.guess = guess;
+        offer(state, behind, length);
       }
     };
-    offer_ends(start, from);
+    offer_ends(start, from, 0);
     for (std::size_t opened = 0; !open.empty() && opened < kMostOpened; ++opened) {
       const Open here = open.top();
       open.pop();
       budget_.step();
-      if (here.text.place == CodePoints::kBetween) offer_ends(here.state, here.text);
+      if (here.text.place == CodePoints::kBetween) offer_ends(here.state, here.text, here.length);
       for (unsigned value = 0; value < 256; ++value) {
         const auto byte = static_cast<std::uint8_t>(value);
         const StateId target = bytes_.next(here.state, byte, budget_);
         if (target == ByteAutomaton::kDead) continue;
         TextState after = here.text;
         if (!rules_.read(after, byte)) continue;
-        if (bytes_.accepting(target) && after.place == CodePoints::kBetween) return after;
-        offer(target, after);
+        if (bytes_.accepting(target) && after.place == CodePoints::kBetween) return std::pair(after, here.length + 1);
+        offer(target, after, here.length + 1);
       }
     }
     return std::nullopt;
   }
 
   TerminalWaysMaker& all_;
+  std::uint16_t guess_;
+  StateId start_{};
   ByteAutomaton& bytes_;
   const Tokenization& tokenization_;
   const TextRules& rules_;
@@ -244,6 +356,7 @@ const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal,
 void TerminalWaysMaker::clear() {
   known_.clear();
   steps_.clear();
+  loops_.clear();
   bytes_ = 0;
 }
 

@@ -13,7 +13,9 @@
 // way out is enough to live, and none of it is needed.
 // Source: the terminals of vocabulary/terminal_part.hpp; the summaries of push-down systems, Bouajjani, Esparza and
 // Maler 1997, of which one entry is kept.
-// Cost.  A walk of the vocabulary for each terminal, and a pass over its tokens for each hypothesis, once for all
+// Tokens are not looked at one by one: below a node of the trie all lead back to a state that takes every code point
+// there as a loop, and what lands alike is a set of bits (LandingSets), so that a group is mostly an intersection.
+// Cost.  A short walk of the trie for each terminal, and some passes over bits for each hypothesis, once for all
 // constraints.
 #pragma once
 
@@ -56,11 +58,14 @@ class TerminalWaysMaker {
   using StepsPtr = Tokenization::TerminalStepsPtr;
   class Maker;
   StepsPtr steps(ExpressionId terminal, const std::string& key, Budget& budget);
+  const ByteSet& loop(StateId state, Budget& budget);
+  bool returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   std::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, WaysPtr> known_;
   std::map<std::uint32_t, StepsPtr> steps_;  // of terminals that have no key
+  std::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
   std::size_t bytes_ = 0;
 };
 
