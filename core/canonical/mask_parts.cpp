@@ -395,8 +395,10 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
   const Tokenization::TerminalWaysPtr ways = terminals_.ways(terminal, key.guess, key.edge, budget);
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   for (const Tokenization::TerminalWays::Group& group : ways->groups) {
-    const TokenCount needed = group.is_at_border ? liveness_.bound_at_border(behind, group.exit, budget)
-                                                 : liveness_.text().bound(behind, group.exit, budget);
+    using Kind = Tokenization::TerminalWays::Group::Kind;
+    const TokenCount needed = group.kind == Kind::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
+                              : group.kind == Kind::Text ? liveness_.text().bound(behind, group.exit, budget)
+                                                         : liveness_.bound({behind, group.last, 0, group.exit}, budget);
     if (needed == kDead) {
       for_each_bit(group.words, ask);
       std::ranges::for_each(group.listed, ask);

@@ -184,6 +184,19 @@ class TerminalWaysMaker::Maker {
 
  private:
   static constexpr std::uint32_t kNotAsked = ~std::uint32_t{0}, kNone = kNotAsked - 1;
+  static constexpr std::size_t kMostWays = 4;      // from one place, inside a pre-token
+  static constexpr std::size_t kMostInside = 512;  // places of a search for them
+  using Kind = Tokenization::TerminalWays::Group::Kind;
+  // A way out for all tokens, or for those that a token may stand behind.
+  struct Way {
+    std::uint32_t group;
+    std::optional<TokenId> first;
+  };
+  using Ways = std::vector<Way>;
+
+  bool may_take(const Way& way, std::uint32_t token) const {
+    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(0, {token}, *way.first));
+  }
 
   StateId behind(std::string_view text) {
     StateId state = start_;
@@ -208,16 +221,26 @@ class TerminalWaysMaker::Maker {
   }
 
   void add_many(std::uint32_t number, const Words& words, const Tokenization::LandingSets& sets) {
+    Words left(words.size());
     for (const auto& [landed, there] : sets.many) {
-      const std::uint32_t group = slot(number, landed, AddedTokens::kNothing);
-      if (group == kNone) {
-        for_each_bit_of(words.size(), [&, &landing = there](std::size_t i) { return words[i] & landing[i]; },
-                        [&](std::uint32_t token) { ways_.doubtful.push_back(token); });
-        continue;
+      for (std::size_t i = 0; i < words.size(); ++i) left[i] = words[i] & there[i];
+      for (const Way& way : slot(number, landed, AddedTokens::kNothing)) {
+        Words& own = ways_.groups[way.group].words;
+        own.resize(words.size(), 0);
+        if (!way.first) {
+          unite_bits(own, left);
+          std::ranges::fill(left, 0);
+          break;
+        }
+        const std::shared_ptr<const Words> before = tokenization_.before(*way.first);
+        const Words& settled = tokenization_.pieces().settled(is_border_);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+          const std::uint32_t taken = left[i] & (*before)[i] & settled[i];
+          own[i] |= taken;
+          left[i] &= ~taken;
+        }
       }
-      Words& own = ways_.groups[group].words;
-      own.resize(words.size(), 0);
-      for (std::size_t i = 0; i < words.size(); ++i) own[i] |= words[i] & there[i];
+      for_each_bit(left, [&](std::uint32_t token) { ways_.doubtful.push_back(token); });
     }
     for (const auto& [token, landed] : sets.few)
       if (has_bit(words, token)) add(token, slot(number, landed, AddedTokens::kNothing));
@@ -225,22 +248,17 @@ class TerminalWaysMaker::Maker {
                     [&](std::uint32_t token) { add_one(token, number, landing_->target_of(token)); });
   }
 
-  void add(std::uint32_t token, std::uint32_t group) {
-    (group == kNone ? ways_.doubtful : ways_.groups[group].listed).push_back(token);
+  void add(std::uint32_t token, const Ways& ways) {
+    const auto way = std::ranges::find_if(ways, [&](const Way& some) { return may_take(some, token); });
+    (way == ways.end() ? ways_.doubtful : ways_.groups[way->group].listed).push_back(token);
   }
 
-  // The group of tokens that leave this of the terminal, and land there.
-  std::uint32_t slot(std::uint32_t number, std::uint16_t landed, AddedTokens::Open open) {
-    if (open == AddedTokens::kNothing && number == last_number_ && landed == last_landed_) return last_group_;
-    const auto [known, is_new] = slots_.try_emplace(std::tuple(number, landed, open), kNone);
+  // The ways out of tokens that leave this of the terminal, and land there.
+  const Ways& slot(std::uint32_t number, std::uint16_t landed, AddedTokens::Open open) {
+    const auto [known, is_new] = slots_.try_emplace(std::tuple(number, landed, open));
     if (is_new) {
       const Landing::Target& target = landing_->targets()[landed - 1u];
-      known->second = group_of(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
-    }
-    if (open == AddedTokens::kNothing) {
-      last_number_ = number;
-      last_landed_ = landed;
-      last_group_ = known->second;
+      known->second = ways_from(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
     }
     return known->second;
   }
@@ -251,9 +269,9 @@ class TerminalWaysMaker::Maker {
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
-      const auto [known, is_new] = ended_.try_emplace(std::pair(ending.state, ending.guess), kNone);
-      if (is_new) known->second = group_of(ending.state, text, 3);
-      if (known->second != kNone) return add(token, known->second);
+      const auto [known, is_new] = ended_.try_emplace(std::tuple(ending.state, ending.guess, ending.token));
+      if (is_new) known->second = ways_by_text(ending.state, text, 3);
+      if (!known->second.empty()) return add(token, known->second);
     }
     // Many are dead whatever follows: no token at all goes on from there.
     const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
@@ -261,17 +279,54 @@ class TerminalWaysMaker::Maker {
   }
 
   // `length` of a text that has led there.
-  std::uint32_t group_of(StateId state, const TextState& text, std::size_t length = 0) {
-    if (bytes_.accepting(state)) return group_number(text, true, length);
+  Ways ways_by_text(StateId state, const TextState& text, std::size_t length) {
+    if (bytes_.accepting(state)) return {{group_number(text, Kind::Token, {}, length), std::nullopt}};
     const auto exit = search(state, text);
-    return exit ? group_number(exit->first, false, length + exit->second) : kNone;
+    if (!exit) return {};
+    return {{group_number(exit->first, Kind::Text, {}, length + exit->second), std::nullopt}};
   }
 
-  std::uint32_t group_number(const TextState& text, bool is_at_border, std::size_t length) {
-    const auto [known, is_new] = group_numbers_.try_emplace(std::pair(text, is_at_border), static_cast<std::uint32_t>(ways_.groups.size()));
-    if (is_new) ways_.groups.push_back({text, is_at_border, 0, {}, {}});
+  Ways ways_from(StateId state, const TextState& text) {
+    Ways ways = ways_by_text(state, text, 0);
+    return ways.empty() ? ways_inside(state, text) : ways;
+  }
+
+  std::uint32_t group_number(const TextState& text, Kind kind, TokenId last, std::size_t length) {
+    const auto [known, is_new] = group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(ways_.groups.size()));
+    if (is_new) ways_.groups.push_back({text, kind, last, 0, {}, {}});
     ways_.groups[known->second].length = std::max(ways_.groups[known->second].length, length);
     return known->second;
+  }
+
+  // By tokens of single bytes, breadth first.
+  Ways ways_inside(StateId start, const TextState& from) {
+    struct Place {
+      StateId state;
+      TextState text;
+      TokenId first, last;
+      std::size_t length;
+    };
+    Ways ways;
+    std::vector<Place> open{{start, from, {}, {}, 0}};
+    std::set<std::tuple<StateId, TextState, TokenId, TokenId>> met;
+    for (std::size_t at = 0; at < open.size() && at < kMostInside && ways.size() < kMostWays; ++at) {
+      const Place here = open[at];  // a copy: the list grows
+      budget_.step();
+      if (std::ranges::any_of(ways, [&](const Way& way) { return here.length > 0 && way.first == here.first; })) continue;
+      for (unsigned value = 0; value < 256 && ways.size() < kMostWays; ++value) {
+        const auto byte = static_cast<std::uint8_t>(value);
+        const std::optional<TokenId> token = tokenization_.byte_token(byte);
+        const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
+        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(0, here.last, *token))) continue;
+        Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
+        if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second) continue;
+        if (bytes_.accepting(target) && after.text.place == CodePoints::kBetween)
+          ways.push_back({group_number(after.text, Kind::Inside, *token, after.length), after.first});
+        else
+          open.push_back(after);
+      }
+    }
+    return ways;
   }
 
   // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.
@@ -325,11 +380,10 @@ class TerminalWaysMaker::Maker {
   LandingPtr landing_;
   std::vector<StateId> states_;
   Tokenization::TerminalWays ways_;
-  std::map<std::tuple<std::uint32_t, std::uint16_t, AddedTokens::Open>, std::uint32_t> slots_;
-  std::map<std::pair<StateId, std::uint16_t>, std::uint32_t> ended_;
-  std::map<std::pair<TextState, bool>, std::uint32_t> group_numbers_;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, AddedTokens::Open>, Ways> slots_;
+  std::map<std::tuple<StateId, std::uint16_t, TokenId>, Ways> ended_;
+  std::map<std::tuple<TextState, Kind, TokenId>, std::uint32_t> group_numbers_;
   KnownEndings endings_;
-  std::uint32_t last_number_ = kNotAsked, last_landed_ = 0, last_group_ = kNone;
 };
 
 const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,

@@ -9,7 +9,8 @@
 // How.  Tokens that stay inside the terminal are told apart by what is left of it and by where they land in the text
 // (TerminalSteps, Landing).  For each such pair one way out is sought: the end of the token itself, where the terminal
 // may end there, or a text behind the border of a pre-token that ends the terminal.  Tokens with the same way out are
-// one group.  A group whose way out leads nowhere, and tokens with none, are judged one by one by those who ask: so a
+// one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the way out is by tokens of single bytes
+// inside of it, for those tokens that the first of them may stand behind.  A group whose way out leads nowhere, and tokens with none, are judged one by one by those who ask: so a
 // way out is enough to live, and none of it is needed.
 // Source: the terminals of vocabulary/terminal_part.hpp; the summaries of push-down systems, Bouajjani, Esparza and
 // Maler 1997, of which one entry is kept.

@@ -200,8 +200,12 @@ class Tokenization {
   // The same tokens behind one hypothesis, by a way out of the terminal.
   struct TerminalWays {
     struct Group {
-      TextState exit;     // where the text stands at the end of the terminal
-      bool is_at_border;  // which is the end of the token, inside its pre-token; or else between tokens, or within one
+      // Where the text stands at the end of the terminal: at the end of the token, its pre-token open; behind a
+      // border, wherever further tokens begin and end; or behind further tokens of the pre-token.
+      enum class Kind : std::uint8_t { Token, Text, Inside };
+      TextState exit;
+      Kind kind;
+      TokenId last;        // Inside: the last of these tokens
       std::size_t length;  // of the longest text that leads there from the end of a token, in bytes
       Words words;         // empty where there are few
       std::vector<std::uint32_t> listed;
