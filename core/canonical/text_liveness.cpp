@@ -88,7 +88,9 @@ class TextLiveness::Search {
 
   void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
     if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
-    open_.push({so_far + bytes_.node(pair.first).shortest, met_.size(), pair});
+    // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
+    const ExpressionNode& node = bytes_.node(pair.first);
+    open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair});
   }
 
   // What is known at the end is known on the way to it.
