@@ -57,6 +57,7 @@ class TextLiveness::Search {
     constexpr std::size_t kTurn = 1024;
     for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
       budget_.step();
+      if (turn > kMostOfRules && is_settled_by_rules_) return suppose();
       if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
         const Pair here = late_.front();
         late_.pop();
@@ -88,9 +89,26 @@ class TextLiveness::Search {
 
   void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
     if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
+    is_settled_by_rules_ = is_settled_by_rules_ || is_free(pair);
     // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
     const ExpressionNode& node = bytes_.node(pair.first);
     open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair});
+  }
+
+  // Whether nothing binds a text of rules any more; some text there is.
+  bool is_free(const Pair& pair) const {
+    const auto& [state, text] = pair;
+    return bytes_.node(state).rules && text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && text.marks == 0 &&
+           rules_.is_free(text.guess);
+  }
+
+  // That all of them live.
+  TokenCount suppose() {
+    for (const auto& [pair, came] : met_)
+      if (is_free(pair)) all_.known_.try_emplace(pair, bytes_.node(pair.first).spelled);
+    for (const auto& [pair, came] : met_)
+      if (is_free(pair)) return found(pair, bytes_.node(pair.first).spelled);
+    return kDead;
   }
 
   // What is known at the end is known on the way to it.
@@ -149,11 +167,14 @@ class TextLiveness::Search {
     return kDead;
   }
 
+  static constexpr std::size_t kMostOfRules = 256;
+
   TextLiveness& all_;
   ByteAutomaton& bytes_;
   const TextRules& rules_;
   Pair start_;
   Budget& budget_;
+  bool is_settled_by_rules_ = false;
   std::unordered_map<Pair, Came, PairHash> met_;
   std::priority_queue<Entry> open_;
   std::queue<Pair> late_;

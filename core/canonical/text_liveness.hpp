@@ -9,6 +9,10 @@
 // added tokens.  Best first, by what the pattern still needs (A*); it ends as soon as a pair is *unbound*: the
 // guess is free, and the pattern reads nothing that meets a mark or begins an added token.  Added tokens are many
 // and seldom needed, so that only every so often a pair has its turn with them.
+// Rules have texts without end, and by themselves each of their states has some (expression/rules.hpp).  A search that
+// has opened many pairs, and met some where nothing binds the text, supposes that they live.  That is wrong where all
+// further texts hold one that the tokenizer does not leave as it is, such as a constant that spells a control token,
+// and they are so far away that the search has not come to an end: then a later mask is empty.
 // Source: Hart, Nilsson and Raphael, 1968, for the order.  Cost: a few pairs where an answer is yes, all that can
 // be reached where it is no; every answer is kept.  Rejected: breadth first, which meets each place inside each
 // code point of a wide class (24,000 pairs in the example).
