@@ -105,8 +105,10 @@ class CanonicalAutomaton {
   std::shared_ptr<Mask> spare_mask();
 
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
-  // The place of the sketch, where the pattern has rules.
-  Place sketched(Place place, Budget& budget) { return pattern_.takes_sketch(place.state) ? pattern_.sketched(place, budget) : place; }
+  // The place of the sketch, where the pattern has rules; nothing is written yet at the start.
+  Place sketched(Place place, Budget& budget) {
+    return !place.at_start && pattern_.takes_sketch(place.state) ? pattern_.sketched(place, budget) : place;
+  }
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;

@@ -353,12 +353,16 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
   ByteAutomaton& bytes = pattern_.automaton();
   Arena& arena = bytes.arena();
   const TokenAutomaton::Place place{key.state, key.at_start};
+  const auto one_by_one = [&](std::uint32_t token) {
+    if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
+    if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))
+      judge.judge({token}, pattern_.takes_sketch(*target) ? pattern_.sketched({*target, false}, budget).state : *target);
+  };
   if (key.at_start || (key.pieces != 0 && key.place == CodePoints::kBetween)) {
-    const MaskPtr all = pattern_.mask(place, budget);
-    for_each_bit(all->words, [&](std::uint32_t token) {
-      if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
-      if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget)) judge.judge({token}, *target);
-    });
+    for_each_bit(pattern_.mask(place, budget)->words, one_by_one);
+    if (!key.at_start) return;
+    for (std::uint32_t token = 0; token < pattern_.vocabulary(true).token_count(); ++token)
+      if (pattern_.vocabulary(true).bytes({token}).empty()) one_by_one(token);
     return;
   }
   if (key.place != CodePoints::kBetween) {  // few tokens may stand there

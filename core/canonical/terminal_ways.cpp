@@ -87,7 +87,8 @@ TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, cons
   walk_trie(trie, TokenTrie::root(), bytes, start, budget, [&](NodeId node, StateId state) {
     const std::uint32_t begin = trie.node(node).tokens_begin, own_end = trie.own_end(node), end = trie.node(node).tokens_end;
     add(begin, own_end, state);
-    if (end - own_end < kShort || !trie.below(trie.node(node)).is_subset_of(loop(state, budget))) return true;
+    // A terminal at its root may be met once; where it is a loop, so is what stands below each byte.
+    if (node == TokenTrie::root() || end - own_end < kShort || !trie.below(trie.node(node)).is_subset_of(loop(state, budget))) return true;
     add(own_end, end, state);
     return false;
   });

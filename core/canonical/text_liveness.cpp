@@ -1,6 +1,7 @@
 #include "canonical/text_liveness.hpp"
 
 #include <queue>
+#include <string_view>
 
 namespace tokamata {
 
@@ -63,9 +64,10 @@ class TextLiveness::Search {
         late_.pop();
         if (const TokenCount count = by_added(here); count != kDead) return found(here, count);
       } else {
-        const auto [estimate, order, here] = open_.top();
+        const Entry entry = open_.top();
         open_.pop();
-        if (const TokenCount count = by_text(here); count != kDead) return found(here, count);
+        const TokenCount count = entry.is_rest ? by_bytes(entry.pair) : by_text(entry.pair);
+        if (count != kDead) return found(entry.pair, count);
       }
     }
     for (const auto& [dead, back] : met_) all_.known_.emplace(dead, kDead);
@@ -82,6 +84,7 @@ class TextLiveness::Search {
     std::uint64_t estimate;  // of a whole text
     std::uint64_t order;     // the last one offered comes first
     Pair pair;
+    bool is_rest = false;  // the likely bytes were read
     bool operator<(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : order < other.order;
     }
@@ -92,7 +95,7 @@ class TextLiveness::Search {
     is_settled_by_rules_ = is_settled_by_rules_ || is_free(pair);
     // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
     const ExpressionNode& node = bytes_.node(pair.first);
-    open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair});
+    open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair, false});
   }
 
   // Whether nothing binds a text of rules any more; some text there is.
@@ -152,6 +155,31 @@ class TextLiveness::Search {
         offer({state, after}, here, 0, so_far);
       }
     }
+    if (bytes_.node(state).rules) return by_likely_bytes(here);
+    return by_bytes(here);
+  }
+
+  // What ends a string or a container, or goes on in one: where that brings the text nearer to its end, all other bytes
+  // wait.  Each costs a derivative.
+  TokenCount by_likely_bytes(const Pair& here) {
+    const auto& [state, text] = here;
+    const std::uint64_t so_far = met_.at(here).so_far;
+    for (const char likely : std::string_view("\"}],:01")) {
+      const auto byte = static_cast<std::uint8_t>(likely);
+      const StateId target = bytes_.next(state, byte, budget_);
+      TextState after = text;
+      if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled || !rules_.read(after, byte)) continue;
+      if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
+      offer({target, after}, here, 1, so_far + 1);
+      open_.push({bytes_.node(state).spelled, 0, here, true});
+      return kDead;
+    }
+    return by_bytes(here);
+  }
+
+  TokenCount by_bytes(const Pair& here) {
+    const auto& [state, text] = here;
+    const std::uint64_t so_far = met_.at(here).so_far;
     Pair before = here;  // bytes side by side often lead to the same pair
     for (unsigned value = 0; value < 256; ++value) {
       const auto byte = static_cast<std::uint8_t>(value);
@@ -167,7 +195,7 @@ class TextLiveness::Search {
     return kDead;
   }
 
-  static constexpr std::size_t kMostOfRules = 256;
+  static constexpr std::size_t kMostOfRules = 64;
 
   TextLiveness& all_;
   ByteAutomaton& bytes_;
