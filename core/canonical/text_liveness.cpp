@@ -22,11 +22,34 @@ TokenCount TextLiveness::bound_behind(const AddedMove& move, AddedTokens::Open b
 
 // In bytes.
 TokenCount TextLiveness::shortest_of(StateId state) const {
-  const std::uint32_t bytes = pattern_.automaton().node(state).shortest;
+  const ExpressionNode& node = pattern_.automaton().node(state);
+  const std::uint32_t bytes = node.rules ? node.spelled : node.shortest;
   return bytes + 1 >= ExpressionNode::kUnspelled ? kEndless : bytes;
 }
 
+// Whether nothing binds a text of rules any more.
+bool TextLiveness::is_free(StateId state, const TextState& text) const {
+  return pattern_.automaton().node(state).rules && text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing &&
+         text.marks == 0 && tokenization_.rules().is_free(text.guess);
+}
+
+bool TextLiveness::rules_are_harmless() {
+  if (harmless_ != Calm::Unknown) return harmless_ == Calm::Yes;
+  const ByteSet& borders = pattern_.automaton().arena().told_apart_by_rules();
+  const AddedTokens& added = tokenization_.rules().added();
+  bool is_harmless = !tokenization_.rules().has_normal_form() || borders.next_member(0x81) >= 256;
+  for (std::size_t i = 0; i < added.count(); ++i) {
+    if (added.content(i).empty() || !tokenization_.is_control({tokenization_.added()[i]})) continue;
+    const auto first = static_cast<std::uint8_t>(added.content(i)[0]);
+    const bool is_alone = borders.contains(first) && (first == 0xFF || borders.contains(static_cast<std::uint8_t>(first + 1)));
+    is_harmless = is_harmless && !is_alone;
+  }
+  harmless_ = is_harmless ? Calm::Yes : Calm::No;
+  return is_harmless;
+}
+
 bool TextLiveness::is_unbound(StateId state, const TextState& text) {
+  if (is_free(state, text) && rules_are_harmless()) return true;
   return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && tokenization_.rules().is_free(text.guess) &&
          is_calm(state);
 }
@@ -92,25 +115,18 @@ class TextLiveness::Search {
 
   void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
     if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
-    is_settled_by_rules_ = is_settled_by_rules_ || is_free(pair);
+    is_settled_by_rules_ = is_settled_by_rules_ || all_.is_free(pair.first, pair.second);
     // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
     const ExpressionNode& node = bytes_.node(pair.first);
     open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair, false});
   }
 
-  // Whether nothing binds a text of rules any more; some text there is.
-  bool is_free(const Pair& pair) const {
-    const auto& [state, text] = pair;
-    return bytes_.node(state).rules && text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && text.marks == 0 &&
-           rules_.is_free(text.guess);
-  }
-
   // That all of them live.
   TokenCount suppose() {
     for (const auto& [pair, came] : met_)
-      if (is_free(pair)) all_.known_.try_emplace(pair, bytes_.node(pair.first).spelled);
+      if (all_.is_free(pair.first, pair.second)) all_.known_.try_emplace(pair, bytes_.node(pair.first).spelled);
     for (const auto& [pair, came] : met_)
-      if (is_free(pair)) return found(pair, bytes_.node(pair.first).spelled);
+      if (all_.is_free(pair.first, pair.second)) return found(pair, bytes_.node(pair.first).spelled);
     return kDead;
   }
 

@@ -1,7 +1,7 @@
 """Masks of JSON constraints for small tokenizers, against all texts that the constraints have.
 
-The schemas have finitely many texts, which are listed here value by value, so that all canonical sequences can be
-written down: what a mask holds is exactly what follows in one of them.
+The schemas have finitely many texts, which are listed here value by value, so that all canonical sequences
+can be written down: what a mask holds is exactly what follows in one of them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,14 @@ def _strings(letters: str, longest: int) -> list[str]:
     return ["".join(s) for size in range(longest + 1) for s in itertools.product(letters, repeat=size)]
 
 
+_A_OR_NOTHING: tuple[Any, ...] = ("a", {})
+
+
 def _members_of_two() -> Iterator[list[tuple[str, Any]]]:
     """Of a: null or "b", required; b: "a", or {}."""
     for a in (None, "b"):
         yield [("a", a)]
-        for b in ("a", {}):
+        for b in _A_OR_NOTHING:
             yield [("a", a), ("b", b)]
             yield [("b", b), ("a", a)]
 
@@ -107,7 +110,9 @@ def test_every_mask(seed: int) -> None:
         case = _case(tokenizer, vocabulary, schema, texts)
         start = case.matcher()
         assert (start is not None) == bool(case.sequences), schema
-        for place, following in case.following.items() if start is not None else ():
+        if start is None:
+            continue
+        for place, following in case.following.items():
             matcher = at(start, place)
             assert bits(matcher.mask) == following, (schema, place)
             assert matcher.is_accepting == (place in case.sequences), (schema, place)
