@@ -1,6 +1,7 @@
 #include "canonical/canonical_automaton.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tokamata {
 
@@ -14,17 +15,30 @@ MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state)
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
   const PlaceView view{place.state, place.at_start, state};
   if (const auto known = masks_.find(view); known != masks_.end()) return known->second;
-  const FramePtr own = frame(place, state, budget);
+  const Place sketch = sketched(place, budget);
+  const FramePtr own = frame(sketch, state, budget);
   std::shared_ptr<Mask> mask = spare_mask();
   mask->serial = pattern_.take_serial();
   mask->words = own->words;
   mask->open_tokens = own->open_tokens;
-  const TokenCount most = own->kept.empty() ? own->most : std::max(own->most, forbid(place, state, *own, *mask, budget));
+  const TokenCount most = own->kept.empty() ? own->most : std::max(own->most, forbid(sketch, state, *own, *mask, budget));
+  if (sketch.state != place.state) cut(place, sketch, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   budget.check();
   const auto [made, is_new] = masks_.try_emplace(PlaceKey{place.state, place.at_start, state}, Made{std::move(mask), most});
   if (is_new) mask_order_.push_back(&made->first);
   return made->second;
+}
+
+// Clears the tokens that the sketch allows and the state itself does not.
+void CanonicalAutomaton::cut(Place place, Place sketch, Mask& mask, Budget& budget) {
+  const MaskPtr exact = pattern_.mask(place, budget);
+  if (exact == pattern_.mask(sketch, budget)) return;
+  for (std::size_t i = 0; i < mask.words.size(); ++i)
+    if (const std::uint32_t gone = mask.words[i] & ~exact->words[i]; gone != 0) {
+      mask.open_tokens -= static_cast<std::size_t>(std::popcount(gone));
+      mask.words[i] &= ~gone;
+    }
 }
 
 // The oldest mask, where there are many; its memory is used again if nobody holds it.
@@ -131,17 +145,19 @@ TokenCount CanonicalAutomaton::bound(Place place, const CanonicalState& state, B
     const Made& first = made_mask(place, state, budget);
     return first.mask->open_tokens > 0 ? more(first.most, 1) : kDead;
   }
+  const StateId sketch = sketched(place, budget).state;
   const auto text = [&](const Hypothesis& h) { return TextState{h.guess, h.place, state.starter, state.marks, state.open}; };
   TokenCount least = kDead;
   for (const Hypothesis& h : state.hypotheses)
-    if (h.edge == Hypothesis::Edge::Border) least = std::min(least, liveness_.text().bound(place.state, text(h), budget));
+    if (h.edge == Hypothesis::Edge::Border) least = std::min(least, liveness_.text().bound(sketch, text(h), budget));
   for (const Hypothesis& h : state.hypotheses)
     if (h.edge == Hypothesis::Edge::Inside && least == kDead)
-      least = liveness_.bound({place.state, state.last, h.pieces, text(h)}, budget);
+      least = liveness_.bound({sketch, state.last, h.pieces, text(h)}, budget);
   return least;
 }
 
-bool CanonicalAutomaton::lives_somewhere(StateId state, Budget& budget) {
+bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
+  const StateId state = sketched({at, false}, budget).state;
   for (std::uint16_t guess = 0; guess < tokenization_->rules().guess_count(); ++guess)
     if (liveness_.text().bound(state, {.guess = guess}, budget) != kDead) return true;
   return false;

@@ -10,6 +10,11 @@
 //     Llama 3.1, anything at all, after ` th`: the frame behind three letters is the one that ` ab` has too; of
 //     it, `e`, `ere` and 1,200 others are cleared, since ` the` and ` there` are tokens.
 //
+// Rules have states without end, since they keep what was written.  What lives is asked of their sketches
+// (expression/rules.hpp), which many states share; a mask is then cut to what the pattern itself allows.  A sketch that
+// lives has a canonical text; what the state itself refuses of it are names and elements that were written before, and
+// another name or element lives in their place.
+//
 // Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders.  Cost: parts are
 // made once for each pair of states, frames once for each set of hypotheses; then a mask is a copy, and a bit to
 // clear for each token that is forbidden.
@@ -96,9 +101,14 @@ class CanonicalAutomaton {
   Frame make_frame(const PlaceKey& key, Budget& budget);
   const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
   TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
+  void cut(Place place, Place sketch, Mask& mask, Budget& budget);
   std::shared_ptr<Mask> spare_mask();
 
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
+  // The place of the sketch, where the pattern has rules; nothing is written yet at the start.
+  Place sketched(Place place, Budget& budget) {
+    return !place.at_start && pattern_.takes_sketch(place.state) ? pattern_.sketched(place, budget) : place;
+  }
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;

@@ -1,6 +1,7 @@
 #include "canonical/mask_parts.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tokamata {
 
@@ -49,7 +50,9 @@ TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open o
   return part.most;
 }
 
-const MaskParts::Part& MaskParts::part(const Key& key, Budget& budget) {
+const MaskParts::Part& MaskParts::part(const Key& asked, Budget& budget) {
+  Key key = asked;
+  if (key.edge == Hypothesis::Edge::Inside && pattern_.takes_sketch(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
   if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
   Part made = make(key, budget);
   bytes_ += (made.words.size() + made.listed.size() + made.asked.size()) * sizeof(std::uint32_t) + 160;
@@ -118,6 +121,7 @@ void MaskParts::clear() {
   touched_.clear();
   added_.clear();
   bytes_ = 0;
+  terminals_.clear();
   moves_of_.reset();
   factors_of_.reset();
   leaving_of_.reset();
@@ -226,6 +230,10 @@ class MaskParts::Judge {
 MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
   Part part;
   Judge judge(tokenization_, liveness_, part, key, budget);
+  if (pattern_.takes_sketch(key.state)) {
+    add_rules(part, judge, key, budget);
+    return part;
+  }
   const auto judge_all = [&](const Moves& moves) {
     for (const Moves::Run& run : moves.runs()) {
       judge.judge_alike(run.tokens, run.target);
@@ -338,6 +346,97 @@ void MaskParts::judge_group(Part& part, Judge& judge, const Key& key, StateId st
   for_each_bit(group, alone);
 }
 
+// ---- rules --------------------------------------------------------------------------------------
+
+// Alternatives that begin with a terminal, each by itself; all others are walked together.
+void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budget) {
+  ByteAutomaton& bytes = pattern_.automaton();
+  Arena& arena = bytes.arena();
+  const TokenAutomaton::Place place{key.state, key.at_start};
+  const auto one_by_one = [&](std::uint32_t token) {
+    if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
+    if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))
+      judge.judge({token}, pattern_.takes_sketch(*target) ? pattern_.sketched({*target, false}, budget).state : *target);
+  };
+  if (key.at_start || (key.pieces != 0 && key.place == CodePoints::kBetween)) {
+    for_each_bit(pattern_.mask(place, budget)->words, one_by_one);
+    if (!key.at_start) return;
+    for (std::uint32_t token = 0; token < pattern_.vocabulary(true).token_count(); ++token)
+      if (pattern_.vocabulary(true).bytes({token}).empty()) one_by_one(token);
+    return;
+  }
+  if (key.place != CodePoints::kBetween) {  // few tokens may stand there
+    for (const auto& [token, target] : tokenization_.landing(key.guess, key.place)->listed()) judge_alone(judge, key, {token}, budget);
+    return;
+  }
+  std::vector<ExpressionId> others, open = arena.unfolded(bytes.expression(key.state), budget);
+  while (!open.empty()) {
+    const ExpressionId alternative = open.back();
+    open.pop_back();
+    const ExpressionNode n = arena.node(alternative);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionId head = is_pair ? n.head() : alternative;
+    if (arena.node(head).kind == Kind::Terminal) {
+      add_terminal(part, judge, key, head, is_pair ? arena.settled(n.tail()) : Arena::kEpsilon, budget);
+    } else if (is_pair && arena.node(head).kind == Kind::Union) {
+      const auto all = arena.alternatives(head);
+      for (const ExpressionId way : std::vector<ExpressionId>(all.begin(), all.end()))
+        std::ranges::copy(arena.unfolded(arena.concatenate(way, n.tail()), budget), std::back_inserter(open));
+    } else if (alternative != Arena::kEpsilon && n.kind != Kind::Suspect) {
+      others.push_back(alternative);
+    }
+  }
+  if (others.empty()) return;
+  bool walks_are_long = false;  // each is of another place
+  const Moves moves(pattern_, {bytes.state_of_any(std::move(others), budget), false}, walks_are_long, budget);
+  for (const Moves::Run& run : moves.runs())
+    for (const std::uint32_t token : run.tokens) judge.judge({token}, run.target);
+}
+
+void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget) {
+  ByteAutomaton& bytes = pattern_.automaton();
+  const StateId behind = bytes.state_of(tail, budget);
+  const Tokenization::TerminalWaysPtr ways = terminals_.ways(terminal, key.guess, key.edge, budget);
+  const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
+  for (const Tokenization::TerminalWays::Group& group : ways->groups) {
+    using Kind = Tokenization::TerminalWays::Group::Kind;
+    const TokenCount needed = group.kind == Kind::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
+                              : group.kind == Kind::Text ? liveness_.text().bound(behind, group.exit, budget)
+                                                         : liveness_.bound({behind, group.last, 0, group.exit}, budget);
+    if (needed == kDead) {
+      for_each_bit(group.words, ask);
+      std::ranges::for_each(group.listed, ask);
+      continue;
+    }
+    part.most = std::max(part.most, more(needed, group.length));
+    part.listed.insert(part.listed.end(), group.listed.begin(), group.listed.end());
+    if (!group.words.empty()) part.shared.emplace_back(ways, &group.words);
+  }
+  std::ranges::for_each(ways->doubtful, ask);
+  if (tail == Arena::kEpsilon) return;
+  // The tokens that pass the end of the terminal, by their remainders.
+  const TerminalPart& leaving = pattern_.terminal_part(terminal, TokenTrie::root(), budget);
+  struct Frame {
+    std::uint32_t child, end;
+    StateId state;
+  };
+  std::vector<Frame> frames{{leaving.nodes[0].children_begin, leaving.nodes[0].children_end, behind}};
+  while (!frames.empty()) {
+    Frame& frame = frames.back();
+    if (frame.child == frame.end) {
+      frames.pop_back();
+      continue;
+    }
+    const std::uint32_t child = frame.child++;
+    const TerminalPart::Node& node = leaving.nodes[child];
+    const StateId state = bytes.next(frame.state, leaving.bytes[child], budget);
+    if (state == ByteAutomaton::kDead) continue;
+    budget.step();
+    for (std::uint32_t i = node.tokens_begin; i < node.tokens_end; ++i) judge.judge({leaving.tokens[i]}, state);
+    if (node.children_begin != node.children_end) frames.push_back({node.children_begin, node.children_end, state});
+  }
+}
+
 // ---- what stays inside a class ------------------------------------------------------------------
 
 // The tokens of a class behind a hypothesis, by where they land: those that end between code points, and of the
@@ -355,7 +454,7 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
   const AddedTokens& added = tokenization_.rules().added();
   std::map<std::tuple<std::uint16_t, AddedTokens::Open, bool>, std::vector<std::uint32_t>> groups;
   std::vector<std::vector<std::uint32_t>> plain(judge.landing().targets().size());  // most tokens, by where they land
-  std::map<TextLiveness::Pair, Endings> known_endings;
+  TerminalWaysMaker::KnownEndings known_endings;
   const bool is_border = key.edge == Hypothesis::Edge::Border;
   const Words& simple = tokenization_.plain(is_border);
   const Vocabulary& vocabulary = tokenization_.vocabulary();
@@ -384,13 +483,14 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
     }
     if (!has_bit(tokenization_.pieces().following(), token)) return;
     const std::optional<StateId> state = is_opening ? std::nullopt : pattern_.step({whole, false}, {token}, budget);
-    const TextState text{target.guess, target.place, TextState::kAnyStarter};
-    const Endings* ways = state ? &endings(*state, text, 3, known_endings, budget) : nullptr;
     const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
-    const auto way = ways ? std::ranges::find_if(*ways, follows, &Endings::value_type::first) : Endings::const_iterator();
-    if (ways && way != ways->end()) {
-      groups[{way->second, AddedTokens::kNothing, false}].push_back(token);
-      return;
+    if (state) {
+      const auto& ways = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
+      const auto way = std::ranges::find_if(ways, follows, &TerminalWaysMaker::Ending::token);
+      if (way != ways.end()) {
+        groups[{way->guess, AddedTokens::kNothing, false}].push_back(token);
+        return;
+      }
     }
     // Many are dead whatever the pattern is: no token at all goes on from there.
     const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
@@ -416,33 +516,6 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
   }
   tokenization_.keep_within(name, result);
   return result;
-}
-
-// Tokens of single bytes that end the code point which is open, without leaving the class, and the guesses that
-// they lead to.
-const MaskParts::Endings& MaskParts::endings(StateId state, const TextState& text, int most,
-                                             std::map<TextLiveness::Pair, Endings>& known, Budget& budget) {
-  const TextLiveness::Pair pair(state, text);
-  if (const auto place = known.find(pair); place != known.end()) return place->second;
-  Endings found;
-  for (unsigned value = 0x80; value < 0xC0 && most > 0; ++value) {
-    const auto byte = static_cast<std::uint8_t>(value);
-    const std::optional<TokenId> token = tokenization_.byte_token(byte);
-    if (!token) continue;
-    const StateId reached = pattern_.automaton().next(state, byte, budget);
-    TextState after = text;
-    if (reached == ByteAutomaton::kDead || !tokenization_.read(after, *token)) continue;
-    if (after.place == CodePoints::kBetween) {
-      found.emplace_back(*token, after.guess);
-      continue;
-    }
-    for (const auto& [next, guess] : endings(reached, after, most - 1, known, budget))
-      if (tokenization_.pieces().follow(0, *token, next)) {
-        found.emplace_back(*token, guess);
-        break;
-      }
-  }
-  return known.emplace(pair, std::move(found)).first->second;
 }
 
 }  // namespace tokamata

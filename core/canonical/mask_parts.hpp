@@ -8,6 +8,9 @@
 // loop can go on at a border from wherever it lands.  What leaves the class is listed (moves.hpp) and judged token by
 // token; tokens that land alike in the text and in the pattern live alike, if they do so by the border.
 //
+// What begins with a terminal of a rule is taken in the groups of terminal_ways.hpp, and what goes on behind the terminal
+// by a walk of the remainders.
+//
 // A part says nothing of the text before.  Where the tokenizer's normal form makes a token depend on the mark or
 // starter before it, or an added token is under way, what changes is asked anew for each such *touch*.
 #pragma once
@@ -21,6 +24,7 @@
 
 #include "canonical/liveness.hpp"
 #include "canonical/moves.hpp"
+#include "canonical/terminal_ways.hpp"
 #include "common/bits.hpp"
 
 namespace tokamata {
@@ -44,7 +48,7 @@ class MaskParts {
   };
 
   MaskParts(TokenAutomaton& pattern, const Tokenization& tokenization, Liveness& liveness)
-      : pattern_(pattern), tokenization_(tokenization), liveness_(liveness) {}
+      : pattern_(pattern), tokenization_(tokenization), liveness_(liveness), terminals_(pattern, tokenization) {}
 
   // Adds a part to `words`; returns the most tokens that any token of it needs behind it.
   TokenCount add(const Key& key, const Touch& touch, Words& words, Budget& budget);
@@ -56,7 +60,7 @@ class MaskParts {
   const Moves& moves(TokenAutomaton::Place place, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return bytes_; }
+  std::size_t memory_bytes() const { return bytes_ + terminals_.memory_bytes(); }
 
  private:
   // Tokens as sets that others share, or as a list.
@@ -87,13 +91,13 @@ class MaskParts {
   void judge_group(Part& part, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
                    Budget& budget);
   Tokenization::WithinPtr within(const Key& key, const ClassLoop& loop, Budget& budget);
-  using Endings = std::vector<std::pair<TokenId, std::uint16_t>>;
-  const Endings& endings(StateId state, const TextState& text, int most,
-                         std::map<TextLiveness::Pair, Endings>& known, Budget& budget);
+  void add_rules(Part& part, Judge& judge, const Key& key, Budget& budget);
+  void add_terminal(Part& part, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   Liveness& liveness_;
+  TerminalWaysMaker terminals_;
   std::map<Key, Part> parts_;
   std::map<std::pair<Key, Touch>, Touched> touched_;
   std::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;

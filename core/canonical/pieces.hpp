@@ -39,6 +39,8 @@ class Pieces {
   // States that may finish alike and behind which the same tokens live, but for those that `forbid` clears and those that are `carried`,
   // have one that stands for them: the parts of masks are kept by it.
   virtual State alike(State state) const { return state; }
+  // One behind which the same tokens may follow, but for those that `forbid` clears and those that are carried.
+  virtual State alike_behind(State state) const { return state; }
   // The tokens that may follow, and lead elsewhere than they do from `alike(state)`.
   virtual std::vector<std::uint32_t> carried(State) const { return {}; }
   // The tokens that may begin a pre-token, and those that may follow in one, as bits.

@@ -1,6 +1,7 @@
 #include "canonical/text_liveness.hpp"
 
 #include <queue>
+#include <string_view>
 
 namespace tokamata {
 
@@ -21,11 +22,34 @@ TokenCount TextLiveness::bound_behind(const AddedMove& move, AddedTokens::Open b
 
 // In bytes.
 TokenCount TextLiveness::shortest_of(StateId state) const {
-  const std::uint32_t bytes = pattern_.automaton().node(state).shortest;
+  const ExpressionNode& node = pattern_.automaton().node(state);
+  const std::uint32_t bytes = node.rules ? node.spelled : node.shortest;
   return bytes + 1 >= ExpressionNode::kUnspelled ? kEndless : bytes;
 }
 
+// Whether nothing binds a text of rules any more.
+bool TextLiveness::is_free(StateId state, const TextState& text) const {
+  return pattern_.automaton().node(state).rules && text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing &&
+         text.marks == 0 && tokenization_.rules().is_free(text.guess);
+}
+
+bool TextLiveness::rules_are_harmless() {
+  if (harmless_ != Calm::Unknown) return harmless_ == Calm::Yes;
+  const ByteSet& borders = pattern_.automaton().arena().told_apart_by_rules();
+  const AddedTokens& added = tokenization_.rules().added();
+  bool is_harmless = !tokenization_.rules().has_normal_form() || borders.next_member(0x81) >= 256;
+  for (std::size_t i = 0; i < added.count(); ++i) {
+    if (added.content(i).empty() || !tokenization_.is_control({tokenization_.added()[i]})) continue;
+    const auto first = static_cast<std::uint8_t>(added.content(i)[0]);
+    const bool is_alone = borders.contains(first) && (first == 0xFF || borders.contains(static_cast<std::uint8_t>(first + 1)));
+    is_harmless = is_harmless && !is_alone;
+  }
+  harmless_ = is_harmless ? Calm::Yes : Calm::No;
+  return is_harmless;
+}
+
 bool TextLiveness::is_unbound(StateId state, const TextState& text) {
+  if (is_free(state, text) && rules_are_harmless()) return true;
   return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && tokenization_.rules().is_free(text.guess) &&
          is_calm(state);
 }
@@ -57,14 +81,16 @@ class TextLiveness::Search {
     constexpr std::size_t kTurn = 1024;
     for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
       budget_.step();
+      if (turn > kMostOfRules && is_settled_by_rules_) return suppose();
       if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
         const Pair here = late_.front();
         late_.pop();
         if (const TokenCount count = by_added(here); count != kDead) return found(here, count);
       } else {
-        const auto [estimate, order, here] = open_.top();
+        const Entry entry = open_.top();
         open_.pop();
-        if (const TokenCount count = by_text(here); count != kDead) return found(here, count);
+        const TokenCount count = entry.is_rest ? by_bytes(entry.pair) : by_text(entry.pair);
+        if (count != kDead) return found(entry.pair, count);
       }
     }
     for (const auto& [dead, back] : met_) all_.known_.emplace(dead, kDead);
@@ -81,6 +107,7 @@ class TextLiveness::Search {
     std::uint64_t estimate;  // of a whole text
     std::uint64_t order;     // the last one offered comes first
     Pair pair;
+    bool is_rest = false;  // the likely bytes were read
     bool operator<(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : order < other.order;
     }
@@ -88,7 +115,19 @@ class TextLiveness::Search {
 
   void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
     if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
-    open_.push({so_far + bytes_.node(pair.first).shortest, met_.size(), pair});
+    is_settled_by_rules_ = is_settled_by_rules_ || all_.is_free(pair.first, pair.second);
+    // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
+    const ExpressionNode& node = bytes_.node(pair.first);
+    open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair, false});
+  }
+
+  // That all of them live.
+  TokenCount suppose() {
+    for (const auto& [pair, came] : met_)
+      if (all_.is_free(pair.first, pair.second)) all_.known_.try_emplace(pair, bytes_.node(pair.first).spelled);
+    for (const auto& [pair, came] : met_)
+      if (all_.is_free(pair.first, pair.second)) return found(pair, bytes_.node(pair.first).spelled);
+    return kDead;
   }
 
   // What is known at the end is known on the way to it.
@@ -132,6 +171,31 @@ class TextLiveness::Search {
         offer({state, after}, here, 0, so_far);
       }
     }
+    if (bytes_.node(state).rules) return by_likely_bytes(here);
+    return by_bytes(here);
+  }
+
+  // What ends a string or a container, or goes on in one: where that brings the text nearer to its end, all other bytes
+  // wait.  Each costs a derivative.
+  TokenCount by_likely_bytes(const Pair& here) {
+    const auto& [state, text] = here;
+    const std::uint64_t so_far = met_.at(here).so_far;
+    for (const char likely : std::string_view("\"}],:01")) {
+      const auto byte = static_cast<std::uint8_t>(likely);
+      const StateId target = bytes_.next(state, byte, budget_);
+      TextState after = text;
+      if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled || !rules_.read(after, byte)) continue;
+      if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
+      offer({target, after}, here, 1, so_far + 1);
+      open_.push({bytes_.node(state).spelled, 0, here, true});
+      return kDead;
+    }
+    return by_bytes(here);
+  }
+
+  TokenCount by_bytes(const Pair& here) {
+    const auto& [state, text] = here;
+    const std::uint64_t so_far = met_.at(here).so_far;
     Pair before = here;  // bytes side by side often lead to the same pair
     for (unsigned value = 0; value < 256; ++value) {
       const auto byte = static_cast<std::uint8_t>(value);
@@ -147,11 +211,14 @@ class TextLiveness::Search {
     return kDead;
   }
 
+  static constexpr std::size_t kMostOfRules = 64;
+
   TextLiveness& all_;
   ByteAutomaton& bytes_;
   const TextRules& rules_;
   Pair start_;
   Budget& budget_;
+  bool is_settled_by_rules_ = false;
   std::unordered_map<Pair, Came, PairHash> met_;
   std::priority_queue<Entry> open_;
   std::queue<Pair> late_;

@@ -9,6 +9,12 @@
 // added tokens.  Best first, by what the pattern still needs (A*); it ends as soon as a pair is *unbound*: the
 // guess is free, and the pattern reads nothing that meets a mark or begins an added token.  Added tokens are many
 // and seldom needed, so that only every so often a pair has its turn with them.
+// Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
+// that the tokenizer would not leave as it is: no name and no language tells the byte that control tokens begin with
+// from the one beside it, or asks for code points that normal forms change, so that another text will do.  Then a pair is
+// unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched; a search that
+// has opened many pairs, and met some with a free guess, supposes that they live.  Where that is wrong a later mask is
+// empty.
 // Source: Hart, Nilsson and Raphael, 1968, for the order.  Cost: a few pairs where an answer is yes, all that can
 // be reached where it is no; every answer is kept.  Rejected: breadth first, which meets each place inside each
 // code point of a wide class (24,000 pairs in the example).
@@ -55,6 +61,8 @@ class TextLiveness {
   TokenCount shortest_of(StateId state) const;
   bool is_unbound(StateId state, const TextState& text);
   bool is_calm(StateId state);
+  bool is_free(StateId state, const TextState& text) const;
+  bool rules_are_harmless();
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
@@ -62,6 +70,7 @@ class TextLiveness {
   std::unordered_map<Pair, TokenCount, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
   std::vector<Calm> calm_;  // by state
+  Calm harmless_ = Calm::Unknown;
 };
 
 }  // namespace tokamata

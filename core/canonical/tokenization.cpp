@@ -259,11 +259,46 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
   return landings_.try_emplace(key, std::move(landing)).first->second;
 }
 
+Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, bool begins) const {
+  return landing_sets_.get((std::uint32_t{guess} << 1) | begins, [&] {
+    constexpr std::size_t kFew = 512;  // tokens that are listed
+    const LandingPtr all = landing(guess, CodePoints::kBetween);
+    const Words& allowed = begins ? pieces_->beginning() : pieces_->following();
+    LandingSets sets;
+    sets.others.assign(possible_.size(), 0);
+    std::vector<std::vector<std::uint32_t>> by_target(all->targets().size());
+    for_each_bit_of(possible_.size(), [&](std::size_t i) { return possible_[i] & allowed[i]; }, [&](std::uint32_t token) {
+      const std::uint16_t number = all->target_of(token);
+      if (number == 0) return;
+      if (all->targets()[number - 1u].place != CodePoints::kBetween || has_bit(opening_, token) || has_bit(meeting_, token))
+        set_bit(sets.others, token);
+      else
+        by_target[number - 1u].push_back(token);
+    });
+    for (std::size_t i = 0; i < by_target.size(); ++i) {
+      const auto number = static_cast<std::uint16_t>(i + 1);
+      if (by_target[i].size() <= kFew) {
+        for (const std::uint32_t token : by_target[i]) sets.few.emplace_back(token, number);
+      } else {
+        Words& words = sets.many.emplace_back(number, Words(possible_.size(), 0)).second;
+        for (const std::uint32_t token : by_target[i]) set_bit(words, token);
+      }
+    }
+    return sets;
+  });
+}
+
 namespace {
 constexpr std::size_t kMostWithinBytes = 16 << 20;
 }  // namespace
 
 std::size_t Tokenization::Within::memory_bytes() const {
+  std::size_t bytes = sizeof *this + doubtful.size() * sizeof(std::uint32_t);
+  for (const Group& group : groups) bytes += sizeof group + (group.words.size() + group.listed.size()) * sizeof(std::uint32_t);
+  return bytes;
+}
+
+std::size_t Tokenization::TerminalWays::memory_bytes() const {
   std::size_t bytes = sizeof *this + doubtful.size() * sizeof(std::uint32_t);
   for (const Group& group : groups) bytes += sizeof group + (group.words.size() + group.listed.size()) * sizeof(std::uint32_t);
   return bytes;

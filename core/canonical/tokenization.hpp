@@ -165,6 +165,14 @@ class Tokenization {
   const Words& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
+  // The same as sets of tokens, for those that may begin a pre-token, or those that may follow in state 0.
+  struct LandingSets {
+    std::vector<std::pair<std::uint16_t, Words>> many;                // number of the target, and tokens
+    std::vector<std::pair<std::uint32_t, std::uint16_t>> few;         // token, and number of the target
+    Words others;  // tokens that end within a code point, begin an added token, or meet a mark
+  };
+  using LandingSetsPtr = std::shared_ptr<const LandingSets>;
+  LandingSetsPtr landing_sets(std::uint16_t guess, bool begins) const;
 
   // What stays inside a class of code points, behind one hypothesis, for all constraints: the tokens by where
   // they land, from where a text must be able to go on at a border for all of them to live.
@@ -180,6 +188,36 @@ class Tokenization {
     std::size_t longest = 0;              // code points begun in one of them
     std::size_t memory_bytes() const;
   };
+  // What stays inside a terminal, for all constraints (terminal_ways.hpp): the tokens that may stand in a canonical
+  // sequence, with the number of what they leave of the terminal.  Where many leave the same they are bits, and those
+  // among them that end within a code point leave something else.
+  struct TerminalSteps {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> tokens;  // and number
+    std::vector<std::pair<std::uint32_t, Words>> many;            // number, and tokens
+    std::vector<std::string> samples;                             // by number: what leaves it
+  };
+  using TerminalStepsPtr = std::shared_ptr<const TerminalSteps>;
+  // The same tokens behind one hypothesis, by a way out of the terminal.
+  struct TerminalWays {
+    struct Group {
+      // Where the text stands at the end of the terminal: at the end of the token, its pre-token open; behind a
+      // border, wherever further tokens begin and end; or behind further tokens of the pre-token.
+      enum class Kind : std::uint8_t { Token, Text, Inside };
+      TextState exit;
+      Kind kind;
+      TokenId last;        // Inside: the last of these tokens
+      std::size_t length;  // of the longest text that leads there from the end of a token, in bytes
+      Words words;         // empty where there are few
+      std::vector<std::uint32_t> listed;
+    };
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> doubtful;  // tokens for which none was found, or it depends on the text before
+    std::size_t memory_bytes() const;
+  };
+  using TerminalWaysPtr = std::shared_ptr<const TerminalWays>;
+  Memo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
+  Memo<std::string, TerminalWays>& terminal_ways() const { return terminal_ways_; }
+
   using WithinPtr = std::shared_ptr<const Within>;
   WithinPtr find_within(const std::string& key) const;
   void keep_within(const std::string& key, WithinPtr within) const;
@@ -234,6 +272,9 @@ class Tokenization {
   mutable Memo<std::string, AddedWithin> added_within_{256};
   mutable Memo<AddedTokens::Open, std::vector<std::uint32_t>> told_apart_{256};
   mutable Memo<std::uint32_t, Words> before_{64};
+  mutable Memo<std::string, TerminalSteps> terminal_steps_{256};
+  mutable Memo<std::uint32_t, LandingSets> landing_sets_{64};
+  mutable Memo<std::string, TerminalWays> terminal_ways_{512};
 };
 
 }  // namespace tokamata

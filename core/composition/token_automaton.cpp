@@ -71,8 +71,7 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
     start_mask_ = build_mask(place, budget);
     return start_mask_;
   }
-  const ExpressionNode& node = automaton_.node(place.state);
-  if (node.rules && lives_by_bytes_ && !node.constrained && controls_.empty()) {
+  if (takes_sketch(place.state)) {
     remember_rule_mask(place.state, budget);
     return *known_mask(place);
   }

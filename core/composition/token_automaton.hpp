@@ -85,8 +85,15 @@ class TokenAutomaton {
   // class; and the tokens that stay inside such a class.
   std::optional<Factors> factors(StateId state);
   MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
-  // The place of the sketch of a state (expression/rules.hpp).
+  // Whether a state holds rules, so that its mask is made of its sketch (expression/rules.hpp).
+  bool takes_sketch(StateId state) const {
+    const ExpressionNode& node = automaton_.node(state);
+    return node.rules && lives_by_bytes_ && !node.constrained && controls_.empty();
+  }
+  // The place of the sketch of a state.
   Place sketched(Place place, Budget& budget);
+  // What a terminal does to the tokens below a node of the trie, where it begins there.
+  const TerminalPart& terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state behind an edge.
@@ -161,7 +168,6 @@ class TokenAutomaton {
       most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
     }
   };
-  const TerminalPart& terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(StateId state, Budget& budget);

@@ -636,6 +636,10 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
       set = first_bytes_within(n.body());
     } else if (n.has_items()) {
       for (ExpressionId item : items(n)) set |= first_bytes_within(item);
+    } else if (n.kind == Kind::Terminal && !node(n.body()).constrained) {
+      set = first_bytes_within(n.body());
+    } else if (n.kind == Kind::Terminal || n.kind == Kind::Rule) {
+      set = ByteSet::range(0, 0xFF);  // what rules read is not looked for
     }
     first_bytes_.emplace(expression.value, set);
     break;

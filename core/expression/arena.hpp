@@ -183,6 +183,8 @@ class Arena {
   // Bytes that begin or end a range somewhere in the patterns added: bit b means that b - 1 and b
   // may behave differently.  Bytes between two such borders are one byte class.
   const ByteSet& class_borders() const { return class_borders_; }
+  // Those of the rules' own languages and names (RuleSet::told_apart).
+  const ByteSet& told_apart_by_rules() const { return told_apart_by_rules_; }
   // All bytes that occur in the patterns added.
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
   // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
@@ -361,6 +363,7 @@ class Arena {
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   std::unordered_map<std::uint32_t, std::uint32_t> text_lengths_;  // of bodies that were searched; kNoText: none
   ByteSet class_borders_;
+  ByteSet told_apart_by_rules_;
   ByteSet pattern_bytes_;
 };
 

@@ -39,6 +39,7 @@ ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, 
     rules_.push_back(rule_set->make(source));
     pattern_bytes_ |= rule_set->bytes();
     class_borders_ |= rule_set->class_borders();
+    told_apart_by_rules_ |= rule_set->told_apart();
   }
   return rules_[source]->start(*this, budget);
 }
@@ -47,6 +48,7 @@ void Arena::adopt_rules(Arena& old) {
   rules_ = std::move(old.rules_);
   rule_sets_ = std::move(old.rule_sets_);
   pattern_bytes_ = old.pattern_bytes_;
+  told_apart_by_rules_ = old.told_apart_by_rules_;
   class_borders_ = old.class_borders_;
   for (const auto& rules : rules_) rules->forget_expressions();
 }

@@ -103,6 +103,9 @@ class RuleSet {
   // The bytes that texts may hold, and those that begin or end a byte class (Arena::class_borders).
   virtual ByteSet bytes() const = 0;
   virtual ByteSet class_borders() const = 0;
+  // Of these, the ones without which some text would not be told from others: bytes between two of them stand in for
+  // one another wherever the texts of a pattern have a choice.
+  virtual ByteSet told_apart() const = 0;
 };
 
 }  // namespace tokamata

@@ -105,6 +105,8 @@ ByteSet JsonRuleSet::class_borders() const {
   return set;
 }
 
+ByteSet JsonRuleSet::told_apart() const { return table_->told_apart(); }
+
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
     : Rules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
   record_number("");

@@ -38,6 +38,7 @@ class JsonRuleSet : public RuleSet {
   std::unique_ptr<Rules> make(std::uint32_t source) const override;
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
+  ByteSet told_apart() const override;
 
  private:
   std::shared_ptr<const ValueTable> table_;

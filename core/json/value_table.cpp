@@ -43,7 +43,10 @@ ByteSet ValueTable::class_borders() const {
     const auto* others = std::get_if<Others>(&node);
     return std::holds_alternative<Unique>(node) || std::holds_alternative<Matching>(node) || (others && !others->languages.empty());
   });
-  if (keeps) return ByteSet::range(0, 0xFF);
+  return keeps ? ByteSet::range(0, 0xFF) : told_apart();
+}
+
+ByteSet ValueTable::told_apart() const {
   ByteSet set;
   for (const ExpressionPtr& language : languages_) set |= language->class_borders();
   for (const std::string& name : names_)

@@ -180,6 +180,8 @@ class ValueTable {
 
   // The bytes that begin or end a byte class in some language (Arena::class_borders).
   ByteSet class_borders() const;
+  // The same, of languages and names alone.
+  ByteSet told_apart() const;
 
  private:
   std::vector<Node> nodes_;

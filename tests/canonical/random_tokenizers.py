@@ -20,6 +20,7 @@ REGEXES = [
     r"\s*b|a+",
     r"a*\n|b",
 ]
+JSON_ALPHABETS = ['{}[]",:ab1', '{}[]",:ab<>1', '{}[]",:aé\u0301b1', '{}[]",:ab1 \n']
 ALPHABETS = ["ab ", "ab1 ", "a b'st", "ab\n ", "aéb ", "e\u0301a ", "ab<>", "a.b 1"]
 PATTERNS = [
     "(?s:.){0,4}",
@@ -35,14 +36,19 @@ PATTERNS = [
 ]
 
 
-def random_tokenizer(seed: int) -> tuple[Tokenizer, str]:
-    """A tokenizer, and the characters that texts for it are made of."""
+def random_tokenizer(seed: int, alphabets: list[str] = ALPHABETS) -> tuple[Tokenizer, str]:
+    """A tokenizer, and the characters that texts for it are made of.
+
+    With other alphabets none of words, which has its own.
+    """
     draw = random.Random(seed)
     kind = draw.choice(["bytes", "bytes", "bytes", "characters", "fallback", "words"])
+    if kind == "words" and alphabets is not ALPHABETS:
+        kind = "bytes"
     if kind == "words":
         words, alphabet = word_tokenizer(draw)
         return Tokenizer.from_str(json.dumps(words)), alphabet
-    alphabet = draw.choice(ALPHABETS)
+    alphabet = draw.choice(alphabets)
     document = (
         _character_level(draw, alphabet, kind == "fallback")
         if kind != "bytes"

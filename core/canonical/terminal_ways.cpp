@@ -1,0 +1,418 @@
+#include "canonical/terminal_ways.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <queue>
+#include <set>
+#include <unordered_map>
+
+#include "composition/trie_walk.hpp"
+
+namespace tokamata {
+
+namespace {
+constexpr std::size_t kFew = 512;          // tokens that are listed rather than kept as bits
+constexpr std::size_t kMostOpened = 4096;  // pairs of one search for a way out
+}  // namespace
+
+// ---- where tokens leave a terminal --------------------------------------------------------------
+
+// The first bytes of the code points that lead from a state back to it.
+const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
+  if (const auto known = loops_.find(state); known != loops_.end()) return known->second;
+  ByteSet taken;
+  std::map<std::pair<StateId, int>, bool> known;
+  for (unsigned value = 0; value < 0xF5; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const StateId target = pattern_.automaton().next(state, byte, budget);
+    if (target == ByteAutomaton::kDead || (value >= 0x80 && value < 0xC2)) continue;
+    const int more = value < 0x80 ? 0 : value < 0xE0 ? 1 : value < 0xF0 ? 2 : 3;
+    // Not all bytes may stand behind these four; whether the others are dead is left open.
+    const bool is_narrow = value == 0xE0 || value == 0xED || value == 0xF0 || value == 0xF4;
+    if (!is_narrow && returns(target, more, state, known, budget)) taken.add(byte);
+  }
+  bytes_ += 96;
+  return loops_.emplace(state, taken).first->second;
+}
+
+bool TerminalWaysMaker::returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget) {
+  if (more == 0) return from == to;
+  if (from == ByteAutomaton::kDead) return false;
+  if (const auto found = known.find({from, more}); found != known.end()) return found->second;
+  ByteAutomaton& bytes = pattern_.automaton();
+  bool all = true;
+  for (unsigned value = 0x80; all && value < 0xC0; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    if (value > 0x80 && bytes.byte_class(byte) == bytes.byte_class(static_cast<std::uint8_t>(value - 1))) continue;
+    all = returns(bytes.next(from, byte, budget), more - 1, to, known, budget);
+  }
+  return known[{from, more}] = all;
+}
+
+TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, const std::string& key, Budget& budget) {
+  if (const auto known = steps_.find(terminal.value); known != steps_.end()) return known->second;
+  if (!key.empty())
+    if (StepsPtr known = tokenization_.terminal_steps().find(key)) return known;
+  ByteAutomaton& bytes = pattern_.automaton();
+  const Vocabulary& vocabulary = tokenization_.vocabulary();
+  const TokenTrie& trie = vocabulary.trie();
+  constexpr std::uint32_t kShort = 16;  // tokens that are walked rather than asked for a loop
+  Tokenization::TerminalSteps made;
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order
+  const StateId start = bytes.state_of(terminal, budget);
+  // As much of a text as leads to the state: below a node that is all that is on the way to it, or more.
+  const auto way_to = [&](StateId state, std::string_view text) {
+    std::size_t length = 0;
+    StateId at = start;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      at = bytes.next(at, static_cast<std::uint8_t>(text[i]), budget);
+      if (at == state) length = i + 1;
+    }
+    return std::string(text.substr(0, length));
+  };
+  const auto add = [&](std::uint32_t begin, std::uint32_t end, StateId state) {
+    if (begin == end) return;
+    const auto [number, is_new] = numbers.try_emplace(state.value, static_cast<std::uint32_t>(runs.size()));
+    if (is_new) {
+      runs.emplace_back();
+      made.samples.push_back(way_to(state, vocabulary.bytes({trie.order()[begin]})));
+    }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>& own = runs[number->second];
+    if (!own.empty() && own.back().second == begin)
+      own.back().second = end;
+    else
+      own.emplace_back(begin, end);
+  };
+  walk_trie(trie, TokenTrie::root(), bytes, start, budget, [&](NodeId node, StateId state) {
+    const std::uint32_t begin = trie.node(node).tokens_begin, own_end = trie.own_end(node), end = trie.node(node).tokens_end;
+    add(begin, own_end, state);
+    // A terminal at its root may be met once; where it is a loop, so is what stands below each byte.
+    if (node == TokenTrie::root() || end - own_end < kShort || !trie.below(trie.node(node)).is_subset_of(loop(state, budget))) return true;
+    add(own_end, end, state);
+    return false;
+  });
+  const auto take = [&](std::uint32_t begin, std::uint32_t end, auto&& visit) {
+    for (std::uint32_t i = begin; i < end; ++i) visit(trie.order()[i]);
+  };
+  for (std::uint32_t number = 0; number < runs.size(); ++number) {
+    std::size_t count = 0;
+    for (const auto& [begin, end] : runs[number]) count += end - begin;
+    if (count <= kFew) {
+      for (const auto& [begin, end] : runs[number])
+        take(begin, end, [&](std::uint32_t token) {
+          if (has_bit(tokenization_.possible(), token)) made.tokens.emplace_back(token, number);
+        });
+      continue;
+    }
+    Words& words = made.many.emplace_back(number, Words()).second;
+    if (2 * count <= trie.order().size()) {
+      words.assign(vocabulary.words(), 0);
+      for (const auto& [begin, end] : runs[number]) take(begin, end, [&](std::uint32_t token) { set_bit(words, token); });
+    } else {
+      words = vocabulary.text_words();
+      std::uint32_t done = 0;
+      for (const auto& [begin, end] : runs[number]) {
+        take(done, begin, [&](std::uint32_t token) { clear_bit(words, token); });
+        done = end;
+      }
+      take(done, static_cast<std::uint32_t>(trie.order().size()), [&](std::uint32_t token) { clear_bit(words, token); });
+    }
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] &= tokenization_.possible()[i];
+  }
+  auto result = std::make_shared<const Tokenization::TerminalSteps>(std::move(made));
+  if (!key.empty()) return tokenization_.terminal_steps().keep(key, std::move(result));
+  bytes_ += result->tokens.size() * sizeof result->tokens[0] + result->many.size() * vocabulary.words() * sizeof(std::uint32_t);
+  return steps_.emplace(terminal.value, std::move(result)).first->second;
+}
+
+// ---- how a code point is ended ------------------------------------------------------------------
+
+const TerminalWaysMaker::Endings& TerminalWaysMaker::endings(StateId state, std::uint16_t guess, std::uint16_t place, int most,
+                                                             KnownEndings& known, Budget& budget) {
+  const auto key = std::tuple(state, guess, place);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  Endings found;
+  for (unsigned value = 0x80; value < 0xC0 && most > 0; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const std::optional<TokenId> token = tokenization_.byte_token(byte);
+    if (!token) continue;
+    budget.step();
+    const StateId reached = pattern_.automaton().next(state, byte, budget);
+    TextState after{guess, place, TextState::kAnyStarter};
+    if (reached == ByteAutomaton::kDead || !tokenization_.read(after, *token)) continue;
+    if (after.place == CodePoints::kBetween) {
+      found.push_back({*token, reached, after.guess});
+      continue;
+    }
+    for (const Ending& next : endings(reached, after.guess, after.place, most - 1, known, budget))
+      if (tokenization_.pieces().follow(0, *token, next.token)) {
+        found.push_back({*token, next.state, next.guess});
+        break;
+      }
+  }
+  return known.emplace(key, std::move(found)).first->second;
+}
+
+// ---- ways out -----------------------------------------------------------------------------------
+
+class TerminalWaysMaker::Maker {
+ public:
+  Maker(TerminalWaysMaker& all, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget)
+      : all_(all), guess_(guess), bytes_(all.pattern_.automaton()), tokenization_(all.tokenization_), rules_(tokenization_.rules()),
+        budget_(budget), is_border_(edge == Hypothesis::Edge::Border), landing_(tokenization_.landing(guess, CodePoints::kBetween)) {}
+
+  Tokenization::TerminalWays make(ExpressionId terminal, const Tokenization::TerminalSteps& steps) {
+    start_ = bytes_.state_of(terminal, budget_);
+    for (const std::string& sample : steps.samples) states_.push_back(behind(sample));
+    const Words& allowed = is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following();
+    for (const auto& [token, number] : steps.tokens) {
+      const std::uint16_t landed = has_bit(allowed, token) ? landing_->target_of(token) : std::uint16_t{0};
+      if (landed != 0) add_one(token, number, landed);
+    }
+    if (!steps.many.empty()) {
+      const Tokenization::LandingSetsPtr sets = tokenization_.landing_sets(guess_, is_border_);
+      for (const auto& [number, words] : steps.many) add_many(number, words, *sets);
+    }
+    for (auto& group : ways_.groups) {
+      if (group.listed.size() <= kFew) continue;
+      group.words.resize(tokenization_.vocabulary().words(), 0);
+      for (const std::uint32_t token : group.listed) set_bit(group.words, token);
+      group.listed = {};
+    }
+    return std::move(ways_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNotAsked = ~std::uint32_t{0}, kNone = kNotAsked - 1;
+  static constexpr std::size_t kMostWays = 4;      // from one place, inside a pre-token
+  static constexpr std::size_t kMostInside = 512;  // places of a search for them
+  using Kind = Tokenization::TerminalWays::Group::Kind;
+  // A way out for all tokens, or for those that a token may stand behind.
+  struct Way {
+    std::uint32_t group;
+    std::optional<TokenId> first;
+  };
+  using Ways = std::vector<Way>;
+
+  bool may_take(const Way& way, std::uint32_t token) const {
+    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(0, {token}, *way.first));
+  }
+
+  StateId behind(std::string_view text) {
+    StateId state = start_;
+    for (const char byte : text) state = bytes_.next(state, static_cast<std::uint8_t>(byte), budget_);
+    return state;
+  }
+
+  void add_one(std::uint32_t token, std::uint32_t number, std::uint16_t landed) {
+    const Landing::Target& target = landing_->targets()[landed - 1u];
+    if (has_bit(tokenization_.meeting(), token)) {
+      ways_.doubtful.push_back(token);
+    } else if (target.place == CodePoints::kBetween) {
+      const bool is_opening = has_bit(tokenization_.opening(), token);
+      const AddedTokens::Open open =
+          is_opening ? rules_.added().next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token})) : AddedTokens::kNothing;
+      add(token, slot(number, landed, open));
+    } else if (has_bit(tokenization_.plain(is_border_), token)) {
+      add_within(token, behind(tokenization_.vocabulary().bytes({token})), target);
+    } else {
+      ways_.doubtful.push_back(token);
+    }
+  }
+
+  void add_many(std::uint32_t number, const Words& words, const Tokenization::LandingSets& sets) {
+    Words left(words.size());
+    for (const auto& [landed, there] : sets.many) {
+      for (std::size_t i = 0; i < words.size(); ++i) left[i] = words[i] & there[i];
+      for (const Way& way : slot(number, landed, AddedTokens::kNothing)) {
+        Words& own = ways_.groups[way.group].words;
+        own.resize(words.size(), 0);
+        if (!way.first) {
+          unite_bits(own, left);
+          std::ranges::fill(left, 0);
+          break;
+        }
+        const std::shared_ptr<const Words> before = tokenization_.before(*way.first);
+        const Words& settled = tokenization_.pieces().settled(is_border_);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+          const std::uint32_t taken = left[i] & (*before)[i] & settled[i];
+          own[i] |= taken;
+          left[i] &= ~taken;
+        }
+      }
+      for_each_bit(left, [&](std::uint32_t token) { ways_.doubtful.push_back(token); });
+    }
+    for (const auto& [token, landed] : sets.few)
+      if (has_bit(words, token)) add(token, slot(number, landed, AddedTokens::kNothing));
+    for_each_bit_of(words.size(), [&](std::size_t i) { return words[i] & sets.others[i]; },
+                    [&](std::uint32_t token) { add_one(token, number, landing_->target_of(token)); });
+  }
+
+  void add(std::uint32_t token, const Ways& ways) {
+    const auto way = std::ranges::find_if(ways, [&](const Way& some) { return may_take(some, token); });
+    (way == ways.end() ? ways_.doubtful : ways_.groups[way->group].listed).push_back(token);
+  }
+
+  // The ways out of tokens that leave this of the terminal, and land there.
+  const Ways& slot(std::uint32_t number, std::uint16_t landed, AddedTokens::Open open) {
+    const auto [known, is_new] = slots_.try_emplace(std::tuple(number, landed, open));
+    if (is_new) {
+      const Landing::Target& target = landing_->targets()[landed - 1u];
+      known->second = ways_from(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
+    }
+    return known->second;
+  }
+
+  // A token that ends within a code point; single bytes may end it, if they may stand behind this token.
+  void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
+    for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
+      if (!follows(ending.token)) continue;
+      const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
+      const auto [known, is_new] = ended_.try_emplace(std::tuple(ending.state, ending.guess, ending.token));
+      if (is_new) known->second = ways_by_text(ending.state, text, 3);
+      if (!known->second.empty()) return add(token, known->second);
+    }
+    // Many are dead whatever follows: no token at all goes on from there.
+    const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
+    if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); })) ways_.doubtful.push_back(token);
+  }
+
+  // `length` of a text that has led there.
+  Ways ways_by_text(StateId state, const TextState& text, std::size_t length) {
+    if (bytes_.accepting(state)) return {{group_number(text, Kind::Token, {}, length), std::nullopt}};
+    const auto exit = search(state, text);
+    if (!exit) return {};
+    return {{group_number(exit->first, Kind::Text, {}, length + exit->second), std::nullopt}};
+  }
+
+  Ways ways_from(StateId state, const TextState& text) {
+    Ways ways = ways_by_text(state, text, 0);
+    return ways.empty() ? ways_inside(state, text) : ways;
+  }
+
+  std::uint32_t group_number(const TextState& text, Kind kind, TokenId last, std::size_t length) {
+    const auto [known, is_new] = group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(ways_.groups.size()));
+    if (is_new) ways_.groups.push_back({text, kind, last, 0, {}, {}});
+    ways_.groups[known->second].length = std::max(ways_.groups[known->second].length, length);
+    return known->second;
+  }
+
+  // By tokens of single bytes, breadth first.
+  Ways ways_inside(StateId start, const TextState& from) {
+    struct Place {
+      StateId state;
+      TextState text;
+      TokenId first, last;
+      std::size_t length;
+    };
+    Ways ways;
+    std::vector<Place> open{{start, from, {}, {}, 0}};
+    std::set<std::tuple<StateId, TextState, TokenId, TokenId>> met;
+    for (std::size_t at = 0; at < open.size() && at < kMostInside && ways.size() < kMostWays; ++at) {
+      const Place here = open[at];  // a copy: the list grows
+      budget_.step();
+      if (std::ranges::any_of(ways, [&](const Way& way) { return here.length > 0 && way.first == here.first; })) continue;
+      for (unsigned value = 0; value < 256 && ways.size() < kMostWays; ++value) {
+        const auto byte = static_cast<std::uint8_t>(value);
+        const std::optional<TokenId> token = tokenization_.byte_token(byte);
+        const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
+        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(0, here.last, *token))) continue;
+        Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
+        if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second) continue;
+        if (bytes_.accepting(target) && after.text.place == CodePoints::kBetween)
+          ways.push_back({group_number(after.text, Kind::Inside, *token, after.length), after.first});
+        else
+          open.push_back(after);
+      }
+    }
+    return ways;
+  }
+
+  // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.
+  std::optional<std::pair<TextState, std::size_t>> search(StateId start, const TextState& from) {
+    struct Open {
+      std::uint64_t estimate, order;
+      StateId state;
+      TextState text;
+      std::size_t length;
+      bool operator<(const Open& other) const { return estimate != other.estimate ? estimate > other.estimate : order > other.order; }
+    };
+    std::priority_queue<Open> open;
+    std::set<std::pair<StateId, TextState>> met;
+    const auto offer = [&](StateId state, const TextState& text, std::size_t length) {
+      if (met.emplace(state, text).second) open.push({bytes_.node(state).shortest, met.size(), state, text, length});
+    };
+    const auto offer_ends = [&](StateId state, const TextState& text, std::size_t length) {
+      for (const std::uint16_t guess : rules_.ends(text.guess)) {
+        TextState behind = text;
+        behind.guess = guess;
+        offer(state, behind, length);
+      }
+    };
+    offer_ends(start, from, 0);
+    for (std::size_t opened = 0; !open.empty() && opened < kMostOpened; ++opened) {
+      const Open here = open.top();
+      open.pop();
+      budget_.step();
+      if (here.text.place == CodePoints::kBetween) offer_ends(here.state, here.text, here.length);
+      for (unsigned value = 0; value < 256; ++value) {
+        const auto byte = static_cast<std::uint8_t>(value);
+        const StateId target = bytes_.next(here.state, byte, budget_);
+        if (target == ByteAutomaton::kDead) continue;
+        TextState after = here.text;
+        if (!rules_.read(after, byte)) continue;
+        if (bytes_.accepting(target) && after.place == CodePoints::kBetween) return std::pair(after, here.length + 1);
+        offer(target, after, here.length + 1);
+      }
+    }
+    return std::nullopt;
+  }
+
+  TerminalWaysMaker& all_;
+  std::uint16_t guess_;
+  StateId start_{};
+  ByteAutomaton& bytes_;
+  const Tokenization& tokenization_;
+  const TextRules& rules_;
+  Budget& budget_;
+  bool is_border_;
+  LandingPtr landing_;
+  std::vector<StateId> states_;
+  Tokenization::TerminalWays ways_;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, AddedTokens::Open>, Ways> slots_;
+  std::map<std::tuple<StateId, std::uint16_t, TokenId>, Ways> ended_;
+  std::map<std::tuple<TextState, Kind, TokenId>, std::uint32_t> group_numbers_;
+  KnownEndings endings_;
+};
+
+const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
+                                                          Budget& budget) {
+  const auto own = std::tuple(terminal.value, guess, edge);
+  if (const auto known = known_.find(own); known != known_.end()) return known->second;
+  const Arena& arena = pattern_.automaton().arena();
+  const std::string key = arena.structure(arena.node(terminal).body());
+  std::string name = key;
+  for (const std::uint32_t number : {std::uint32_t{guess}, std::uint32_t{edge == Hypothesis::Edge::Border}})
+    name.append(reinterpret_cast<const char*>(&number), sizeof number);
+  WaysPtr found = key.empty() ? nullptr : tokenization_.terminal_ways().find(name);
+  if (!found) {
+    found = std::make_shared<const Tokenization::TerminalWays>(Maker(*this, guess, edge, budget).make(terminal, *steps(terminal, key, budget)));
+    if (key.empty())
+      bytes_ += found->memory_bytes();
+    else
+      found = tokenization_.terminal_ways().keep(name, std::move(found));
+  }
+  bytes_ += 96;
+  return known_.emplace(own, std::move(found)).first->second;
+}
+
+void TerminalWaysMaker::clear() {
+  known_.clear();
+  steps_.clear();
+  loops_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace tokamata

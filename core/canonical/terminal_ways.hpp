@@ -1,0 +1,73 @@
+// What a regular part of a text does to the tokenizer's tokens behind one hypothesis, whatever follows the part.
+//
+// Problem.  A mask inside a JSON string holds a hundred thousand tokens, and each must lead on to a canonical text:
+// through the rest of the string, and through all that follows it.  What follows differs at every place of every
+// schema; the string does not.
+// Example.  Llama 3.1, terminal "…" after its quote: behind nearly every token the next text may be `"`, and behind
+// that the pre-tokenizer is in a run of punctuation.  So all of these tokens live if what follows the string lives from
+// there: one question, where there were 120,000.
+// How.  Tokens that stay inside the terminal are told apart by what is left of it and by where they land in the text
+// (TerminalSteps, Landing).  For each such pair one way out is sought: the end of the token itself, where the terminal
+// may end there, or a text behind the border of a pre-token that ends the terminal.  Tokens with the same way out are
+// one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the way out is by tokens of single bytes
+// inside of it, for those tokens that the first of them may stand behind.  A group whose way out leads nowhere, and tokens with none, are judged one by one by those who ask: so a
+// way out is enough to live, and none of it is needed.
+// Source: the terminals of vocabulary/terminal_part.hpp; the summaries of push-down systems, Bouajjani, Esparza and
+// Maler 1997, of which one entry is kept.
+// Tokens are not looked at one by one: below a node of the trie all lead back to a state that takes every code point
+// there as a loop, and what lands alike is a set of bits (LandingSets), so that a group is mostly an intersection.
+// Cost.  A short walk of the trie for each terminal, and some passes over bits for each hypothesis, once for all
+// constraints.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "canonical/tokenization.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+class TerminalWaysMaker {
+ public:
+  using WaysPtr = Tokenization::TerminalWaysPtr;
+
+  TerminalWaysMaker(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+
+  // Behind a guess between code points, where a pre-token begins or goes on in state 0 of its pieces.
+  const WaysPtr& ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget);
+
+  // Tokens of single bytes that end the code point which is open, inside a pre-token, and where that leads.
+  struct Ending {
+    TokenId token;  // the first of them
+    StateId state;
+    std::uint16_t guess;
+  };
+  using Endings = std::vector<Ending>;
+  using KnownEndings = std::map<std::tuple<StateId, std::uint16_t, std::uint16_t>, Endings>;
+  const Endings& endings(StateId state, std::uint16_t guess, std::uint16_t place, int most, KnownEndings& known, Budget& budget);
+
+  void clear();
+  std::size_t memory_bytes() const { return bytes_; }
+
+ private:
+  using StepsPtr = Tokenization::TerminalStepsPtr;
+  class Maker;
+  StepsPtr steps(ExpressionId terminal, const std::string& key, Budget& budget);
+  const ByteSet& loop(StateId state, Budget& budget);
+  bool returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget);
+
+  TokenAutomaton& pattern_;
+  const Tokenization& tokenization_;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, WaysPtr> known_;
+  std::map<std::uint32_t, StepsPtr> steps_;  // of terminals that have no key
+  std::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,157 @@
+"""Masks of JSON constraints for small tokenizers, against all texts that the constraints have.
+
+The schemas have finitely many texts, which are listed here value by value, so that all canonical sequences
+can be written down: what a mask holds is exactly what follows in one of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from random_tokenizers import JSON_ALPHABETS, random_tokenizer
+from test_small_exhaustively import Case, at, bits
+
+import tokamata as tk
+
+_CASES = int(os.environ.get("TOKAMATA_CASES", "40"))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _objects(members: Iterable[Iterable[tuple[str, Any]]]) -> Iterator[str]:
+    for some in members:
+        yield "{" + ",".join(f"{_text(name)}:{_text(value)}" for name, value in some) + "}"
+
+
+def _strings(letters: str, longest: int) -> list[str]:
+    return ["".join(s) for size in range(longest + 1) for s in itertools.product(letters, repeat=size)]
+
+
+_A_OR_NOTHING: tuple[Any, ...] = ("a", {})
+
+
+def _members_of_two() -> Iterator[list[tuple[str, Any]]]:
+    """Of a: null or "b", required; b: "a", or {}."""
+    for a in (None, "b"):
+        yield [("a", a)]
+        for b in _A_OR_NOTHING:
+            yield [("a", a), ("b", b)]
+            yield [("b", b), ("a", a)]
+
+
+_NAMES = _strings("ab", 2)[1:]
+
+# Schemas, and all their texts without blanks, members in any order.
+SCHEMAS: list[tuple[Any, list[str]]] = [
+    (
+        {"enum": ["a", "ab", "b1", None, ["a"], {"a": "b"}, True, "<>", "é", "e\u0301", "a:b"]},
+        [_text(v) for v in ("a", "ab", "b1", None, ["a"], {"a": "b"}, True, "<>", "é", "e\u0301", "a:b")],
+    ),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {"enum": [None, "b"]}, "b": {"enum": ["a", {}]}},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
+        list(_objects(_members_of_two())),
+    ),
+    (
+        {"type": "array", "items": {"enum": ["a", "b", "ab", False]}, "uniqueItems": True, "maxItems": 3},
+        [_text(list(v)) for size in range(4) for v in itertools.permutations(["a", "b", "ab", False], size)],
+    ),
+    (
+        {
+            "type": "object",
+            "patternProperties": {"^[ab]{1,2}$": {"const": "b"}},
+            "additionalProperties": False,
+            "maxProperties": 2,
+        },
+        list(
+            _objects(
+                [(name, "b") for name in names]
+                for size in range(3)
+                for names in itertools.permutations(_NAMES, size)
+            )
+        ),
+    ),
+    (
+        {"type": "array", "items": {"type": "string", "pattern": "^[ab]{0,2}$"}, "maxItems": 2},
+        [_text(list(v)) for size in range(3) for v in itertools.product(_strings("ab", 2), repeat=size)],
+    ),
+    ({"type": "integer", "minimum": -1, "maximum": 111}, [str(v) for v in range(-1, 112)]),
+]
+
+
+def _case(tokenizer: Any, vocabulary: tk.Vocabulary, schema: Any, texts: list[str]) -> Case:
+    sequences = set()
+    for text in texts:
+        tokens = tokenizer.encode(text, add_special_tokens=False).ids
+        again = tokenizer.decode(tokens, skip_special_tokens=False)
+        if again == text and all(vocabulary[token] is not None for token in tokens):
+            sequences.add(tuple(tokens))
+    constraint = tk.json_schema(schema, whitespace="compact", property_order="any")
+    return Case(vocabulary, constraint, frozenset(sequences))
+
+
+@pytest.mark.parametrize("seed", range(_CASES))
+def test_every_mask(seed: int) -> None:
+    tokenizer, _ = random_tokenizer(seed, JSON_ALPHABETS)
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+    for schema, texts in SCHEMAS:
+        case = _case(tokenizer, vocabulary, schema, texts)
+        start = case.matcher()
+        assert (start is not None) == bool(case.sequences), schema
+        if start is None:
+            continue
+        for place, following in case.following.items():
+            matcher = at(start, place)
+            assert bits(matcher.mask) == following, (schema, place)
+            assert matcher.is_accepting == (place in case.sequences), (schema, place)
+
+
+def _with_every_byte(draw: random.Random) -> tuple[Any, tk.Vocabulary]:
+    """A tokenizer that has a token for every byte: what nests without end is not searched for others."""
+    while True:
+        tokenizer, _ = random_tokenizer(draw.randrange(1 << 30), JSON_ALPHABETS)
+        vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+        if {bytes([byte]) for byte in range(0x20, 0x7F)} <= set(vocabulary.tokens):
+            return tokenizer, vocabulary
+
+
+@pytest.mark.parametrize("seed", range(2000, 2000 + _CASES))
+def test_walks_through_any_json_encode_to_themselves(seed: int) -> None:
+    """Also of what nests without end; no mask on the way is empty."""
+    draw = random.Random(seed)
+    tokenizer, vocabulary = _with_every_byte(draw)
+    open_names = {"patternProperties": {"^a": {"type": "array", "uniqueItems": True}}, "minProperties": 1}
+    for constraint, is_open in ((tk.json(), False), (tk.json_schema(open_names), True)):
+        try:
+            start = constraint.compile(vocabulary, tokenization="canonical").matcher()
+        except (tk.NoncanonicalError, tk.UnspellableError):
+            continue
+        for _ in range(6):
+            matcher = start.fork()
+            tokens: list[int] = []
+            while len(tokens) < 12:
+                allowed = sorted(bits(matcher.mask))
+                assert allowed or matcher.is_accepting, tokens
+                if not allowed:
+                    break
+                token = draw.choice(allowed)
+                assert matcher.advance(token), (tokens, token)
+                tokens.append(token)
+                if not matcher.is_accepting:
+                    continue
+                text = tokenizer.decode(tokens, skip_special_tokens=False)
+                assert tokenizer.encode(text, add_special_tokens=False).ids == tokens
+                value = json.loads(text)
+                assert not is_open or value != {}
