@@ -18,6 +18,7 @@
 // Cost.  At most three residues, and sometimes a long division of a bound.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "expression/number_set.hpp"
@@ -82,7 +83,9 @@ class Magnitudes {
   // The exponents e for which the digits, times 10^e, are in the set, within bounds that matter to no one.
   struct Exponents {
     std::int32_t least, most;
-    bool empty() const { return least > most; }
+    // Whether one of them is from `from` to `to`.  There may be none at all, between two others: 1.3 is too small for
+    // 1.5e20 with e20, and too large with e21, so that these are from 21 to 20.
+    bool meet(std::int32_t from, std::int32_t to) const { return std::max(least, from) <= std::min(most, to); }
   };
   Exponents exponents(const Digits& digits) const;
   bool contains(const Digits& digits) const;
