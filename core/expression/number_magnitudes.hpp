@@ -91,7 +91,8 @@ class Magnitudes {
   bool contains(const Digits& digits) const;
 
   // How many digits, zeros at the end not counted, have to be remembered beside `low` and `high`, where
-  // there is no modulus: those of bounds that they still are the beginning of, and one.
+  // there is no modulus: those of bounds that they still are the beginning of, and one.  From 6 to 6.08 the zeros of
+  // 6.00 matter, though they are not digits of 6: one more digit after them is below 6.08, and one after 6 is not.
   std::int32_t digits_that_matter(const Digits& digits) const;
 
   // No less than any of its digits can be away from being a number of the set, if it can become one.
@@ -116,6 +117,7 @@ class Magnitudes {
   Grid grid_;
   bool has_zero_ = false, has_positive_ = false;
   std::optional<Bound> low_, high_;
+  std::size_t apart_ = 1;  // how many digits tell the bounds from each other
   std::optional<Modulus> modulus_;
   std::uint64_t coprime_ = 1;  // of the modulus, what is neither 2 nor 5
   std::uint32_t twos_ = 0, fives_ = 0;

@@ -397,9 +397,16 @@ TEST(digits_that_no_exponent_fits) {
   CHECK(automaton.next_bytes(point) == tokamata::ByteSet::range('5', '5'));
 }
 
+// 6.00 is one digit away from 6.001, and 6 from 6.01 is two: they are not the same state.
+TEST(zeros_between_bounds_that_begin_alike) {
+  Choices choices(1);
+  walk(choices, {.minimum = "6", .maximum = "6.08", .exclusive_minimum = true, .any_spelling = true},
+       {{false, "6", 0}, {false, "6001", 0}, {false, "60001", 0}, {false, "608", 0}});
+}
+
 TEST(walks_near_bounds_with_exponents) {
   const char* more = std::getenv("TOKAMATA_CASES");
-  const std::uint64_t count = more ? std::strtoull(more, nullptr, 10) : 600;
+  const std::uint64_t count = more ? std::strtoull(more, nullptr, 10) : 300;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed);
