@@ -75,4 +75,4 @@ def is_plain(text: str) -> bool:
         )  # fmt: skip
     if digits in ("", "0"):
         return fraction == "0"
-    return 1e-4 <= abs(Decimal(text)) < 10**16 and (len(digits) <= 17 or fraction == "0")
+    return Decimal("1e-4") <= abs(Decimal(text)) < 10**16 and (len(digits) <= 17 or fraction == "0")

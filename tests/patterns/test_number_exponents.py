@@ -17,6 +17,7 @@ from number_judge import Set
 from support import allowed
 
 import tokamata as tk
+from tokamata.json_constraints import Spelling
 
 STOP = 256
 CONSTANTS = [1.5e20, 2.5e16, 1.5e-5, 1.5e308, 1e16, 1e22, 1e-7, 9e-5, 5e-324, 2.2250738585072014e-308]
@@ -28,7 +29,7 @@ class Walker:
     """A schema of numbers, with the sets that say the same."""
 
     def __init__(self, schema: dict[str, Any], sets: list[Set], any_spelling: bool) -> None:
-        spelling = "any" if any_spelling else "plain"
+        spelling: Spelling = "any" if any_spelling else "plain"
         self._sets = sets
         self._compiled = tk.json_schema(schema, spelling=spelling).compile(VOCABULARY)
         self._matcher = self._compiled.matcher()
@@ -120,7 +121,7 @@ def test_constants(value: float, any_spelling: bool) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["plain", "any"])
-def test_what_may_follow_the_first_digits_of_a_constant(spelling: str) -> None:
+def test_what_may_follow_the_first_digits_of_a_constant(spelling: Spelling) -> None:
     for value, text in [(1.5e20, "1.5e+20"), (2.5e16, "2.5e+16"), (1.5e-5, "1.5e-05"), (1.5e308, "1.5e+308")]:
         matcher = tk.json_schema({"const": value}, spelling=spelling).compile(VOCABULARY).matcher()
         assert matcher.advance(ord("1" if value != 2.5e16 else "2"))
