@@ -104,10 +104,10 @@ bool NumberAutomaton::fraction_lives(const State& state) const {
 
 // Whether a fraction with one digit before the point may become one with an exponent.
 bool NumberAutomaton::has_plain_exponent(const State& state) const {
-  const auto [least, most] = real(state).exponents(state.digits);
+  const Magnitudes::Exponents allowed = real(state).exponents(state.digits);
   const bool may_end = state.phase == Phase::Fraction && state.ending == Ending::Digit;
   return std::ranges::any_of(kPlainShapes, [&](const Shape& shape) {
-    return (may_end && least <= shape.most && shape.least <= most) ||
+    return (may_end && allowed.meet(shape.least, shape.most)) ||
            real(state).reaches(state.digits, shape.least, shape.most, {.grows = true});
   });
 }
@@ -201,10 +201,10 @@ std::uint32_t NumberAutomaton::plain_exponent_rest(const State& state, std::uint
   const Magnitudes& numbers = real(state);
   const Digits& digits = state.digits;
   const bool is_integer = state.phase == Phase::Integer;
-  const auto [least, most] = numbers.exponents(digits);
+  const Magnitudes::Exponents allowed = numbers.exponents(digits);
   for (const Shape& shape : kPlainShapes) {
     if (is_integer || (state.phase == Phase::Fraction && state.ending == Ending::Digit))
-      if (least <= shape.most && shape.least <= most) best = std::min(best, shape.length);
+      if (allowed.meet(shape.least, shape.most)) best = std::min(best, shape.length);
     const std::uint32_t point = is_integer ? 1 : 0;
     for (std::int32_t more = 1; more < Magnitudes::kFloatDigits; ++more) {
       const std::uint32_t length = shape.length + point + static_cast<std::uint32_t>(more);

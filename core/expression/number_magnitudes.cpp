@@ -32,11 +32,20 @@ Comparison compared(Comparison so_far, const Decimal& bound, unsigned digit) {
 // How many significant digits there are, the zeros at the end too.
 std::int64_t length_of(const Digits& digits) { return digits.begun ? std::int64_t{digits.lead} + digits.point + 1 : 0; }
 
+char digit_of(const Decimal& number, std::size_t place) { return place < number.digits.size() ? number.digits[place] : '0'; }
+
+// How many digits tell two numbers apart; 1 where their leads do, or nothing.
+std::size_t digits_apart(const Decimal& a, const Decimal& b) {
+  if (a.lead != b.lead || a == b) return 1;
+  std::size_t place = 0;
+  while (digit_of(a, place) == digit_of(b, place)) ++place;
+  return place + 1;
+}
+
 bool share_digits(const Decimal& a, const Decimal& b, std::int64_t length) {
-  const auto digit = [](const Decimal& number, std::size_t place) { return place < number.digits.size() ? number.digits[place] : '0'; };
   const std::size_t most = std::min(static_cast<std::size_t>(length), std::max(a.digits.size(), b.digits.size()));
   for (std::size_t place = 0; place < most; ++place)
-    if (digit(a, place) != digit(b, place)) return false;
+    if (digit_of(a, place) != digit_of(b, place)) return false;
   return true;
 }
 
@@ -65,6 +74,7 @@ Magnitudes::Magnitudes(const NumberSet& set, bool is_negative, Grid grid) : grid
     }
   }
   has_positive_ = !(low_ && high_) || low_->value < high_->value || (low_->value == high_->value && low_->included && high_->included);
+  if (low_ && high_) apart_ = digits_apart(low_->value, high_->value);
   const bool is_float = grid_ == Grid::Float;
   has_positive_ = reaches({}, is_float ? kLeastFloat : grid_ == Grid::Whole ? 0 : -kFarOff, is_float ? kGreatestFloat : kFarOff);
 }
@@ -124,7 +134,7 @@ bool Magnitudes::contains(const Digits& digits) const {
 
 std::int32_t Magnitudes::digits_that_matter(const Digits& digits) const {
   std::size_t most = 1;
-  if (low_ && digits.low >= 0) most = std::max(most, low_->value.digits.size());
+  if (low_ && digits.low >= 0) most = std::max({most, low_->value.digits.size(), apart_});
   if (high_ && digits.high >= 0) most = std::max(most, high_->value.digits.size());
   return static_cast<std::int32_t>(most);
 }

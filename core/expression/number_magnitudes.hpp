@@ -18,6 +18,7 @@
 // Cost.  At most three residues, and sometimes a long division of a bound.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "expression/number_set.hpp"
@@ -82,13 +83,16 @@ class Magnitudes {
   // The exponents e for which the digits, times 10^e, are in the set, within bounds that matter to no one.
   struct Exponents {
     std::int32_t least, most;
-    bool empty() const { return least > most; }
+    // Whether one of them is from `from` to `to`.  There may be none at all, between two others: 1.3 is too small for
+    // 1.5e20 with e20, and too large with e21, so that these are from 21 to 20.
+    bool meet(std::int32_t from, std::int32_t to) const { return std::max(least, from) <= std::min(most, to); }
   };
   Exponents exponents(const Digits& digits) const;
   bool contains(const Digits& digits) const;
 
   // How many digits, zeros at the end not counted, have to be remembered beside `low` and `high`, where
-  // there is no modulus: those of bounds that they still are the beginning of, and one.
+  // there is no modulus: those of bounds that they still are the beginning of, and one.  From 6 to 6.08 the zeros of
+  // 6.00 matter, though they are not digits of 6: one more digit after them is below 6.08, and one after 6 is not.
   std::int32_t digits_that_matter(const Digits& digits) const;
 
   // No less than any of its digits can be away from being a number of the set, if it can become one.
@@ -113,6 +117,7 @@ class Magnitudes {
   Grid grid_;
   bool has_zero_ = false, has_positive_ = false;
   std::optional<Bound> low_, high_;
+  std::size_t apart_ = 1;  // how many digits tell the bounds from each other
   std::optional<Modulus> modulus_;
   std::uint64_t coprime_ = 1;  // of the modulus, what is neither 2 nor 5
   std::uint32_t twos_ = 0, fives_ = 0;

@@ -263,6 +263,172 @@ TEST(every_short_text_of_random_sets) {
   }
 }
 
+// ---- texts with exponents -----------------------------------------------------------------------
+
+// A value as its digits, the first of which stands for 10^lead.
+struct Value {
+  bool is_negative;
+  std::string digits;
+  long lead;
+
+  std::string scientific(bool is_plain = true) const {
+    const std::string power = std::to_string(std::labs(lead));
+    return sign() + digits.substr(0, 1) + (digits.size() > 1 ? "." + digits.substr(1) : "") + "e" + (lead < 0 ? "-" : is_plain ? "+" : "") +
+           (is_plain && power.size() < 2 ? "0" : "") + power;
+  }
+  // Without an exponent; an integer has a point where that is asked for.
+  std::string expanded(bool has_point) const {
+    if (lead < 0) return sign() + "0." + std::string(static_cast<std::size_t>(-lead - 1), '0') + digits;
+    const auto length = static_cast<std::size_t>(lead + 1);
+    if (digits.size() > length) return sign() + digits.substr(0, length) + "." + digits.substr(length);
+    return sign() + digits + std::string(length - digits.size(), '0') + (has_point ? ".0" : "");
+  }
+  std::string sign() const { return is_negative ? "-" : ""; }
+};
+
+Value random_value(Choices& choices) {
+  Value value{choices.one_in(3), std::string(1, static_cast<char>('1' + choices.below(9))), 0};
+  const std::uint32_t more = choices.one_in(3) ? choices.below(19) : choices.below(4);
+  for (std::uint32_t i = 0; i < more; ++i) value.digits += static_cast<char>((i + 1 == more ? '1' : '0') + choices.below(9));
+  // Where spellings change: 1e-5, 1e16, and the ends of the floats.
+  const long near[] = {-324, -308, -100, -5, 0, 16, 100, 308};
+  value.lead = choices.one_in(4) ? static_cast<long>(choices.below(660)) - 330 : near[choices.below(8)] + static_cast<long>(choices.below(9)) - 4;
+  return value;
+}
+
+// The same value but for some digits from a place on, and rarely one next to it in magnitude.
+Value near_value(Choices& choices, Value value) {
+  if (choices.one_in(8)) value.lead += choices.one_in(2) ? 1 : -1;
+  if (choices.one_in(2)) value.digits.resize(choices.between(1, static_cast<std::uint32_t>(value.digits.size())));
+  if (choices.one_in(2)) value.digits.back() = static_cast<char>('1' + choices.below(9));
+  if (choices.one_in(3)) value.digits += static_cast<char>('1' + choices.below(9));
+  while (value.digits.size() > 1 && value.digits.back() == '0') value.digits.pop_back();
+  return value;
+}
+
+// Every state that is met is next to one that is one byte nearer to acceptance, or accepts: so that no state is
+// a dead end, whatever was not looked at.
+class Walks {
+ public:
+  explicit Walks(const Description& description) : judge_(description), automaton_(std::make_shared<const NumberSet>(description)) {}
+
+  bool is_empty() const { return automaton_.start() == NumberAutomaton::kDead; }
+
+  // All that a text passes by, and whether it is accepted.
+  void read_text(const std::string& text) {
+    const test::Note note([&] { return "in '" + text + "'"; });
+    const bool accepted = judge_.accepts(text);
+    std::uint32_t state = automaton_.start();
+    std::string read;
+    for (const char c : text) {
+      if (state == NumberAutomaton::kDead) break;
+      meet(read, state);
+      state = automaton_.step(state, static_cast<std::uint8_t>(c));
+      read += c;
+    }
+    if (state != NumberAutomaton::kDead) meet(read, state);
+    CHECK_EQUAL(state != NumberAutomaton::kDead && automaton_.accepting(state), accepted);
+  }
+  // Somewhere, and from there by a shortest way.
+  void wander(Choices& choices) {
+    std::string text;
+    std::uint32_t state = automaton_.start();
+    for (std::uint32_t steps = choices.below(24); steps > 0; --steps) {
+      meet(text, state);
+      std::string bytes;
+      for (const char c : kBytes)
+        if (automaton_.step(state, static_cast<std::uint8_t>(c)) != NumberAutomaton::kDead) bytes += c;
+      if (bytes.empty()) break;
+      text += bytes[choices.below(static_cast<std::uint32_t>(bytes.size()))];
+      state = automaton_.step(state, static_cast<std::uint8_t>(text.back()));
+    }
+    meet(text, state);
+    text += automaton_.shortest(state);
+    CHECK(judge_.accepts(text));
+  }
+
+ private:
+  static constexpr std::string_view kBytes = "0123456789-+.eE";
+
+  void meet(const std::string& text, std::uint32_t state) {
+    check_state(text, state);
+    for (const char c : kBytes)
+      if (const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c)); next != NumberAutomaton::kDead) check_state(text + c, next);
+  }
+  void check_state(const std::string& text, std::uint32_t state) {
+    if (!checked_.insert(state).second) return;
+    const test::Note note([&] { return "after '" + text + "'"; });
+    const bool accepts = automaton_.accepting(state);
+    CHECK_EQUAL(accepts, judge_.accepts(text));
+    if (accepts) return CHECK_EQUAL(automaton_.distance(state), 0u);
+    std::uint32_t best = ~std::uint32_t{0};
+    for (const char c : kBytes)
+      if (const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c)); next != NumberAutomaton::kDead)
+        best = std::min(best, automaton_.distance(next) + 1);
+    CHECK_EQUAL(automaton_.distance(state), best);
+  }
+
+  Judge judge_;
+  NumberAutomaton automaton_;
+  std::set<std::uint32_t> checked_;
+};
+
+void walk(Choices& choices, const Description& description, const std::vector<Value>& values) {
+  const test::Note note([&] { return shown(description); });
+  Walks walks(description);
+  for (const Value& near : values)
+    for (unsigned i = 0; i < 4; ++i) {
+      const Value value = i == 0 ? near : near_value(choices, near);
+      for (const std::string& text : {value.scientific(), value.scientific(false), value.expanded(false), value.expanded(true)}) walks.read_text(text);
+    }
+  for (unsigned i = 0; i < 12 && !walks.is_empty(); ++i) walks.wander(choices);
+}
+
+// Between the greatest number with one exponent and the least with the next there may be nothing: 1.3 begins
+// 1.3e+20, which is too small, and 1.3e+21, which is too large.
+TEST(digits_that_no_exponent_fits) {
+  for (const char* text : {"1.5e20", "2.5e16", "1.5e-5", "1.5e308", "-1.5e20", "5e-324", "1e22", "1.25e-7", "12345678901234567e10"})
+    for (const bool any : {false, true}) {
+      Choices choices(1);
+      walk(choices, {.minimum = text, .maximum = text, .any_spelling = any}, {});
+    }
+  NumberAutomaton automaton(std::make_shared<const NumberSet>(Description{.minimum = "1.5e20", .maximum = "1.5e20"}));
+  const std::uint32_t point = automaton.step(automaton.step(automaton.start(), '1'), '.');
+  CHECK(automaton.next_bytes(point) == tokamata::ByteSet::range('5', '5'));
+}
+
+// 6.00 is one digit away from 6.001, and 6 from 6.01 is two: they are not the same state.
+TEST(zeros_between_bounds_that_begin_alike) {
+  Choices choices(1);
+  walk(choices, {.minimum = "6", .maximum = "6.08", .exclusive_minimum = true, .any_spelling = true},
+       {{false, "6", 0}, {false, "6001", 0}, {false, "60001", 0}, {false, "608", 0}});
+}
+
+TEST(walks_near_bounds_with_exponents) {
+  const char* more = std::getenv("TOKAMATA_CASES");
+  const std::uint64_t count = more ? std::strtoull(more, nullptr, 10) : 300;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Choices choices(seed);
+    const Value low = random_value(choices), other = choices.one_in(3) ? random_value(choices) : near_value(choices, low);
+    const bool is_constant = choices.one_in(4), swapped = compared(*read(low.scientific()), *read(other.scientific())) > 0;
+    const Value &least = is_constant || !swapped ? low : other, &most = is_constant || swapped ? low : other;
+    Description description;
+    if (is_constant || !choices.one_in(6)) description.minimum = least.scientific();
+    if (is_constant || !choices.one_in(6)) description.maximum = most.scientific();
+    description.exclusive_minimum = !is_constant && choices.one_in(3);
+    description.exclusive_maximum = !is_constant && choices.one_in(3);
+    if (choices.one_in(3)) {
+      Value factor{false, std::to_string(1 + choices.below(choices.one_in(2) ? 9 : 999)), low.lead};
+      factor.lead -= static_cast<long>(choices.below(20));
+      description.multiple_of = factor.scientific();
+    }
+    description.integral = choices.one_in(6);
+    description.any_spelling = choices.one_in(2);
+    walk(choices, description, {least, most});
+  }
+}
+
 // ---- states -------------------------------------------------------------------------------------
 
 std::size_t states_of(const Description& description, std::size_t most = 3000) {
