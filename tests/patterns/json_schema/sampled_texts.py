@@ -47,7 +47,8 @@ VOCABULARIES = {"llama-3.1": "<|eot_id|>", "gemma-3": "<eos>", "qwen3": "<|im_en
 LIMITS = tk.Limits(seconds=5.0)
 HUNG_S = 120.0
 FREE = (0, 3, 10, 30, 60)  # tokens that are chosen freely, before an end is looked for
-MOST_STEPS = 300  # towards the end, before the shortest completion is asked for
+MOST_STEPS = 250  # towards the end
+ATTEMPTS = 4  # to find one
 SIGNS = frozenset(b'{}[]":, \n01')
 
 
@@ -79,6 +80,10 @@ class Outcome:
     failures: list[tuple[str, str]] = field(default_factory=list)
 
 
+class Unfinished(Exception):
+    """No end of a text was found in so many steps, though there may be one."""
+
+
 class Drawn:
     """A vocabulary, and which of its tokens are written in JSON's own signs."""
 
@@ -108,11 +113,14 @@ class Drawn:
         row, written = matcher.mask, matcher.text
         begun = open_string(written)
         wanted = [] if begun else [b"}", b"]"]
-        # Those first that are least in the text, since most objects want each of their names once.
-        for hint in sorted(hints, key=lambda hint: (written.count(hint), chooser.random())):
+        # Those first that are seldom in the text, since most objects want each of their names once.
+        for hint in sorted(hints, key=lambda hint: written.count(hint) + 2 * chooser.random()):
             if hint.startswith(begun):
                 wanted += [hint[len(begun) : end] for end in range(len(hint), len(begun), -1)]
-        for text in (*wanted, b'"', b":", b",", b"0", b"1"):
+        wanted += [b'"'] if begun else [b'"', b":", b",", b"0", b"1"]
+        if chooser.random() < 0.2:  # else it may go round in circles, as in names that are written already
+            wanted = [b'"'] if begun else []
+        for text in wanted:
             token = self._ids.get(text)
             if token is not None and int(row[token // 32]) >> token % 32 & 1:
                 return token
@@ -147,16 +155,24 @@ def sample(source: Source, key: str, drawn: Drawn, order: Any, texts: int, seed:
         return found
     hints = sorted(names(source.schema))
     for number in range(texts):
-        chooser = random.Random(f"{seed} {source.name} {key} {number}")
-        matcher = compiled.matcher()
-        try:
-            _draw(matcher, drawn, chooser, hints, signs=number % 2 == 1)
-        except Exception as error:
-            _stopped(found, error, matcher.text)
+        for attempt in range(ATTEMPTS):
+            chooser = random.Random(f"{seed} {source.name} {key} {number} {attempt}")
+            matcher = compiled.matcher()
+            try:
+                _draw(matcher, drawn, chooser, hints, signs=number % 2 == 1)
+            except Unfinished as error:
+                found.left_out = ("unfinished", f"{error}: {matcher.text!r}")
+                continue
+            except Exception as error:
+                _stopped(found, error, matcher.text)
+                return found
+            found.left_out = None
+            found.texts += 1
+            found.tokens += len(matcher.tokens)
+            found.failures += _judged(matcher.text, constraint.style, judges, found.unjudged)
             break
-        found.texts += 1
-        found.tokens += len(matcher.tokens)
-        found.failures += _judged(matcher.text, constraint.style, judges, found.unjudged)
+        if found.left_out:
+            break
     return found
 
 
@@ -180,8 +196,9 @@ def _draw(matcher: tk.Matcher, drawn: Drawn, chooser: random.Random, hints: list
             texts nest, since nearly all tokens are text of strings.
 
     Raises:
-        AssertionError: masks and what is said of them contradict each other.
-        TokamataError: no end can be found within the limits.
+        AssertionError: a mask and the matcher contradict each other.
+        Unfinished: no end was found.
+        TokamataError: the work came to a limit.
     """
     free = chooser.choice(FREE)
     for step in range(free + MOST_STEPS):
@@ -195,9 +212,7 @@ def _draw(matcher: tk.Matcher, drawn: Drawn, chooser: random.Random, hints: list
         assert matcher.advance(token), f"token {token} is in the mask and refused"
         if token in drawn.vocabulary.stop:
             return
-    for token in matcher.shortest_completion():
-        assert matcher.advance(token), f"token {token} is of the shortest completion and refused"
-    assert matcher.is_accepting, "the shortest completion is no end"
+    raise Unfinished(f"no end in {len(matcher.tokens)} tokens")
 
 
 def _judged(text: bytes, style: Any, judges: Judges, unjudged: Counter[str]) -> Iterator[tuple[str, str]]:
