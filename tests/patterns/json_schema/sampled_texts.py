@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import resource
 import sys
 import time
@@ -49,6 +50,7 @@ HUNG_S = 120.0
 FREE = (0, 3, 10, 30, 60)  # tokens that are chosen freely, before an end is looked for
 MOST_STEPS = 250  # towards the end
 ATTEMPTS = 4  # to find one
+_PARTS = re.compile(rb'"(?:[^"\\]|\\.)*("?)|[{}\[\]:,]', re.DOTALL)
 SIGNS = frozenset(b'{}[]":, \n01')
 
 
@@ -102,29 +104,68 @@ class Drawn:
         tokens = np.flatnonzero(among)
         return int(tokens[chooser.randrange(len(tokens))]) if len(tokens) else None
 
-    def towards_the_end(self, matcher: tk.Matcher, hints: list[bytes], chooser: random.Random) -> int | None:
-        """A token that closes something or goes on with a name of the schema; any where none does.
-
-        Args:
-            matcher: where it stands.
-            hints: names of the schema, as JSON text.
-            chooser: of any.
-        """
+    def towards_the_end(self, matcher: tk.Matcher, hints: Hints, chooser: random.Random) -> int | None:
+        """A token that closes something, or goes on with a name that is missing; any where none does."""
         row, written = matcher.mask, matcher.text
-        begun = open_string(written)
-        wanted = [] if begun else [b"}", b"]"]
-        # Those first that are seldom in the text, since most objects want each of their names once.
-        for hint in sorted(hints, key=lambda hint: written.count(hint) + 2 * chooser.random()):
-            if hint.startswith(begun):
-                wanted += [hint[len(begun) : end] for end in range(len(hint), len(begun), -1)]
-        wanted += [b'"'] if begun else [b'"', b":", b",", b"0", b"1"]
-        if chooser.random() < 0.2:  # else it may go round in circles, as in names that are written already
-            wanted = [b'"'] if begun else []
+        begun, used = open_string(written), names_written(written)
+        if used is None:
+            wanted = [b'"'] if begun else [b"}", b"]", b'"', b":", b",", b"0", b"1", b"null", b"true"]
+        else:
+            wanted = [] if begun else [b"}"]
+            for hint in hints.unused(used, chooser):
+                if hint.startswith(begun):
+                    wanted += [hint[len(begun) : end] for end in range(len(hint), len(begun), -1)]
+            wanted.append(b'"')
+        if chooser.random() < 0.05:  # else it may go round in circles
+            wanted = []
         for text in wanted:
             token = self._ids.get(text)
             if token is not None and int(row[token // 32]) >> token % 32 & 1:
                 return token
-        return self.choose(row, chooser, signs=False)
+        return self.choose(row, chooser, signs=chooser.random() < 0.5)
+
+
+class Hints:
+    """Names of a schema, as JSON text, by which an end is found sooner."""
+
+    def __init__(self, schema: Any) -> None:
+        self._required = set(_required(schema))
+        self._others = names(schema) - self._required
+
+    def unused(self, used: set[bytes], chooser: random.Random) -> list[bytes]:
+        """Those that are not in the object yet; those that some object requires come first."""
+        return [
+            name
+            for group in (self._required, self._others)
+            for name in chooser.sample(sorted(group - used), len(group - used))
+        ]
+
+
+def _required(schema: Any) -> Iterator[bytes]:
+    if isinstance(schema, (dict, list)):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            yield from _required(part)
+    if isinstance(schema, dict) and isinstance(schema.get("required"), list):
+        yield from names({"required": schema["required"]})
+
+
+def names_written(text: bytes) -> set[bytes] | None:
+    """The names of the object in which the text ends, where a name comes next or is begun; else ``None``."""
+    open_objects: list[set[bytes] | None] = []  # None is an array
+    name_next = False
+    for match in _PARTS.finditer(text):
+        part = match[0]
+        if match[1] == b"":
+            break  # a string that is not closed yet
+        if part in b"{[":
+            open_objects.append(set() if part == b"{" else None)
+        elif part in b"}]":
+            open_objects.pop()
+        used = open_objects[-1] if open_objects else None
+        if name_next and used is not None and part.startswith(b'"'):
+            used.add(part)
+        name_next = used is not None and part in b"{,"
+    return open_objects[-1] if open_objects and name_next else None
 
 
 def sources(count: int, seed: int, maskbench: Path) -> list[Source]:
@@ -153,7 +194,7 @@ def sample(source: Source, key: str, drawn: Drawn, order: Any, texts: int, seed:
     except Exception as error:  # what is not of tokamata's own is a failure, and the next schema is none
         _stopped(found, error, b"")
         return found
-    hints = sorted(names(source.schema))
+    hints = Hints(source.schema)
     for number in range(texts):
         for attempt in range(ATTEMPTS):
             chooser = random.Random(f"{seed} {source.name} {key} {number} {attempt}")
@@ -184,7 +225,7 @@ def _stopped(found: Outcome, error: Exception, text: bytes) -> None:
         found.failures.append((kind, f"{error}, after {text!r}"))
 
 
-def _draw(matcher: tk.Matcher, drawn: Drawn, chooser: random.Random, hints: list[bytes], signs: bool) -> None:
+def _draw(matcher: tk.Matcher, drawn: Drawn, chooser: random.Random, hints: Hints, signs: bool) -> None:
     """Leads the matcher to an accepted text.
 
     Args:
