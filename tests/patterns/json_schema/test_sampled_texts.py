@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sampled_texts import Drawn, Source, names_written, sample, sources, summary
 from schema_exactness import SHARED
+from schema_judges import Judges
 from test_schema_exactness import TOKENS
 
 import tokamata as tk
@@ -57,6 +58,14 @@ def test_what_is_wrong_is_found(drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tk, "json_schema", relaxed)
     found = sample(Source("a lie", {"type": "integer"}), "small", drawn, "any", texts=20, seed=SEED)
     assert {kind for kind, _ in found.failures} == {"invalid to the table", "invalid to jsonschema"}
+
+
+def test_formats_are_judged_where_upstream_has_a_judge() -> None:
+    judges = Judges({"anyOf": [{"format": "ipv4"}, {"format": "uri", "type": "number"}]}, formats=True)
+    assert judges.by_upstream("1.2.3")
+    assert not judges.by_upstream_with_formats("1.2.3")
+    assert judges.by_upstream_with_formats("1.2.3.4")
+    assert Judges({"format": "uri"}, formats=True).by_upstream_with_formats("no URI")
 
 
 def test_tokens_are_chosen_among_those_of_the_mask(drawn: Drawn) -> None:
