@@ -103,10 +103,26 @@ class Judges:
         Raises:
             NoVerdict: it raises what it does at references and patterns that it does not take.
         """
+        return self._by_upstream(value, None)
+
+    def by_upstream_with_formats(self, value: Any) -> bool:
+        """By `jsonschema`, with those formats that it has a judge of; the others are annotations to it.
+
+        Its judge of ``regex`` is Python's ``re``, which is another dialect, and left out.
+
+        Raises:
+            NoVerdict: as above.
+        """
+        checker = jsonschema.FormatChecker(())
+        known = validator_for(self._schema, default=jsonschema.Draft202012Validator).FORMAT_CHECKER.checkers
+        checker.checkers = {name: judge for name, judge in known.items() if name != "regex"}
+        return self._by_upstream(value, checker)
+
+    def _by_upstream(self, value: Any, checker: jsonschema.FormatChecker | None) -> bool:
         kind = validator_for(self._schema, default=jsonschema.Draft202012Validator)
         try:
             with localcontext(Context(prec=1000)), _searching_as_json_schema_does():
-                return bool(kind(self._schema).is_valid(value))
+                return bool(kind(self._schema, format_checker=checker).is_valid(value))
         except NoVerdict:
             raise
         except Exception:  # of referencing, decimal, and others

@@ -1,0 +1,100 @@
+"""What ``sampled_texts.py`` does to ten thousand schemas, done to few, in a small vocabulary."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from sampled_texts import Drawn, Source, names_written, sample, sources, summary
+from schema_exactness import SHARED
+from schema_judges import Judges
+from test_schema_exactness import TOKENS
+
+import tokamata as tk
+
+SCHEMAS, SEED = 150, 5
+OURS = 400  # about as many are not random
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    return Drawn(tk.Vocabulary.load([*TOKENS, None], stop=[len(TOKENS)]))
+
+
+def few() -> list[Source]:
+    """None of MaskBench, which is not everywhere."""
+    return sources(2 * OURS, SEED, SHARED / "none")[:SCHEMAS]
+
+
+def test_texts_of_the_masks_parse_and_are_valid(drawn: Drawn) -> None:
+    outcomes = [
+        sample(source, "small", drawn, order, texts=2, seed=SEED)
+        for source, order in zip(few(), ["schema", "any"] * SCHEMAS, strict=False)
+    ]
+    assert [(one.name, one.failures) for one in outcomes if one.failures] == []
+    assert sum(one.texts for one in outcomes) > SCHEMAS
+    left_out = Counter(one.left_out[0] for one in outcomes if one.left_out)
+    assert left_out.pop("unfinished", 0) <= SCHEMAS // 20  # the search for an end is only a search
+    # SchemaError: it refers to documents that are not given here.
+    assert left_out.keys() <= {"EmptyConstraintError", "SchemaError", "UnsupportedSchemaError"}
+    assert f"| schemas | {SCHEMAS} |" in summary(outcomes, SCHEMAS)
+
+
+def test_a_seed_draws_the_same_schemas_again() -> None:
+    assert [one.name for one in few()] == [one.name for one in few()]
+    assert len({one.name for one in few()}) == SCHEMAS
+
+
+def test_what_is_wrong_is_found(drawn: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The masks of one schema, judged as texts of another."""
+    masks: Any = tk.json_schema
+
+    def relaxed(schema: Any, **options: Any) -> Any:
+        return masks({"type": ["integer", "string"]}, **options)
+
+    monkeypatch.setattr(tk, "json_schema", relaxed)
+    found = sample(Source("a lie", {"type": "integer"}), "small", drawn, "any", texts=20, seed=SEED)
+    assert {kind for kind, _ in found.failures} == {"invalid to the table", "invalid to jsonschema"}
+
+
+def test_formats_are_judged_where_upstream_has_a_judge() -> None:
+    judges = Judges({"anyOf": [{"format": "ipv4"}, {"format": "uri", "type": "number"}]}, formats=True)
+    assert judges.by_upstream("1.2.3")
+    assert not judges.by_upstream_with_formats("1.2.3")
+    assert judges.by_upstream_with_formats("1.2.3.4")
+    assert Judges({"format": "uri"}, formats=True).by_upstream_with_formats("no URI")
+
+
+def test_tokens_are_chosen_among_those_of_the_mask(drawn: Drawn) -> None:
+    row = np.zeros(-(-drawn.vocabulary.width // 32), np.int32)
+    chooser = random.Random(SEED)
+    assert drawn.choose(row, chooser, signs=False) is None
+    live = {ord("a"), ord("b"), ord("{"), ord("]")}
+    for token in live:
+        row[token // 32] |= 1 << token % 32
+    assert {drawn.choose(row, chooser, signs=False) for _ in range(100)} == live
+    assert {drawn.choose(row, chooser, signs=True) for _ in range(100)} == {ord("{"), ord("]")}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", None),
+        ("{", set()),
+        ('{"', set()),
+        ('{"a"', None),
+        ('{"a": "b', None),
+        ('{"a": "}{", ', {'"a"'}),
+        ('{"a": {"b": 1}, "c', {'"a"'}),
+        ('{"a": {"b": [{}, ', None),
+        ('[{"\\"": 1,', {'"\\""'}),
+        ('[{"a": 1}, ', None),
+        ('{"a": "}}, ', None),
+        ('{"a": 1, "}}, ', {'"a"'}),
+    ],
+)
+def test_names_of_the_object_in_which_a_text_ends(text: str, names: set[str] | None) -> None:
+    assert names_written(text.encode()) == (None if names is None else {name.encode() for name in names})
