@@ -178,12 +178,16 @@ class TokenAutomaton::RuleMaskMaker {
 
   void add_terminal(NodeId node, ExpressionId terminal, ExpressionId tail, bool inside_is_suspect) {
     const TerminalPart& part = tokens_.terminal_part(terminal, node, budget_);
-    if (node != TokenTrie::root())
+    if (node != TokenTrie::root()) {
       for (const std::uint32_t token : part.few) set(token, inside_is_suspect);
-    else if (mask_.words.empty())
+    } else if (mask_.words.empty()) {
       mask_.words = part.inside;
-    else
+    } else {
       std::ranges::transform(mask_.words, part.inside, mask_.words.begin(), std::bit_or());
+    }
+    if (node == TokenTrie::root() && inside_is_suspect)
+      for (const std::uint32_t token : trie_.order())
+        if ((part.inside[token / 32] >> (token % 32)) & 1) mask_.suspects.push_back(token);
     // Whatever was read of the terminal, its rest is no longer than its worst one.
     mask_.note(std::uint64_t{arena_.node(terminal).worst} + arena_.node(tail).spelled);
     if (tail == Arena::kEpsilon) return;

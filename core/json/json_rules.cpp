@@ -304,9 +304,13 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
       add(way.value, way.rest, kNothing);
       continue;
     }
+    if (!is_exact && arrays.wants_equal(way.rest)) {
+      next.push_back(elements_in_doubt(way, array.seen, rule.line, work));
+      continue;
+    }
     // An element like none before it, or like one of them.
     const std::vector<std::string> seen = text_sets_[array.seen];
-    const SetId fresh = is_exact || !arrays.wants_equal(way.rest) ? arrays.fresh(way, seen, work) : way.value;
+    const SetId fresh = arrays.fresh(way, seen, work);
     if (sets_.lives(fresh, work)) {
       const ExpressionId element = value(fresh, Gap::Line, rule.line, work);
       const Array rest{way.rest, array.seen};
@@ -321,12 +325,23 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
     if (equal == Formulas<ArrayTag>::kFalse) continue;
     std::vector<SetId> known;
     for (const std::string& one : seen) known.push_back(sets_.constant(one));
-    // In a sketch nobody knows all that was there.
-    add(is_exact ? sets_.all({way.value, sets_.any(std::move(known))}) : way.value, equal, kNothing);
+    add(sets_.all({way.value, sets_.any(std::move(known))}), equal, kNothing);
   }
   const ExpressionId more = arena.unite(next);
   ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
   return arena.unite(ways);
+}
+
+// In a sketch nobody knows all elements that were there, nor whether this one is like one of them: it is suspect, and so is
+// all behind it.
+ExpressionId JsonRules::elements_in_doubt(const Branch<ArrayTag>& way, std::uint32_t seen, Line line, const Work& work) {
+  Arena& arena = work.arena;
+  const Line doubt = line.of(Mode::Suspect);
+  std::vector<ExpressionId> further{elements(array_number({way.rest, seen}), false, doubt, work)};
+  if (const ArrayId equal = sets_.arrays().with_equal(way.rest); equal != Formulas<ArrayTag>::kFalse)
+    further.push_back(elements(array_number({equal, kNothing}), false, doubt, work));
+  const ExpressionId all = arena.concatenate(value(way.value, Gap::Line, doubt, work), arena.unite(further));
+  return line.mode == Mode::Sketch ? arena.concatenate(all, arena.commit(kSuspect)) : all;
 }
 
 // ---- elements that must differ ----------------------------------------------------------------

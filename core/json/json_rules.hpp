@@ -146,6 +146,7 @@ class JsonRules : public Rules {
   ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
   Object after_declared(Object object, const Choice::Name& name);
   void add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
+  ExpressionId elements_in_doubt(const Branch<ArrayTag>& way, std::uint32_t seen, Line line, const Work& work);
   ExpressionId recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Line line,
                         const Work& work);
   ExpressionId after_recorded(Array rest, const std::string& record, Line line, const Work& work);

@@ -1,0 +1,101 @@
+// JSON values as rules, under the sanitizers: what is right is judged in Python, beside oracles
+// (tests/patterns/json_schema); here no mask may lie about a step, and no order of operations may break anything.
+
+#include "random_values.hpp"
+#include "walk.hpp"
+
+namespace {
+
+using namespace engine;
+
+std::shared_ptr<Constraint> compiled(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary, const Limits& limits) {
+  return std::make_shared<Constraint>(*grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
+}
+
+// Null where no value is in the set, or where what is asked for is refused.
+std::shared_ptr<Constraint> compiled_if_some(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary,
+                                             const Limits& limits) {
+  try {
+    const auto constraint = compiled(grammar, vocabulary, limits);
+    return Matcher(constraint).mask()->set_bits == 0 ? nullptr : constraint;
+  } catch (const EmptyConstraint&) {
+    return nullptr;
+  } catch (const std::invalid_argument&) {
+    return nullptr;
+  } catch (const LimitExceeded&) {
+    return nullptr;
+  }
+}
+
+std::string text_of(const oracle::Tokens& tokens, const std::vector<std::uint32_t>& ids) {
+  std::string text;
+  for (const std::uint32_t id : ids) text += tokens.bytes[id].value_or("");
+  return text;
+}
+
+}  // namespace
+
+TEST(json_masks_are_what_steps_say) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  std::size_t walked = 0, ended = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Choices choices(seed);
+    const ExpressionPtr grammar = RandomValues(choices).grammar();
+    const auto constraint = compiled_if_some(grammar, vocabulary, limits);
+    if (!constraint) continue;
+    ++walked;
+    Matcher matcher(constraint);
+    std::vector<std::uint32_t> ids;
+    const test::Note note([&] { return "seed " + std::to_string(seed) + ", after " + text_of(tokens, ids); });
+    try {
+      for (unsigned step = 0; step < 12; ++step) {
+        const std::vector<bool> bits = bits_of(*matcher.mask(), tokens.width);
+        std::vector<std::uint32_t> open;
+        for (std::uint32_t id = 0; id < tokens.width; ++id) {
+          if (tokens.is_stop(id)) {
+            CHECK_EQUAL(bits[id], matcher.is_accepting());
+            continue;
+          }
+          const std::unique_ptr<Matcher> other = matcher.fork();
+          const bool taken = other->advance({id});
+          if (taken != bits[id])
+            test::fail(__FILE__, __LINE__, "token " + std::to_string(id) + (taken ? " is taken" : " is not taken") + ", unlike its bit");
+          if (bits[id]) open.push_back(id);
+        }
+        if (open.empty()) {
+          CHECK(matcher.is_accepting());
+          ++ended;
+          break;
+        }
+        ids.push_back(choices.of(open));
+        CHECK(matcher.advance({ids.back()}));
+      }
+    } catch (const LimitExceeded&) {
+      continue;
+    }
+  }
+  CHECK(walked > 250);
+  CHECK(ended > 20);
+}
+
+TEST(json_operations_in_any_order) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Choices choices(seed + 1'000'000);
+    const ExpressionPtr grammar = RandomValues(choices).grammar();
+    const Limits ample{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+    const auto reference = compiled_if_some(grammar, vocabulary, ample);
+    if (!reference) continue;
+    Walk::Setup setup;
+    setup.limits = {.memory_bytes = 1'500'000 + 100'000 * choices.below(20), .seconds = 20};
+    setup.explain = false;
+    setup.operations = 30;
+    const auto constraint = compiled_if_some(grammar, vocabulary, setup.limits);
+    if (!constraint) continue;
+    Walk(choices, constraint, reference, tokens, setup).run();
+  }
+}

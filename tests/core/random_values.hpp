@@ -1,0 +1,93 @@
+// Tables of JSON values made by chance, with every kind of node in them, and tokens that go with JSON.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "choices.hpp"
+#include "engine.hpp"
+#include "json/json_rules.hpp"
+
+namespace engine {
+
+class RandomValues {
+ public:
+  using Table = json::ValueTable;
+  using Node = json::ValueNode;
+
+  explicit RandomValues(Choices& choices) : choices_(choices) {}
+
+  // A rule set of some values in some style.
+  ExpressionPtr grammar() {
+    table_ = std::make_shared<Table>();
+    open_ = {table_->reserve()};
+    const Node root = node(4);
+    table_->define(open_[0], root);
+    const json::Style style{static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)),
+                            static_cast<json::Spelling>(choices_.below(2))};
+    return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
+  }
+
+  static oracle::Tokens tokens() {
+    return with_all_bytes({"{\"", "\":", "\": ", "\",", "\", \"", "\"}", "{}", "[]", "[[", "],", "]}", "}}", "a\"", "ab", "b\":", "\"a", "\"a\":",
+                           "\"a\": \"", "true", "null", "fal", "12", ".5", "-1", "1,", "1, ", "0]", "\n ", ",\n", "\n  \"", "{\n", "\\u00", "\\\"",
+                           "\xC3\xA9", "\xC3", "\xA9a", "\"\xC3"});
+  }
+
+ private:
+  Node node(unsigned depth) {
+    if (depth == 0 || choices_.one_in(6)) return leaf();
+    const auto values = [&](std::uint32_t least, std::uint32_t most) {
+      std::vector<Node> found;
+      for (std::uint32_t i = choices_.between(least, most); i > 0; --i) found.push_back(node(depth - 1));
+      return found;
+    };
+    switch (choices_.below(13)) {
+      case 0: return table_->add(Table::AllOf{values(1, 3)});
+      case 1: return table_->add(Table::AnyOf{values(1, 3)});
+      case 2: return table_->add(Table::OneOf{values(1, 2)});
+      case 3: return table_->add(Table::Negation{node(depth - 1)});
+      case 4: return both(json::kArray, Table::Items{values(0, 2), node(depth - 1)});
+      case 5: return both(json::kArray, Table::Contains{node(depth - 1), choices_.below(2), count()});
+      case 6: return both(json::kArray, Table::Unique{});
+      case 7: return table_->add(Table::AllOf{{both(json::kObject, Table::Property{name(), node(depth - 1)}), table_->add(Table::Has{name()})}});
+      case 8: return both(json::kObject, Table::Matching{language(), node(depth - 1)});
+      case 9: return both(json::kObject, Table::Others{{name()}, {language()}, node(depth - 1)});
+      case 10: return table_->add(Table::Property{name(), node(depth - 1)});
+      case 11: return table_->add(Table::Items{{}, open_[0]});
+      default: return table_->add(Table::Property{name(), open_[0]});
+    }
+  }
+
+  Node leaf() {
+    switch (choices_.below(9)) {
+      case 0: return Table::kAny;
+      case 1: return table_->add(Table::Types{static_cast<std::uint8_t>(choices_.between(1, json::kAllTypes))});
+      case 2: return table_->add(Table::Integral{});
+      case 3: return table_->add(Table::Number{{.minimum = "-1.5", .maximum = "12", .multiple_of = {}, .exclusive_maximum = true}});
+      case 4: return both(json::kString, Table::String{language()});
+      case 5: return both(json::kString, Table::StringLength{choices_.below(2), count()});
+      case 6: return both(json::kArray, Table::ArrayLength{choices_.below(2), count()});
+      case 7: return both(json::kObject, Table::PropertyCount{choices_.below(2), count()});
+      default: return both(json::kNumber, Table::Number{{.minimum = {}, .maximum = "3", .multiple_of = "0.5"}});
+    }
+  }
+
+  // Of values of a type alone.
+  Node both(std::uint8_t type, Table::Node statement) {
+    return table_->add(Table::AllOf{{table_->add(Table::Types{type}), table_->add(std::move(statement))}});
+  }
+  Count count() { return choices_.one_in(3) ? json::kNoMaximum : choices_.between(1, 3); }
+  json::NameId name() { return table_->name(choices_.of<std::string>({"a", "b", "ab", "\xC3\xA9"})); }
+  json::LanguageId language() {
+    const ExpressionPtr letters = Expression::code_points({{'a', 'b'}, {0xE9, 0xE9}});
+    return table_->language(Expression::repetition(letters, choices_.below(2), count(), 0));
+  }
+
+  Choices& choices_;
+  std::shared_ptr<Table> table_;
+  std::vector<Node> open_;
+};
+
+}  // namespace engine
