@@ -86,8 +86,6 @@ class TokenAutomaton::RuleMaskMaker {
     std::uint32_t node;
     auto operator<=>(const Spot&) const = default;
   };
-  bool is_start(Spot spot) const { return !spot.part && NodeId{spot.node} == TokenTrie::root(); }
-
   std::optional<Spot> below(Spot spot, std::uint8_t byte) const {
     if (!spot.part) {
       const NodeId child = trie_.child({spot.node}, byte);
@@ -99,10 +97,7 @@ class TokenAutomaton::RuleMaskMaker {
     return Spot{spot.part, spot.part->nodes[spot.node].children_begin + static_cast<std::uint32_t>(place - bytes.begin())};
   }
 
-  bool is_last(Spot spot) const {
-    if (!spot.part) return trie_.children_begin({spot.node}) == trie_.children_end({spot.node});
-    return spot.part->nodes[spot.node].children_begin == spot.part->nodes[spot.node].children_end;
-  }
+  bool is_last(Spot spot) const { return bytes_below(spot).empty(); }
 
   std::span<const std::uint32_t> tokens_at(Spot spot) const {
     if (!spot.part) {
@@ -196,13 +191,8 @@ class TokenAutomaton::RuleMaskMaker {
     open(end, tail);
   }
 
-  std::optional<std::uint8_t> only_byte(const ExpressionNode& n) const {
-    if (n.kind != Kind::Bytes || arena_.byte_set(n).size() != 1) return std::nullopt;
-    return static_cast<std::uint8_t>(arena_.byte_set(n).next_member(0));
-  }
-
   bool follow_byte(Spot spot, const ExpressionNode& head, ExpressionId tail) {
-    const std::optional<std::uint8_t> byte = only_byte(head);
+    const std::optional<std::uint8_t> byte = arena_.only_byte(head);
     if (!byte) return false;
     const std::optional<Spot> child = below(spot, *byte);
     if (!child) return true;
@@ -213,7 +203,7 @@ class TokenAutomaton::RuleMaskMaker {
 
   // So many of one byte, or one at most; what may be skipped was unfolded.
   bool follow_repetition(Spot spot, const ExpressionNode& head, ExpressionId tail) {
-    const std::optional<std::uint8_t> byte = only_byte(arena_.node(head.body()));
+    const std::optional<std::uint8_t> byte = arena_.only_byte(arena_.node(head.body()));
     if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
     const bool tail_is_suspect = is_suspect(tail);
     const std::uint32_t spelled = arena_.node(tail).spelled;
@@ -341,64 +331,83 @@ class TokenAutomaton::RuleMaskMaker {
   std::map<Spot, std::vector<ExpressionId>> walked_;
 };
 
-TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(StateId state, Budget& budget) {
-  return RuleMaskMaker(*this, budget).make(automaton_.expression(state));
+TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
+  std::vector<ExpressionId> all;
+  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(place.state), budget)) all.push_back(sketch.expression);
+  return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
 }
 
-TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
-  const ExpressionId sketch = automaton_.arena().sketched(automaton_.expression(place.state), true, budget);
-  return {automaton_.state_of(automaton_.arena().settled(sketch), budget), place.at_start};
+// Sketches of a state with the tokens that each refuses, those that refuse none in one.
+std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state, Budget& budget) {
+  const TokenTrie& trie = vocabulary_->trie();
+  std::vector<ExpressionId> whole;
+  std::vector<SketchCut> cuts;
+  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(state), budget)) {
+    std::vector<TokenRange> refused;
+    for (const std::string& text : sketch.refused)
+      if (const std::optional<NodeId> node = trie.find(text)) refused.push_back({trie.node(*node).tokens_begin, trie.node(*node).tokens_end});
+    if (refused.empty())
+      whole.push_back(sketch.expression);
+    else
+      cuts.push_back({sketch.expression, std::move(refused)});
+  }
+  if (const ExpressionId all = automaton_.arena().unite(whole); all != Arena::kEmpty) cuts.push_back({all, {}});
+  return cuts;
+}
+
+// The state that holds the mask of a sketch.
+StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
+  const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
+  if (data(holder).mask) return holder;
+  RuleMask made = RuleMaskMaker(*this, budget).make(automaton_.expression(holder));
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->words = std::move(made.words);
+  mask->set_bits = mask->open_tokens = count_bits(mask->words);
+  if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
+  data(holder).most_after = made.most;
+  parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
+  if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
+  remember(holder, std::move(mask));
+  return holder;
 }
 
 void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
-  const StateId holder = automaton_.clipped(sketched({state, false}, budget).state, budget);
-  if (!data(holder).mask) {
-    RuleMask made = make_rule_mask(holder, budget);
-    auto mask = std::make_shared<Mask>();
-    mask->serial = next_serial_++;
-    mask->words = std::move(made.words);
-    mask->set_bits = mask->open_tokens = count_bits(mask->words);
-    if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
-    data(holder).most_after = made.most;
-    parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
-    if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
-    remember(holder, std::move(mask));
-  }
-  std::vector<std::uint32_t> refused;
-  const auto ask = [&](std::uint32_t token) {
-    if ((data(holder).mask->words[token / 32] >> (token % 32)) & 1)
-      if (!step({state, false}, {token}, budget)) refused.push_back(token);
-  };
-  if (state != holder) {
-    if (const auto known = suspects_.find(holder.value); known != suspects_.end())
-      for (const std::uint32_t token : std::vector<std::uint32_t>(known->second)) ask(token);
-    ask_refused(state, ask, budget);
-  }
-  data(state).mask_state = holder;
-  data(state).most_after = data(holder).most_after;
-  if (refused.empty()) return;
-  std::ranges::sort(refused);
-  refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
-  auto mask = std::make_shared<Mask>(*data(holder).mask);
-  mask->serial = next_serial_++;
-  for (const std::uint32_t token : refused) mask->words[token / 32] &= ~(1u << (token % 32));
-  mask->open_tokens -= refused.size();
-  mask->set_bits -= refused.size();
-  data(state).mask_state = state;
-  remember(state, std::move(mask));
-}
-
-// Asks for every token that begins with what some rule in front of the state refuses.
-template <class Ask>
-void TokenAutomaton::ask_refused(StateId state, Ask&& ask, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
-  for (const std::string& text : automaton_.arena().refused(automaton_.expression(state), budget)) {
-    NodeId node = TokenTrie::root();
-    for (const char byte : text)
-      if (node = trie.child(node, static_cast<std::uint8_t>(byte)); node == TokenTrie::root()) break;
-    if (node == TokenTrie::root()) continue;
-    for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.node(node).tokens_end; ++i) ask(trie.order()[i]);
+  const std::vector<SketchCut> cuts = sketch_cuts(state, budget);
+  std::vector<std::uint32_t> suspects;
+  std::uint64_t most = 0;
+  Words words;  // of several masks, or of one that is cut
+  StateId holder = state;
+  for (const SketchCut& cut : cuts) {
+    holder = made_rule_mask(cut.sketch, budget);
+    most = std::max(most, data(holder).most_after);
+    if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
+      suspects.insert(suspects.end(), known->second.begin(), known->second.end());
+    if (cuts.size() == 1 && cut.refused.empty()) break;
+    Words own = data(holder).mask->words;
+    for (const TokenRange& range : cut.refused)
+      for (std::uint32_t i = range.begin; i < range.end; ++i) own[trie.order()[i] / 32] &= ~(1u << (trie.order()[i] % 32));
+    if (words.empty())
+      words = std::move(own);
+    else
+      std::ranges::transform(words, own, words.begin(), std::bit_or());
   }
+  const auto is_set = [&](std::uint32_t token) {
+    return (((words.empty() ? data(holder).mask->words : words)[token / 32] >> (token % 32)) & 1) != 0;
+  };
+  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
+  if (!suspects.empty() && words.empty()) words = data(holder).mask->words;
+  data(state).most_after = most;
+  data(state).mask_state = words.empty() ? holder : state;
+  if (words.empty()) return;
+  for (const std::uint32_t token : suspects) words[token / 32] &= ~(1u << (token % 32));
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->words = std::move(words);
+  mask->set_bits = mask->open_tokens = count_bits(mask->words);
+  if (automaton_.accepting(state)) mask->open_tokens -= vocabulary_->stop().size();
+  remember(state, std::move(mask));
 }
 
 }  // namespace tokamata

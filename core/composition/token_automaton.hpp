@@ -170,10 +170,13 @@ class TokenAutomaton {
   };
   TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   class RuleMaskMaker;
-  RuleMask make_rule_mask(StateId state, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);
-  template <class Ask>
-  void ask_refused(StateId state, Ask&& ask, Budget& budget);
+  struct SketchCut {
+    ExpressionId sketch;
+    std::vector<TokenRange> refused;
+  };
+  std::vector<SketchCut> sketch_cuts(StateId state, Budget& budget);
+  StateId made_rule_mask(ExpressionId sketch, Budget& budget);
 
   bool search_spelling(StateId state, Budget& budget);
   std::vector<StateId> successors(StateId state, Budget& budget);

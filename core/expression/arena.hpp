@@ -148,13 +148,17 @@ class Arena {
   void adopt_rules(Arena& old);
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
   ExpressionId settled(ExpressionId expression);
-  // The same with sketches in place of rules; `in_front` of all that is to come, or behind something else.
-  ExpressionId sketched(ExpressionId expression, bool in_front, Budget& budget);
-  // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may
-  // be skipped.
+  // The alternatives of an expression, each to begin with something else than a union.
+  std::vector<ExpressionId> fronts(ExpressionId expression);
+  // The same, with what the rules in front stand for, and what is behind parts that may be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
-  // What the rules in front of an expression refuse though their sketches do not (Rules::refused).
-  std::vector<std::string> refused(ExpressionId expression, Budget& budget);
+  // The same with sketches in place of rules, behind something else.
+  ExpressionId sketched(ExpressionId expression, Budget& budget);
+  // Sketches of an expression, in front of all that is to come: one of whatever refuses nothing and one for each
+  // alternative that does.
+  std::vector<Sketch> sketches(ExpressionId expression, Budget& budget);
+  // The byte of a node that stands for one alone.
+  std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
@@ -318,6 +322,8 @@ class Arena {
     return kind == Kind::Intersection || kind == Kind::Complement || kind == Kind::Scope || kind == Kind::Guarded;
   }
   ExpressionId at_edge(ExpressionId expression, Budget& budget);
+  static constexpr std::size_t kLongestLead = 4;  // before what is still judged as if it were in front
+  std::vector<Sketch> sketches(ExpressionId expression, std::size_t lead, Budget& budget);
   void distribute(ExpressionId begun, ExpressionId tail, std::vector<ExpressionId>& out);
   void begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out);
   void begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,

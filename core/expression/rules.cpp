@@ -53,6 +53,11 @@ void Arena::adopt_rules(Arena& old) {
   for (const auto& rules : rules_) rules->forget_expressions();
 }
 
+std::optional<std::uint8_t> Arena::only_byte(const ExpressionNode& n) const {
+  if (n.kind != Kind::Bytes || byte_set(n).size() != 1) return std::nullopt;
+  return static_cast<std::uint8_t>(byte_set(n).next_member(0));
+}
+
 ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
   return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
@@ -119,73 +124,91 @@ ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
       [&](const ExpressionNode& n) { return rule(n.first, rules_[n.first]->committed(n.rule(), choice)); });
 }
 
-ExpressionId Arena::sketched(ExpressionId expression, bool in_front, Budget& budget) {
-  if (!in_front)
-    return with_rules(
-        expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
-        [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), false, *this, budget); });
-  std::vector<ExpressionId> sketches;
-  const auto all = alternatives(expression);
-  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
-    const ExpressionNode n = node(alternative);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? node(n.head()) : n;
-    if (head.kind != Kind::Rule) {
-      sketches.push_back(sketched(alternative, false, budget));
-      continue;
-    }
-    const ExpressionId first = rules_[head.first]->sketched(head.rule(), true, *this, budget);
-    sketches.push_back(is_pair ? concatenate(first, sketched(n.tail(), false, budget)) : first);
-  }
-  return unite(sketches);
+ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
+  return with_rules(
+      expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+      [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), *this, budget); });
 }
 
-std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {
+std::vector<Sketch> Arena::sketches(ExpressionId expression, Budget& budget) {
+  return sketches(expression, kLongestLead, budget);
+}
+
+// What is behind a byte or two is judged as well as what is in front: it is known where that begins.
+std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, Budget& budget) {
+  std::vector<ExpressionId> others;
+  std::vector<Sketch> found(1);
+  const auto add = [&](ExpressionId sketch, std::vector<std::string> refused) {
+    if (refused.empty())
+      others.push_back(sketch);
+    else
+      found.push_back({sketch, std::move(refused)});
+  };
+  for (const ExpressionId front : fronts(expression)) {
+    const ExpressionNode n = node(front);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    const bool is_optional = head.kind == Kind::Repetition && head.minimum == 0 && head.maximum == 1;
+    const std::optional<std::uint8_t> byte = only_byte(is_optional ? node(head.body()) : head);
+    if (head.kind == Kind::Rule) {
+      const ExpressionId rest = sketched(tail, budget);
+      for (Sketch& first : rules_[head.first]->sketches(head.rule(), *this, budget))
+        add(concatenate(first.expression, rest), std::move(first.refused));
+    } else if (byte && lead > 0) {
+      for (Sketch& further : sketches(tail, lead - 1, budget)) {
+        std::vector<std::string> refused = is_optional ? further.refused : std::vector<std::string>();
+        for (const std::string& text : further.refused) refused.push_back(static_cast<char>(*byte) + text);
+        add(concatenate(is_pair ? n.head() : front, further.expression), std::move(refused));
+      }
+    } else {
+      others.push_back(sketched(front, budget));
+    }
+  }
+  found.front().expression = unite(others);
+  return found;
+}
+
+std::vector<ExpressionId> Arena::fronts(ExpressionId expression) {
   std::vector<ExpressionId> found, open{expression};
   while (!open.empty()) {
     const ExpressionId at = rotated(open.back());
     open.pop_back();
     const ExpressionNode n = node(at);
-    if (n.kind == Kind::Union) {
-      for (std::uint32_t i = n.second; i-- > 0;) open.push_back(items_[n.first + i]);
-      continue;
-    }
     const bool is_pair = n.kind == Kind::Concatenation;
     const ExpressionNode head = is_pair ? node(n.head()) : n;
-    if (head.kind == Kind::Union) {
-      for (std::uint32_t i = head.second; i-- > 0;) open.push_back(concatenate(items_[head.first + i], n.tail()));
+    if (head.kind != Kind::Union) {
+      found.push_back(at);
       continue;
     }
-    if (head.kind == Kind::Rule) {
-      if (const auto body = rules_[head.first]->unfolded(head.rule(), *this, budget)) {
-        if (!is_pair) {
-          open.push_back(*body);
-          continue;
-        }
-        const auto all = alternatives(*body);
-        for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end()))
-          open.push_back(concatenate(alternative, n.tail()));
-        continue;
-      }
-    } else if (is_pair && head.nullable && !head.open) {
-      open.push_back(n.tail());
+    for (std::uint32_t i = head.second; i-- > 0;) {
+      const ExpressionId item = items_[head.first + i];
+      open.push_back(is_pair ? concatenate(item, n.tail()) : item);
     }
-    found.push_back(at);
   }
   return found;
 }
 
-std::vector<std::string> Arena::refused(ExpressionId expression, Budget& budget) {
-  std::vector<std::string> texts;
-  const auto all = alternatives(expression);
-  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
-    const ExpressionNode n = node(alternative);
-    const ExpressionNode head = n.kind == Kind::Concatenation ? node(n.head()) : n;
-    if (head.kind != Kind::Rule) continue;
-    std::vector<std::string> own = rules_[head.first]->refused(head.rule(), *this, budget);
-    texts.insert(texts.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {
+  std::vector<ExpressionId> found, open = fronts(expression);
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    const ExpressionNode n = node(at);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const auto add = [&](ExpressionId way) { std::ranges::copy(fronts(way), std::back_inserter(open)); };
+    if (head.kind == Kind::Rule) {
+      if (const auto body = rules_[head.first]->unfolded(head.rule(), *this, budget)) {
+        add(is_pair ? concatenate(*body, n.tail()) : *body);
+        continue;
+      }
+    } else if (is_pair && head.nullable && !head.open) {
+      add(n.tail());
+    }
+    found.push_back(at);
   }
-  return texts;
+  return found;
 }
 
 ExpressionId Arena::settled(ExpressionId expression) {

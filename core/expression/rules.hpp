@@ -41,6 +41,13 @@ namespace tokamata {
 
 class Arena;
 
+// What stands in for an alternative of an expression.  It may accept too much where it is suspect, and where a text begins
+// with one that is refused: through this alternative no text does.
+struct Sketch {
+  ExpressionId expression;
+  std::vector<std::string> refused = {};
+};
+
 // The rules of one pattern within one arena; made by a RuleSet.
 class Rules {
  public:
@@ -70,9 +77,11 @@ class Rules {
   virtual const ByteSet& may_begin(RuleId rule) const = 0;
   // What becomes of a rule that waits.
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
-  // An expression over sketches, for which `suspect` holds where the sketch may accept what the rule does not.  Where
-  // the rule is in front of all that is to come, it need not hold for what `refused` tells.
-  virtual ExpressionId sketched(RuleId rule, bool in_front, Arena& arena, Budget& budget) = 0;
+  // An expression over sketches that accepts at least the texts of the rule, where it stands behind something else:
+  // suspect wherever it may accept what the rule does not.
+  virtual ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // The same where the rule is in front of all that is to come, as alternatives.
+  virtual std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget& budget) = 0;
   // What a rule stands for, where that may be told before its first byte is read.
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
   // Where a rule begins with one of some strings: these, less what was read of them, sorted, none the beginning of
@@ -81,9 +90,6 @@ class Rules {
   virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
   // As About::spelled, of what is behind a string.
   virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
-  // Texts that the rule does not accept, though its sketch in front does, whatever follows them; each to the end of what
-  // the sketch cannot judge.
-  virtual std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) = 0;
   // The arena has been given up: numbers of its expressions mean nothing any more.
   virtual void forget_expressions() = 0;
   virtual std::size_t memory_bytes() const = 0;

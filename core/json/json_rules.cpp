@@ -190,21 +190,37 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
 
 // ---- sketches ---------------------------------------------------------------------------------
 
-// A name in front is asked for by what is taken (`refused`); of one behind its quote nobody knows where it begins.
-ExpressionId JsonRules::sketched(RuleId id, bool in_front, Arena& arena, Budget& budget) {
+ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
   const Work work{arena, budget};
   Rule rule = rules_[id.value];
   if (rule.line.mode != Mode::Exact) return expression(id, work);
   const Line line = rule.line.of(Mode::Sketch);
-  if (rule.form == Form::Recorded) {
-    return arena.concatenate(arena.sketched(core(id, work), in_front, budget), suspect_from(elements(rule.subject, false, line, work), work));
-  }
-  if (rule.form == Form::Other) {
-    const bool is_suspect = style_.spelling == Spelling::Any || !in_front;
-    return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, is_suspect, line, work);
-  }
+  // Of a name behind its quote, and of an element that is begun, nobody knows here where they began.
+  if (rule.form == Form::Other) return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, true, line, work);
+  if (rule.form == Form::Recorded)
+    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_from(elements(rule.subject, false, line, work), work));
   rule.line = line;
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
+}
+
+// A name in front refuses what is taken; those within an element that is begun do too.
+std::vector<Sketch> JsonRules::sketches(RuleId id, Arena& arena, Budget& budget) {
+  const Work work{arena, budget};
+  const Rule rule = rules_[id.value];
+  const Line line = rule.line.of(Mode::Sketch);
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) {
+    std::vector<Sketch> found = arena.sketches(core(id, work), budget);
+    const ExpressionId further = suspect_from(elements(rule.subject, false, line, work), work);
+    for (Sketch& sketch : found) sketch.expression = arena.concatenate(sketch.expression, further);
+    return found;
+  }
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) {
+    const bool is_suspect = style_.spelling == Spelling::Any;  // what is taken has many spellings
+    const ExpressionId other = other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, is_suspect, line, work);
+    return {{other, is_suspect ? std::vector<std::string>() : taken_rests(rule)}};
+  }
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Members) return arena.sketches(expanded(id, work), budget);
+  return {{sketched(id, arena, budget)}};
 }
 
 std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget& budget) {
@@ -213,13 +229,10 @@ std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget&
   return expanded(id, {arena, budget});
 }
 
-// The rests of names that are taken, with the quote; also of those in an element that is kept.
-std::vector<std::string> JsonRules::refused(RuleId id, Arena& arena, Budget& budget) {
-  const Rule rule = rules_[id.value];
-  if (rule.form == Form::Recorded) return arena.refused(core(id, {arena, budget}), budget);
-  if (rule.form != Form::Other || rule.high == kDeclared || style_.spelling == Spelling::Any) return {};
-  const Object& object = objects_[rule.subject];
-  const std::string& record = records_[rule.record];
+// What remains, quote and all, of the names that are taken and begin as this one does.
+std::vector<std::string> JsonRules::taken_rests(const Rule& other) {
+  const Object& object = objects_[other.subject];
+  const std::string& record = records_[other.record];
   std::vector<std::string> rests;
   const auto add = [&](std::string_view spelled) {
     if (spelled.starts_with(record)) rests.emplace_back(spelled.substr(record.size()));

@@ -56,12 +56,12 @@ class JsonRules : public Rules {
   ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
   const ByteSet& may_begin(RuleId rule) const override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
-  ExpressionId sketched(RuleId rule, bool in_front, Arena& arena, Budget& budget) override;
+  ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
+  std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
   ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
   std::uint32_t spelled_behind(RuleId rule, std::size_t string) const override;
-  std::vector<std::string> refused(RuleId rule, Arena& arena, Budget& budget) override;
   void forget_expressions() override;
   std::size_t memory_bytes() const override;
 
@@ -151,6 +151,7 @@ class JsonRules : public Rules {
                         const Work& work);
   ExpressionId after_recorded(Array rest, const std::string& record, Line line, const Work& work);
   ExpressionId core(RuleId rule, const Work& work);
+  std::vector<std::string> taken_rests(const Rule& other);
   ExpressionId other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_suspect,
                                Line line, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,13 @@ class TokenTrie {
     const auto place = std::lower_bound(begin, end, wanted);
     if (place == end || *place != wanted) return root();
     return {static_cast<std::uint32_t>(place - edge_bytes_.begin())};
+  }
+  // Where the path of some bytes leads, if any token begins with them.
+  std::optional<NodeId> find(std::string_view bytes) const {
+    NodeId node = root();
+    for (const char byte : bytes)
+      if (node = child(node, static_cast<std::uint8_t>(byte)); node == root()) return std::nullopt;
+    return node;
   }
   // Of the children of a node, in order.
   std::span<const std::uint8_t> bytes_below(NodeId id) const {
