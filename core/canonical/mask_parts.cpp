@@ -369,22 +369,15 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
     for (const auto& [token, target] : tokenization_.landing(key.guess, key.place)->listed()) judge_alone(judge, key, {token}, budget);
     return;
   }
-  std::vector<ExpressionId> others, open = arena.unfolded(bytes.expression(key.state), budget);
-  while (!open.empty()) {
-    const ExpressionId alternative = open.back();
-    open.pop_back();
+  std::vector<ExpressionId> others;
+  for (const ExpressionId alternative : arena.unfolded(bytes.expression(key.state), budget)) {
     const ExpressionNode n = arena.node(alternative);
     const bool is_pair = n.kind == Kind::Concatenation;
     const ExpressionId head = is_pair ? n.head() : alternative;
-    if (arena.node(head).kind == Kind::Terminal) {
+    if (arena.node(head).kind == Kind::Terminal)
       add_terminal(part, judge, key, head, is_pair ? arena.settled(n.tail()) : Arena::kEpsilon, budget);
-    } else if (is_pair && arena.node(head).kind == Kind::Union) {
-      const auto all = arena.alternatives(head);
-      for (const ExpressionId way : std::vector<ExpressionId>(all.begin(), all.end()))
-        std::ranges::copy(arena.unfolded(arena.concatenate(way, n.tail()), budget), std::back_inserter(open));
-    } else if (alternative != Arena::kEpsilon && n.kind != Kind::Suspect) {
+    else if (alternative != Arena::kEpsilon && n.kind != Kind::Suspect)
       others.push_back(alternative);
-    }
   }
   if (others.empty()) return;
   bool walks_are_long = false;  // each is of another place

@@ -10,8 +10,8 @@
 // (TerminalSteps, Landing).  For each such pair one way out is sought: the end of the token itself, where the terminal
 // may end there, or a text behind the border of a pre-token that ends the terminal.  Tokens with the same way out are
 // one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the way out is by tokens of single bytes
-// inside of it, for those tokens that the first of them may stand behind.  A group whose way out leads nowhere, and tokens with none, are judged one by one by those who ask: so a
-// way out is enough to live, and none of it is needed.
+// inside of it, for those tokens that the first of them may stand behind.  A group whose way out leads nowhere, and tokens
+// with none, are judged one by one by those who ask: so a way out is enough to live, and none of it is needed.
 // Source: the terminals of vocabulary/terminal_part.hpp; the summaries of push-down systems, Bouajjani, Esparza and
 // Maler 1997, of which one entry is kept.
 // Tokens are not looked at one by one: below a node of the trie all lead back to a state that takes every code point
