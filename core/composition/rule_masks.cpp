@@ -17,47 +17,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <unordered_set>
 
+#include "common/hash.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
-
-const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
-  const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
-  if (const auto known = terminal_parts_.find(place); known != terminal_parts_.end()) return *known->second;
-  const bool is_inner = node != TokenTrie::root();
-  std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
-  if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
-  std::shared_ptr<const TerminalPart> part = key.empty() ? nullptr : vocabulary_->known_part(key, is_inner);
-  if (!part) {
-    const Budget::Clock::time_point started = Budget::Clock::now();
-    part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, node, budget));
-    if (!key.empty()) part = vocabulary_->keep_part(key, std::move(part), Budget::Clock::now() - started);
-  }
-  parts_bytes_ += part->memory_bytes();  // others may hold it too; then it is counted for each
-  return *terminal_parts_.emplace(place, std::move(part)).first->second;
-}
-
-TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
-  TerminalPart part;
-  std::vector<NodeId> ends;
-  const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
-  const auto visit = [&](NodeId at, StateId state) {
-    if (automaton_.accepting(state)) ends.push_back(at);
-  };
-  MaskWalk walk(vocabulary_->trie(), automaton_, budget, describe, visit);
-  const StateId state = automaton_.state_of(terminal, budget);
-  if (node == TokenTrie::root()) {
-    walk.run(state);
-    part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->words;
-  } else {
-    walk.enter_below(node, state);
-    const std::span<const std::uint32_t> order = vocabulary_->trie().order();
-    for (const TokenRange& range : walk.ranges()) part.few.insert(part.few.end(), order.begin() + range.begin, order.begin() + range.end);
-  }
-  add_remainders(vocabulary_->trie(), ends, part);
-  return part;
-}
 
 // One mask under way: alternatives at nodes of the trie, whose bytes were read before them.
 //
@@ -66,13 +31,15 @@ TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId no
 // followed in the same way down the tries of remainders.  What begins with anything else is walked.
 class TokenAutomaton::RuleMaskMaker {
   static constexpr std::uint64_t kLongestRest = 3;  // of a code point that a loop has begun
+  struct RestTag;
+  using RestId = Id<RestTag>;
 
  public:
   RuleMaskMaker(TokenAutomaton& tokens, Budget& budget)
       : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget) {}
 
   RuleMask make(ExpressionId expression) {
-    open({nullptr, TokenTrie::root().value}, expression);
+    open({nullptr, TokenTrie::root().value}, expression, kNothing);
     while (!ways_.empty()) {
       const Way way = ways_.back();
       ways_.pop_back();
@@ -113,44 +80,82 @@ class TokenAutomaton::RuleMaskMaker {
     return std::span(spot.part->tokens).subspan(node.tokens_begin, node.tokens_end - node.tokens_begin);
   }
 
-  // head · rest · tail at a spot, in three, since most ways end before anything behind the head is wanted.
+  // What is behind a way: expressions one after another, without a node of the arena for each pair of them.
+  struct Rest {
+    ExpressionId first;
+    RestId next;
+    std::uint64_t spelled;  // bytes, as for expressions
+    bool suspect;           // somewhere
+    bool begins_suspect;
+  };
+  static constexpr RestId kNothing{0};
+
+  RestId put(ExpressionId first, RestId next) {
+    if (first == Arena::kEpsilon) return next;
+    const ExpressionNode& n = arena_.node(first);
+    const Rest& rest = rests_[next.value];
+    const bool suspect = n.suspect || rest.suspect;
+    rests_.push_back({first, next, n.spelled + rest.spelled, suspect,
+                      suspect || is_suspect(first) || (n.kind == Kind::Commit && rest.begins_suspect)});
+    return {static_cast<std::uint32_t>(rests_.size() - 1)};
+  }
+
+  ExpressionId joined(ExpressionId first, RestId rest) {
+    std::vector<ExpressionId> all{first};
+    for (RestId at = rest; at != kNothing; at = rests_[at.value].next) all.push_back(rests_[at.value].first);
+    ExpressionId result = Arena::kEpsilon;
+    for (auto part = all.rbegin(); part != all.rend(); ++part) result = arena_.concatenate(*part, result);
+    return result;
+  }
+
   struct Way {
     Spot spot;
-    ExpressionId head, rest, tail;
+    ExpressionId head;
+    RestId rest;
   };
 
-  // Takes an expression apart into ways that may read a byte below the spot.
-  void open(Spot spot, ExpressionId expression) {
-    if (is_last(spot)) return;
-    parts_.push_back({expression, Arena::kEpsilon});
+  void open(Spot spot, RestId rest) {
+    if (rest != kNothing) open(spot, rests_[rest.value].first, rests_[rest.value].next);
+  }
+
+  // Takes an expression, and what is behind it, apart into ways that may read a byte below the spot.
+  void open(Spot spot, ExpressionId expression, RestId rest) {
+    if (is_last(spot) || !opened_.insert({spot, expression, rest}).second) return;
+    parts_.emplace_back(expression, rest);
     while (!parts_.empty()) {
-      const auto [part, tail] = parts_.back();
+      const auto [part, behind] = parts_.back();
       parts_.pop_back();
       const ExpressionNode n = arena_.node(part);
       if (n.commits) {
-        parts_.emplace_back(arena_.settled(arena_.concatenate(part, tail)), Arena::kEpsilon);
+        parts_.emplace_back(arena_.settled(joined(part, behind)), kNothing);
       } else if (n.kind == Kind::Union) {
-        for (const ExpressionId item : arena_.items(n)) parts_.emplace_back(item, tail);
+        for (const ExpressionId item : arena_.items(n)) parts_.emplace_back(item, behind);
       } else if (n.kind == Kind::Concatenation) {
-        open_pair(spot, n.head(), n.tail(), tail);
+        open_head(spot, n.head(), n.tail(), behind);
       } else {
-        open_pair(spot, part, Arena::kEpsilon, tail);
+        open_head(spot, part, Arena::kEpsilon, behind);
       }
     }
   }
 
-  void open_pair(Spot spot, ExpressionId head, ExpressionId rest, ExpressionId tail) {
+  void open_head(Spot spot, ExpressionId head, ExpressionId tail, RestId rest) {
     const ExpressionNode n = arena_.node(head);
-    if (may_begin(spot, n)) {
-      if (n.kind == Kind::Union || n.kind == Kind::Concatenation)
-        parts_.emplace_back(head, arena_.concatenate(rest, tail));
-      else if (const auto body = n.kind == Kind::Rule ? arena_.rules(n).unfolded(n.rule(), arena_, budget_) : std::nullopt)
-        parts_.emplace_back(*body, arena_.concatenate(rest, tail));
-      else
-        ways_.push_back({spot, head, rest, tail});
+    const bool is_composed = n.kind == Kind::Union || n.kind == Kind::Concatenation;
+    if (is_composed) {
+      parts_.emplace_back(head, put(tail, rest));
+      return;
     }
-    const bool is_skippable = n.nullable && !n.open && n.kind != Kind::Union && n.kind != Kind::Concatenation;
-    if (is_skippable && (rest != Arena::kEpsilon || tail != Arena::kEpsilon)) parts_.emplace_back(rest, tail);
+    if (may_begin(spot, n)) {
+      if (const auto body = n.kind == Kind::Rule ? arena_.rules(n).unfolded(n.rule(), arena_, budget_) : std::nullopt)
+        parts_.emplace_back(*body, put(tail, rest));
+      else
+        ways_.push_back({spot, head, put(tail, rest)});
+    }
+    if (!n.nullable || n.open) return;
+    if (tail != Arena::kEpsilon)
+      parts_.emplace_back(tail, rest);
+    else if (rest != kNothing)
+      parts_.emplace_back(rests_[rest.value].first, rests_[rest.value].next);
   }
 
   // Whether it may read a byte below a node, as far as that shows without unfolding anything.
@@ -159,6 +164,7 @@ class TokenAutomaton::RuleMaskMaker {
       return std::ranges::any_of(bytes_below(spot), [&](std::uint8_t byte) { return first.contains(byte); });
     };
     switch (n.kind) {
+      case Kind::Empty:
       case Kind::Epsilon:
       case Kind::Suspect: return false;
       case Kind::Bytes: return is_below(arena_.byte_set(n));
@@ -200,18 +206,18 @@ class TokenAutomaton::RuleMaskMaker {
     const ExpressionNode head = arena_.node(way.head);
     if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
     if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
-    const ExpressionId tail = tail_of(way);
-    if (head.kind == Kind::Terminal) return way.spot.part ? follow_terminal(way.spot, way.head, tail) : add_terminal({way.spot.node}, way.head, tail);
-    if (head.kind == Kind::Rule && follow_names(way.spot, head, tail)) return;
-    if (head.kind == Kind::Strings) return follow_strings(way.spot, head, tail);
-    walked_[way.spot].push_back(arena_.concatenate(way.head, tail));
+    if (head.kind == Kind::Terminal && way.spot.part) return follow_terminal(way);
+    if (head.kind == Kind::Terminal) return add_terminal(way);
+    if (head.kind == Kind::Rule && follow_names(way, head)) return;
+    if (head.kind == Kind::Strings) return follow_strings(way, head);
+    walked_[way.spot].push_back(joined(way.head, way.rest));
   }
 
-  ExpressionId tail_of(const Way& way) { return arena_.concatenate(way.rest, way.tail); }
-
-  void add_terminal(NodeId node, ExpressionId terminal, ExpressionId tail) {
-    const bool inside_is_suspect = arena_.node(terminal).suspect || arena_.node(tail).suspect;
-    const TerminalPart& part = tokens_.terminal_part(terminal, node, budget_);
+  void add_terminal(const Way& way) {
+    const NodeId node{way.spot.node};
+    const Rest rest = rests_[way.rest.value];
+    const bool inside_is_suspect = arena_.node(way.head).suspect || rest.suspect;
+    const TerminalPart& part = tokens_.terminal_part(way.head, node, budget_);
     if (node != TokenTrie::root()) {
       for (const std::uint32_t token : part.few) set(token, inside_is_suspect);
     } else if (mask_.words.empty()) {
@@ -223,19 +229,20 @@ class TokenAutomaton::RuleMaskMaker {
       for (const std::uint32_t token : trie_.order())
         if ((part.inside[token / 32] >> (token % 32)) & 1) mask_.suspects.push_back(token);
     // Whatever was read of the terminal, its rest is no longer than its worst one.
-    mask_.note(std::uint64_t{arena_.node(terminal).worst} + arena_.node(tail).spelled);
-    if (tail == Arena::kEpsilon) return;
+    mask_.note(arena_.node(way.head).worst + rest.spelled);
+    if (way.rest == kNothing) return;
     const Spot end{&part, 0};
-    add_own(end, is_suspect(tail), arena_.node(tail).spelled);
-    open(end, tail);
+    add_own(end, rest.begins_suspect, rest.spelled);
+    open(end, way.rest);
   }
 
   // Within remainders: a few bytes, by states of the terminal alone, which are the same whatever follows it.
-  void follow_terminal(Spot from, ExpressionId terminal, ExpressionId tail) {
+  void follow_terminal(const Way& way) {
     ByteAutomaton& automaton = tokens_.automaton_;
-    const bool inside_is_suspect = arena_.node(terminal).suspect || arena_.node(tail).suspect, tail_is_suspect = is_suspect(tail);
-    const std::uint64_t behind = arena_.node(tail).spelled, inside = arena_.node(terminal).worst + behind;
-    std::vector<std::pair<Spot, StateId>> frames{{from, automaton.state_of(terminal, budget_)}};
+    const Rest rest = rests_[way.rest.value];
+    const bool inside_is_suspect = arena_.node(way.head).suspect || rest.suspect;
+    const std::uint64_t inside = arena_.node(way.head).worst + rest.spelled;
+    std::vector<std::pair<Spot, StateId>> frames{{way.spot, automaton.state_of(way.head, budget_)}};
     while (!frames.empty()) {
       const auto [spot, state] = frames.back();
       frames.pop_back();
@@ -248,8 +255,8 @@ class TokenAutomaton::RuleMaskMaker {
         const Spot child{spot.part, begin + i};
         add_own(child, inside_is_suspect, inside);
         if (automaton.accepting(reached)) {
-          add_own(child, tail_is_suspect, behind);
-          open(child, tail);
+          add_own(child, rest.begins_suspect, rest.spelled);
+          open(child, way.rest);
         }
         if (!is_last(child)) frames.emplace_back(child, reached);
       }
@@ -261,9 +268,9 @@ class TokenAutomaton::RuleMaskMaker {
     if (!byte) return false;
     const std::optional<Spot> child = below(way.spot, *byte);
     if (!child) return true;
-    const ExpressionId tail = tail_of(way);
-    add_own(*child, is_suspect(tail), arena_.node(tail).spelled);
-    open(*child, tail);
+    const Rest& rest = rests_[way.rest.value];
+    add_own(*child, rest.begins_suspect, rest.spelled);
+    open(*child, way.rest);
     return true;
   }
 
@@ -271,26 +278,23 @@ class TokenAutomaton::RuleMaskMaker {
   bool follow_repetition(const Way& way, const ExpressionNode& head) {
     const std::optional<std::uint8_t> byte = arena_.only_byte(arena_.node(head.body()));
     if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
+    const Rest& rest = rests_[way.rest.value];
     Spot spot = way.spot;
-    if (!below(spot, *byte)) return true;
-    const ExpressionId tail = tail_of(way);
-    const bool tail_is_suspect = is_suspect(tail);
-    const std::uint32_t spelled = arena_.node(tail).spelled;
     for (Count i = 0; i < head.maximum; ++i) {
       const std::optional<Spot> child = below(spot, *byte);
       if (!child) return true;
       spot = *child;
-      add_own(spot, tail_is_suspect, head.maximum - 1 - i + spelled);
+      add_own(spot, rest.begins_suspect, head.maximum - 1 - i + rest.spelled);
     }
-    open(spot, tail);
+    open(spot, way.rest);
     return true;
   }
 
-  void follow_strings(Spot from, const ExpressionNode& strings, ExpressionId tail) {
+  void follow_strings(const Way& way, const ExpressionNode& strings) {
     const StringAutomaton& automaton = arena_.string_automaton(strings);
-    const bool tail_is_suspect = is_suspect(tail);
-    const std::uint64_t spelled = std::uint64_t{strings.worst} + arena_.node(tail).spelled;
-    std::vector<std::pair<Spot, std::uint32_t>> frames{{from, strings.second}};
+    const bool is_suspect = rests_[way.rest.value].begins_suspect;
+    const std::uint64_t spelled = strings.worst + rests_[way.rest.value].spelled;
+    std::vector<std::pair<Spot, std::uint32_t>> frames{{way.spot, strings.second}};
     while (!frames.empty()) {
       const auto [spot, state] = frames.back();
       frames.pop_back();
@@ -298,15 +302,15 @@ class TokenAutomaton::RuleMaskMaker {
       for (const auto& [byte, target] : automaton.transitions(state)) {
         const std::optional<Spot> child = below(spot, byte);
         if (!child) continue;
-        add_own(*child, tail_is_suspect, spelled);
+        add_own(*child, is_suspect, spelled);
         if (is_last(*child)) continue;
-        if (automaton.accepting(target)) open(*child, tail);
+        if (automaton.accepting(target)) open(*child, way.rest);
         frames.emplace_back(*child, target);
       }
     }
   }
 
-  bool follow_names(Spot from, const ExpressionNode& rule, ExpressionId tail) {
+  bool follow_names(const Way& way, const ExpressionNode& rule) {
     const auto given = arena_.rules(rule).strings(rule.rule(), arena_, budget_);
     if (given.empty()) return false;
     const std::vector<std::string_view> strings(given.begin(), given.end());
@@ -315,15 +319,16 @@ class TokenAutomaton::RuleMaskMaker {
       std::size_t low, high, depth;
     };
     std::vector<std::pair<Spot, std::size_t>> ends;
-    std::vector<Frame> frames{{from, 0, strings.size(), 0}};
-    const bool name_is_suspect = rule.suspect || arena_.node(tail).suspect;
+    std::vector<Frame> frames{{way.spot, 0, strings.size(), 0}};
+    const Rest rest = rests_[way.rest.value];
+    const bool name_is_suspect = rule.suspect || rest.suspect;
     // The longest string, and what the rule needs besides.
-    std::uint64_t spelled = std::uint64_t{rule.spelled} + arena_.node(tail).spelled;
+    std::uint64_t spelled = rule.spelled + rest.spelled;
     std::size_t longest = 0;
     for (const std::string_view string : strings) longest = std::max(longest, string.size());
     spelled += longest;
     for (std::size_t i = 0; i < strings.size(); ++i)
-      spelled = std::max(spelled, std::uint64_t{arena_.rules(rule).spelled_behind(rule.rule(), i)} + longest + arena_.node(tail).spelled);
+      spelled = std::max(spelled, arena_.rules(rule).spelled_behind(rule.rule(), i) + longest + rest.spelled);
     while (!frames.empty()) {
       const Frame frame = frames.back();
       frames.pop_back();
@@ -342,7 +347,7 @@ class TokenAutomaton::RuleMaskMaker {
       }
     }
     for (const auto& [spot, string] : ends)
-      open(spot, arena_.concatenate(arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), tail));
+      open(spot, arena_.rules(rule).behind(rule.rule(), string, arena_, budget_), way.rest);
     return true;
   }
 
@@ -396,8 +401,21 @@ class TokenAutomaton::RuleMaskMaker {
   const TokenTrie& trie_;
   Budget& budget_;
   RuleMask mask_;
+  struct Opened {
+    Spot spot;
+    ExpressionId expression;
+    RestId rest;
+    bool operator==(const Opened&) const = default;
+  };
+  struct OpenedHash {
+    std::size_t operator()(const Opened& o) const {
+      return mix(mix(mix(reinterpret_cast<std::uintptr_t>(o.spot.part), o.spot.node), o.expression.value), o.rest.value);
+    }
+  };
+  std::unordered_set<Opened, OpenedHash> opened_;  // many ways lead to the same rest of an outer value
+  std::vector<Rest> rests_{{Arena::kEpsilon, kNothing, 0, false, false}};
   std::vector<Way> ways_;
-  std::vector<std::pair<ExpressionId, ExpressionId>> parts_;  // of an expression that is taken apart, and what is behind each
+  std::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what is behind each
   std::map<Spot, std::vector<ExpressionId>> walked_;
 };
 

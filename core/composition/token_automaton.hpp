@@ -158,7 +158,7 @@ class TokenAutomaton {
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
 
-  // Of states that hold rules: rule_masks.cpp.
+  // Of states that hold rules: rule_masks.cpp, terminal_parts.cpp.
   struct RuleMask {
     Words words;
     std::vector<std::uint32_t> suspects;  // tokens that must be asked for
