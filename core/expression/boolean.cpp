@@ -92,9 +92,13 @@ ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
   // All texts beside something that is text says nothing.
   if (std::ranges::any_of(flat, [&](ExpressionId item) { return node(item).text && !is_all_text(item); }))
     std::erase_if(flat, [&](ExpressionId item) { return is_all_text(item); });
-  // x and not x.
-  for (ExpressionId item : flat)
-    if (node(item).kind == Kind::Complement && std::ranges::binary_search(flat, node(item).body())) return kEmpty;
+  // x and not x; x and not x or y.
+  const auto is_denied = [&](ExpressionId item) {
+    if (node(item).kind != Kind::Complement) return false;
+    const ExpressionId body = node(item).body();
+    return std::ranges::any_of(alternatives(body), [&](ExpressionId x) { return std::ranges::binary_search(flat, x); });
+  };
+  if (std::ranges::any_of(flat, is_denied)) return kEmpty;
   // Nothing remains to be read; but what is open, or waits for the edge of a token, is not decided yet.
   const auto is_undecided = [&](ExpressionId item) { return node(item).open || node(item).edges; };
   if (flat.front() == kEpsilon && std::ranges::none_of(flat, is_undecided)) {
