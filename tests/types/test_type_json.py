@@ -13,12 +13,9 @@ from type_walks import accepts, drawn
 
 import tokamata as tk
 
-# The engine's masks of objects with any names pass its limits in long random walks.
-WIDE = {name for name in CASES if "dict" in name} - {"typed dictionary"} | {
-    "any",
-    "recursive alias",
-    "frozenset",
-}
+# A known gap: the engine's masks of objects that may have any names, no two the same, pass its limits in some
+# random walks, after half a minute each.
+WIDE = {"dict", "lengths of dicts"}
 # Names come in one order for all classes of a union (test_tagged_unions.py), which need not be a class's own.
 ORDERED_BY_THE_UNION = {"tagged union"}
 
