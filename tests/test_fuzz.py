@@ -1,4 +1,4 @@
-"""Some twenty seconds of fuzzing in every run: of the core (ctest), the whole library, canonical constraints, schemas.
+"""Seconds of fuzzing in every run: of the core (ctest), the library, canonical constraints, schemas.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
