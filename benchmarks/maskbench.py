@@ -10,7 +10,6 @@ they take turns, some schemas each.  See README.md beside it for what each figur
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +19,7 @@ from child import Child, ChildError
 from maskbench_cases import FILE, SchemaCase, load
 from maskbench_figures import EngineRun, MaskBenchFigures
 from maskbench_worker import Compiled, Replayed
-from running import Progress, add_output_options, draw, publish, say, use_one_thread
+from running import Progress, add_output_options, add_sample_options, is_installed, measured, say
 from schema_engines import ANY_ORDER, ENGINES, TOKAMATA
 from tokenizer import NoTokenizerError, Tokenizer, add_folder_option, load_known
 
@@ -32,15 +31,9 @@ _WORKER = Path(__file__).with_name("maskbench_worker.py")
 
 def main() -> int:
     """The program; returns its exit status: 1 where tokamata accepts what is invalid, 2 without data."""
-    options = _options()
-    use_one_thread()
-    try:
-        figures = _measure(options)
-    except (NoTokenizerError, ChildError, OSError) as error:
-        print(error, file=sys.stderr)
+    figures = measured(_measure, _options(), (NoTokenizerError, ChildError, OSError), "maskbench_plot")
+    if figures is None:
         return 2
-    publish(figures.tables(), figures.facts, figures.as_json(), options)
-    draw("maskbench_plot", "draw", figures, options.plot)
     ours = [figures.engines[name] for name in (TOKAMATA, ANY_ORDER) if name in figures.engines]
     return int(any(run.outcomes(figures.cases, set())["false accepts"] for run in ours))
 
@@ -49,9 +42,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--quick", action="store_true", help="few schemas, to see that it works")
-    add("--schemas", type=Path, default=FILE, metavar="FILE", help=f".jsonl.xz (default: {FILE})")
-    add("--count", type=int, metavar="N", help="schemas (default 600, quick 20)")
-    add("--seed", type=int, default=0, metavar="N", help="of the sample")
+    add_sample_options(parser, FILE, "schemas (default 600, quick 20)", seed="of the sample")
     add("--engines", default=_ENGINES, metavar="NAMES", help=f"parted by semicolons (default {_ENGINES})")
     add(
         "--timeout", type=float, default=10.0, metavar="S", help="seconds for a schema to its first mask (10)"
@@ -90,7 +81,8 @@ def _measure(options: argparse.Namespace) -> MaskBenchFigures:
         )
         facts["vocabulary"] = f"{tokenizer.vocabulary!r}, from {tokenizer.origin}"
         figures = MaskBenchFigures(facts, cases)
-        turns = [Turns(name, tokenizer, options) for name in _names(options) if _is_installed(name)]
+        installed = [name for name in _names(options) if is_installed(name, ENGINES[name][0])]
+        turns = [Turns(name, tokenizer, options) for name in installed]
         with Progress("MaskBench", len(turns) * len(cases)) as progress:
             for start in range(0, len(cases), _TURN):
                 shift = start // _TURN % len(turns)
@@ -103,14 +95,6 @@ def _measure(options: argparse.Namespace) -> MaskBenchFigures:
             figures.engines[turn.engine] = turn.run
     say("")
     return figures
-
-
-def _is_installed(engine: str) -> bool:
-    package = ENGINES[engine][0]
-    if importlib.util.find_spec(package) is None:
-        say(f"{engine}: left out, {package} is not installed; pip install -r benchmarks/requirements.txt")
-        return False
-    return True
 
 
 class Turns:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from report import Table, markdown, show
 
@@ -87,6 +88,26 @@ def _rich_bar() -> Any:
     return Bar(*columns, console=Console(stderr=True), auto_refresh=False)
 
 
+def add_sample_options(parser: ArgumentParser, schemas: Path, count: str, seed: str) -> None:
+    """Adds ``--schemas``, ``--count`` and ``--seed``, of which the texts say how many and of what.
+
+    ``--count`` is ``None`` where it is not given.
+    """
+    parser.add_argument(
+        "--schemas", type=Path, default=schemas, metavar="FILE", help=f".jsonl.xz (default: {schemas})"
+    )
+    parser.add_argument("--count", type=int, metavar="N", help=count)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
+
+
+def is_installed(engine: str, package: str) -> bool:
+    """Whether an engine is here; says so where it is not."""
+    if importlib.util.find_spec(package) is None:
+        say(f"{engine}: left out, {package} is not installed; pip install -r benchmarks/requirements.txt")
+        return False
+    return True
+
+
 def add_output_options(parser: ArgumentParser) -> None:
     """Adds ``--json`` and ``--markdown``."""
     parser.add_argument("--json", type=Path, metavar="FILE", help="store all figures")
@@ -124,3 +145,46 @@ def draw(module: str, function: str, figures: object, path: Path | None) -> None
         print(f"no picture: {error}; pip install -r benchmarks/requirements.txt", file=sys.stderr)
         return
     draws(figures, path)
+
+
+class Figures(Protocol):
+    """What a program measures, and shows as tables."""
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the figures hang on: the machine, versions, limits."""
+
+    def tables(self) -> Sequence[Table]:
+        """What is shown."""
+
+    def as_json(self) -> dict[str, object]:
+        """All that was measured."""
+
+
+Measured = TypeVar("Measured", bound=Figures)
+
+
+def measured(
+    measure: Callable[[Namespace], Measured],
+    options: Namespace,
+    reasons: tuple[type[Exception], ...],
+    picture: str = "",
+) -> Measured | None:
+    """Measures, and publishes; ``None`` where it cannot, for one of the reasons, which is told.
+
+    Args:
+        measure: gives figures.
+        options: with those of :func:`add_output_options`, and ``plot`` where there is a picture.
+        reasons: errors that say all there is to say.
+        picture: the module whose ``draw`` makes one of the figures; none where it is empty.
+    """
+    use_one_thread()
+    try:
+        figures = measure(options)
+    except reasons as error:
+        print(error, file=sys.stderr)
+        return None
+    publish(figures.tables(), figures.facts, figures.as_json(), options)
+    if picture:
+        draw(picture, "draw", figures, options.plot)
+    return figures

@@ -10,7 +10,6 @@ they take turns, some regexes each.  See README.md beside it for what each figur
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +18,7 @@ import environment
 from child import Child, ChildError
 from engine_worker import Answer
 from engines import PEERS
-from running import Progress, add_output_options, publish, say, use_one_thread
+from running import Progress, add_output_options, add_sample_options, is_installed, measured, say
 from schema_figures import EngineRun, SchemaFigures, VocabularyRun
 from schema_patterns import FILE, SchemaPattern, collect, sample
 from schema_texts import references
@@ -34,14 +33,9 @@ _WORKER = Path(__file__).with_name("engine_worker.py")
 
 def main() -> int:
     """The program; returns its exit status: 1 where tokamata refuses a text, 2 without data."""
-    options = _options()
-    use_one_thread()
-    try:
-        figures = _measure(options)
-    except (NoTokenizerError, ChildError, OSError) as error:
-        print(error, file=sys.stderr)
+    figures = measured(_measure, _options(), (NoTokenizerError, ChildError, OSError))
+    if figures is None:
         return 2
-    publish(figures.tables(), figures.facts, figures.as_json(), options)
     return int(any(_is_wrong(run) for run in figures.vocabularies))
 
 
@@ -53,9 +47,9 @@ def _is_wrong(run: VocabularyRun) -> bool:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--schemas", type=Path, default=FILE, metavar="FILE", help=f".jsonl or .jsonl.xz (default: {FILE})")
-    add("--count", type=int, default=500, metavar="N", help="regexes (default 500)")
-    add("--seed", type=int, default=0, metavar="N", help="of the sample, and of texts that are made")
+    add_sample_options(
+        parser, FILE, "regexes (default 500)", seed="of the sample, and of texts that are made"
+    )
     add(
         "--dialect",
         choices=("ecma", "python"),
@@ -70,6 +64,8 @@ def _options() -> argparse.Namespace:
     add_folder_option(parser)
     add_output_options(parser)
     options = parser.parse_args()
+    if options.count is None:
+        options.count = 500
     if options.count < 1:
         parser.error("--count must be at least 1")
     return options
@@ -124,10 +120,7 @@ def _vocabulary(
 
 def _is_installed(engine: str) -> bool:
     package = next((kind.package for kind in PEERS if kind.name == engine), engine)
-    if importlib.util.find_spec(package.replace("-", "_")) is None:
-        say(f"{engine}: left out, {package} is not installed; pip install -r benchmarks/requirements.txt")
-        return False
-    return True
+    return is_installed(engine, package.replace("-", "_"))
 
 
 class _Turns:

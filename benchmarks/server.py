@@ -19,7 +19,7 @@ from pathlib import Path
 import environment
 from child import Child, ChildError
 from maskbench_cases import FILE, SchemaCase
-from running import Progress, add_output_options, draw, publish, say, use_one_thread
+from running import Progress, add_output_options, add_sample_options, measured, say
 from server_cases import draw_cases
 from server_figures import FIRST, SECOND, WARM, ServerFigures
 from server_worker import Served, Started
@@ -32,26 +32,18 @@ _CACHE = "TOKAMATA_CACHE"
 
 def main() -> int:
     """The program; returns its exit status: 2 where it cannot run."""
-    options = _options()
-    use_one_thread()
-    try:
-        figures = _measure(options)
-    except (NoTokenizerError, ChildError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    publish(figures.tables(), figures.facts, figures.as_json(), options)
-    draw("server_plot", "draw", figures, options.plot)
-    return 0
+    reasons = (NoTokenizerError, ChildError, OSError)
+    return 2 if measured(_measure, _options(), reasons, "server_plot") is None else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--quick", action="store_true", help="few schemas, to see that it works")
-    add("--schemas", type=Path, default=FILE, metavar="FILE", help=f"MaskBench's (default: {FILE})")
-    add("--count", type=int, metavar="N", help="schemas one after another (default 1000, quick 40)")
+    add_sample_options(
+        parser, FILE, "schemas one after another (default 1000, quick 40)", seed="of the sample"
+    )
     add("--probes", type=int, metavar="N", help="of these, in processes of their own (default 40, quick 3)")
-    add("--seed", type=int, default=0, metavar="N", help="of the sample")
     add("--plot", type=Path, metavar="FILE", help="draw times and memory (.svg, .png)")
     add_folder_option(parser)
     add_output_options(parser)

@@ -28,7 +28,7 @@ PATTERNS = [
     r"(?:[\U0001F600-\U0001F64F]|é|漢字|\p{Ll}\p{Nd}){5,60}",
     r"(?:.{2})*",
 ]
-STEPS = 100
+STEPS = 60
 SAMPLES = 40
 
 
@@ -80,5 +80,4 @@ def gemma() -> tk.Vocabulary:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_walks_agree_with_regex(pattern: str, gemma: tk.Vocabulary) -> None:
-    steps = sum(walk(pattern, gemma, seed) for seed in range(2))
-    assert steps > 0
+    assert walk(pattern, gemma, seed=0) > 0

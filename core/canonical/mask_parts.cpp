@@ -392,9 +392,9 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
   const Tokenization::TerminalWaysPtr ways = terminals_.ways(terminal, key.guess, key.edge, budget);
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   for (const Tokenization::TerminalWays::Group& group : ways->groups) {
-    using Kind = Tokenization::TerminalWays::Group::Kind;
-    const TokenCount needed = group.kind == Kind::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
-                              : group.kind == Kind::Text ? liveness_.text().bound(behind, group.exit, budget)
+    using Exit = Tokenization::TerminalWays::Group::Kind;
+    const TokenCount needed = group.kind == Exit::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
+                              : group.kind == Exit::Text ? liveness_.text().bound(behind, group.exit, budget)
                                                          : liveness_.bound({behind, group.last, 0, group.exit}, budget);
     if (needed == kDead) {
       for_each_bit(group.words, ask);

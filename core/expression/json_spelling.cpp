@@ -78,9 +78,9 @@ constexpr std::array<Digit, 6> kSurrogates = {{{2, 8, "d"}, {4, 0, ""}, {4, 0, "
 
 constexpr std::uint32_t lower_case_digit(std::uint32_t digit) { return digit < 10 ? '0' + digit : 'a' + digit - 10; }
 
-class Digits {
+class HexDigits {
  public:
-  explicit Digits(std::span<const Digit> digits) : digits_(digits) {}
+  explicit HexDigits(std::span<const Digit> digits) : digits_(digits) {}
 
   // Null where the set is empty.
   ExpressionPtr expression(const Ranges& set) {
@@ -158,8 +158,8 @@ ExpressionPtr any_digits(const Ranges& ranges) {
     if (high > 0xFFFF) beyond.push_back({low > 0xFFFF ? low - 0x10000 : 0, high - 0x10000});
   }
   std::vector<ExpressionPtr> ways;
-  if (ExpressionPtr four = Digits(kFourDigits).expression(below)) ways.push_back(std::move(four));
-  if (ExpressionPtr pair = Digits(kSurrogates).expression(beyond)) ways.push_back(std::move(pair));
+  if (ExpressionPtr four = HexDigits(kFourDigits).expression(below)) ways.push_back(std::move(four));
+  if (ExpressionPtr pair = HexDigits(kSurrogates).expression(beyond)) ways.push_back(std::move(pair));
   return concat({Expression::literal("u"), any_of(std::move(ways))});
 }
 

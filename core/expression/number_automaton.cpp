@@ -9,7 +9,6 @@ namespace tokamata {
 namespace {
 
 constexpr std::string_view kCharacters = "0123456789-+.eE";
-constexpr std::int32_t kMostExponent = 9'999;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -32,6 +32,7 @@ namespace tokamata {
 class NumberAutomaton {
  public:
   static constexpr std::uint32_t kDead = 0;
+  static constexpr std::int32_t kMostExponent = 9'999;  // of any spelling: four digits
 
   explicit NumberAutomaton(std::shared_ptr<const NumberSet> set);
 

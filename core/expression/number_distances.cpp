@@ -19,7 +19,6 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::int32_t kMostExponent = 9'999;
 constexpr std::int32_t kMostWholeLead = 15;  // floats from 1e16 on are written with an exponent
 constexpr std::int32_t kMostZeros = 3;       // and those below 1e-4
 constexpr std::uint32_t kFar = 4 * kFarOff;  // longer than any rest

@@ -312,7 +312,7 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
     if (sets_.lives(set, work) && arrays.some_length(left, text_sets_[seen], work))
       next.push_back(arena.concatenate(value(set, Gap::Line, rule.line, work), elements(array_number({left, seen}), false, rule.line, work)));
   };
-  for (const auto ways = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *ways) {
+  for (const auto branches = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *branches) {
     if (!arrays.tells_equal(way.rest)) {
       add(way.value, way.rest, kNothing);
       continue;

@@ -48,7 +48,7 @@ STRINGS = all_strings(SYMBOLS, 5)
 def test_one_machine_at_a_time() -> None:
     module = pynini()
     draw = random.Random(1)
-    for _ in range(3000):
+    for _ in range(1000):
         machine = random_acceptor(draw)
         theirs = to_pynini(machine)
         for same in (remove_epsilon(machine), determinize(machine), trim(machine), minimize(machine)):
@@ -68,7 +68,7 @@ def test_one_machine_at_a_time() -> None:
 def test_two_machines() -> None:
     module = pynini()
     draw = random.Random(2)
-    for _ in range(3000):
+    for _ in range(1000):
         first, second = random_acceptor(draw), random_acceptor(draw)
         ours, theirs = (first, second), (to_pynini(first), to_pynini(second))
         assert same_as_pynini(union(*ours), module.union(*theirs))
@@ -82,7 +82,7 @@ def test_two_machines() -> None:
 def test_witnesses_are_shortest() -> None:
     module = pynini()
     draw = random.Random(3)
-    for _ in range(2000):
+    for _ in range(700):
         first = random_acceptor(draw, most=5, symbols=2)
         second = random_acceptor(draw, most=5, symbols=2) if draw.random() < 0.7 else minimize(star(first))
         a, b = smallest(to_pynini(first)), smallest(to_pynini(second))
@@ -98,7 +98,7 @@ def test_witnesses_are_shortest() -> None:
 
 def test_strings_of_a_machine() -> None:
     draw = random.Random(4)
-    for _ in range(1500):
+    for _ in range(600):
         machine = random_acceptor(draw)
         accepted = sorted(language(machine, STRINGS), key=lambda s: (len(s), s))
         assert [s for s in STRINGS if machine.accepts(s)] == accepted
@@ -115,7 +115,7 @@ def test_strings_of_a_machine() -> None:
 def test_transducers() -> None:
     module = pynini()
     draw = random.Random(5)
-    for _ in range(2000):
+    for _ in range(700):
         first, second = random_transducer(draw), random_transducer(draw)
         theirs = to_pynini(first), to_pynini(second)
         composed = compose(first, second)

@@ -2,9 +2,9 @@
 // that no byte is missing, and how far each state is from an accepted text.  Exhaustive up to a few bytes, for
 // many sets.  Python judges long texts by decimal.Decimal and by repr (test_numbers.py).
 
-#include <cstdlib>
 #include <set>
 
+#include "amounts.hpp"
 #include "choices.hpp"
 #include "expression/number_automaton.hpp"
 #include "test.hpp"
@@ -195,8 +195,6 @@ void check(const Description& description, std::size_t longest) {
   Exhaustive(description, longest).run();
 }
 
-bool all_of_them() { return std::getenv("TOKAMATA_EXHAUSTIVE") != nullptr; }
-
 TEST(every_short_text_of_plain_sets) {
   for (const bool any : {false, true})
     for (const bool integral : {false, true})
@@ -204,7 +202,7 @@ TEST(every_short_text_of_plain_sets) {
         if (integral && digits_only) continue;
         const auto set = [&](const char* minimum, const char* maximum, const char* multiple, bool excluded = false) {
           const auto given = [](const char* text) { return text ? std::optional<std::string>(text) : std::nullopt; };
-          check({given(minimum), given(maximum), given(multiple), excluded, excluded, integral, digits_only, any}, all_of_them() ? 6 : 3);
+          check({given(minimum), given(maximum), given(multiple), excluded, excluded, integral, digits_only, any}, test::all_of_them() ? 6 : 3);
         };
         set(nullptr, nullptr, nullptr);
         set("0", nullptr, nullptr);
@@ -242,8 +240,7 @@ std::string random_decimal(Choices& choices, bool positive) {
 }
 
 TEST(every_short_text_of_random_sets) {
-  const char* more = std::getenv("TOKAMATA_CASES");
-  const std::uint64_t count = more ? std::strtoull(more, nullptr, 10) : 120;
+  const std::uint64_t count = test::drawn(120);
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed);
@@ -259,7 +256,7 @@ TEST(every_short_text_of_random_sets) {
     description.integral = choices.one_in(4);
     description.digits_only = choices.one_in(6);
     description.any_spelling = choices.one_in(2);
-    check(description, all_of_them() ? 5 : 4);
+    check(description, test::all_of_them() ? 5 : 4);
   }
 }
 
@@ -405,8 +402,7 @@ TEST(zeros_between_bounds_that_begin_alike) {
 }
 
 TEST(walks_near_bounds_with_exponents) {
-  const char* more = std::getenv("TOKAMATA_CASES");
-  const std::uint64_t count = more ? std::strtoull(more, nullptr, 10) : 300;
+  const std::uint64_t count = test::drawn(300);
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed);

@@ -5,8 +5,7 @@
 // Three judges: matching.hpp looks at every string of up to six letters and decides by the definitions;
 // language.hpp makes an automaton, which knows masks; the core.  The first judges the second too.
 
-#include <cstdlib>
-
+#include "amounts.hpp"
 #include "engine.hpp"
 #include "expression/byte_automaton.hpp"
 #include "generate.hpp"
@@ -71,18 +70,16 @@ void check_strings(const TreePtr& tree, const std::vector<std::string>& strings)
   }
 }
 
-bool all_of_them() { return std::getenv("TOKAMATA_EXHAUSTIVE") != nullptr; }
-
 TEST(every_small_tree_accepts_what_it_denotes) {
   const auto trees = small_trees(4);
   const std::vector<std::string> short_ones = all_strings("ab", 4), long_ones = all_strings("ab", 6), three = all_strings("abc", 4);
   std::size_t place = 0;
   for (std::size_t size = 1; size <= 4; ++size)
     for (const TreePtr& tree : trees[size]) {
-      if (size < 4 || all_of_them()) {
+      if (size < 4 || test::all_of_them()) {
         check_strings(tree, long_ones);
         check_strings(tree, three);
-      } else if (++place % 3 == 0) {
+      } else if (++place % test::one_in(3) == 0) {
         check_strings(tree, short_ones);
       }
     }
@@ -101,7 +98,7 @@ TEST(lookaround_in_loops_accepts_what_it_denotes) {
     for (const TreePtr& letter : trees[1])
       for (const TreePtr& other : {text("b"), text("ab"), ahead(text("a")), not_behind(text("a"))})
         for (const auto& [minimum, maximum] : {std::pair{0ul, kUnbounded}, {1ul, kUnbounded}, {2ul, 3ul}, {2ul, kUnbounded}, {3ul, 3ul}})
-          if (++place % 13 == 0 || all_of_them()) {
+          if (++place % test::one_in(13) == 0) {
             check_strings(repeat(choice({sequence({letter, look}), other}), minimum, maximum), strings);
             check_strings(repeat(sequence({look, choice({letter, other})}), minimum, maximum), strings);
             check_strings(sequence({text("a"), repeat(choice({look, other}), minimum, maximum), text("b")}), strings);
@@ -110,8 +107,7 @@ TEST(lookaround_in_loops_accepts_what_it_denotes) {
 
 TEST(random_trees_accept_what_they_denote) {
   const std::vector<std::string> strings = all_strings("ab", 5);
-  const char* more = std::getenv("TOKAMATA_CASES");
-  const std::uint64_t count = more ? std::strtoull(more, nullptr, 10) : 1500;
+  const std::uint64_t count = test::drawn(1500);
   const std::vector<TreePtr> leaves = {text("a"), text("b"), one_of({{'a', 'b'}}), everything(), text("ab"), text(""), at_beginning(), at_end()};
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Choices choices(seed);
@@ -132,7 +128,7 @@ TEST(random_texts_of_random_trees) {
   generate::Bounds bounds;
   bounds.largest_count = 6;
   bounds.has_operators = true;
-  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::drawn(1500); ++seed) {
     Choices choices(seed);
     const TreePtr tree = generate::tree(choices, choices.between(2, 12), bounds);
     const test::Note note([&] { return "seed " + std::to_string(seed) + ", pattern " + shown(tree); });
@@ -167,11 +163,11 @@ TEST(the_automaton_of_the_oracle_agrees_with_the_definitions) {
   std::size_t place = 0;
   for (std::size_t size = 1; size <= 3; ++size)
     for (const TreePtr& tree : trees[size])
-      if (size < 3 || ++place % 3 == 0 || all_of_them()) compare(tree, strings);
+      if (size < 3 || ++place % test::one_in(3) == 0) compare(tree, strings);
   generate::Bounds bounds;
   bounds.largest_count = 4;
   bounds.has_operators = true;
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::drawn(150); ++seed) {
     Choices choices(seed);
     const TreePtr tree = generate::tree(choices, choices.between(2, 9), bounds);
     std::vector<std::string> texts;
@@ -211,11 +207,12 @@ std::vector<Prepared> vocabularies() {
 TEST(every_mask_of_every_small_tree) {
   const auto trees = small_trees(4);
   const std::vector<Prepared> all = vocabularies();
+  const std::uint64_t stride = test::one_in(61);
   std::size_t place = 0, left_out = 0;
   for (std::size_t size = 1; size <= 4; ++size)
     for (const TreePtr& tree : trees[size]) {
       ++place;
-      if (size == 4 && place % 61 != 0 && !all_of_them()) continue;
+      if (size == 4 && place % stride != 0) continue;
       const test::Note note([&] { return "pattern " + shown(tree); });
       try {
         // What is complemented is a set of texts beside others (expression.hpp).
@@ -223,8 +220,9 @@ TEST(every_mask_of_every_small_tree) {
         Language language(text, 200);
         const auto pattern = engine::expression_of(text);
         for (std::size_t i = 0; i < all.size(); ++i) {
-          // All bytes are many tokens; few trees meet them all.
-          if (size >= 3 && (place / 61 + i) % 3 != 0 && !all_of_them()) continue;
+          // The larger trees meet some vocabularies each, in turn: all bytes are many tokens.
+          if (size == 3 && (place + i) % test::one_in(3) != 0) continue;
+          if (size == 4 && (place / stride + i) % 3 != 0 && !test::all_of_them()) continue;
           const test::Note more([&] { return oracle::shown(all[i].tokens); });
           const TokenGraph graph(language, all[i].tokens);
           const auto constraint = engine::compile_like(graph, *pattern, all[i].vocabulary, nullptr);

@@ -38,7 +38,7 @@ def test_random_patterns(javascript: JavaScript, seed: int) -> None:
     generator = random.Random(seed)
     patterns = Patterns(generator, ATOMS, QUANTIFIERS)
     compared = found = 0
-    while compared < 1000:
+    while compared < 400:
         pattern = patterns.draw()
         letters, flags = drawn_flags(generator)
         texts = ["".join(generator.choices(ALPHABET, k=generator.randint(0, 5))) for _ in range(12)]
@@ -73,7 +73,7 @@ def test_garbage_is_refused_where_javascript_refuses_it(javascript: JavaScript) 
     generator = random.Random(5)
     texts = ["", "a", "a]b", "é😀", "\n", "{", "a}]", "{}{"]
     accepted = lone = 0
-    for _ in range(15_000):
+    for _ in range(6_000):
         pattern = "".join(generator.choices(PIECES, k=generator.randint(1, 7)))
         expected = javascript.finds(pattern, texts)
         try:
@@ -93,8 +93,8 @@ def test_garbage_is_refused_where_javascript_refuses_it(javascript: JavaScript) 
             continue
         accepted += 1
         assert [accepts(expression, text) for text in texts] == expected, pattern
-    assert accepted > 1000
-    assert lone > 100
+    assert accepted > 400
+    assert lone > 40
 
 
 def test_lone_brackets_and_braces(javascript: JavaScript) -> None:

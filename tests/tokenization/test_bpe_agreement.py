@@ -43,12 +43,14 @@ def test_all_small_merge_lists_and_patterns() -> None:
     assert len(patterns) > 50
     turn = 0
     for count, pairs in enumerate(small_lists(3)):
+        if len(pairs) == 3 and count % 3 and not EVERYTHING:
+            continue  # every third
         bpe = Bpe.of("ab", *pairs)
-        share = 12 if EVERYTHING or len(pairs) == 2 else 1
+        share = 12 if EVERYTHING else 6 if len(pairs) == 2 else 1
         for i in range(len(patterns) if len(pairs) < 2 else share):
             agree(bpe, patterns[(count + 7 * i) % len(patterns)], 6)
             turn += 1
-    assert turn > 10_000
+    assert turn > 5_000
 
 
 def test_lists_of_four_merges() -> None:

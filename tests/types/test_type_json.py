@@ -13,27 +13,17 @@ from type_walks import accepts, drawn
 
 import tokamata as tk
 
-# The engine's masks of objects with any names pass its limits in long random walks.
-WIDE = {name for name in CASES if "dict" in name} - {"typed dictionary"} | {
-    "any",
-    "recursive alias",
-    "frozenset",
-}
-# It refuses line breaks in arrays whose elements differ, and orders the names of a union together.
-REFUSED = {"set", "frozenset", "tagged union"}
-
-
-def known(request: pytest.FixtureRequest, reason: str) -> None:
-    """Marks what waits for the engine."""
-    request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+# A known gap: the engine's masks of objects that may have any names, no two the same, pass its limits in some
+# random walks, after half a minute each.
+WIDE = {"dict", "lengths of dicts"}
+# Names come in one order for all classes of a union (test_tagged_unions.py), which need not be a class's own.
+ORDERED_BY_THE_UNION = {"tagged union"}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values_are_accepted_and_read_back(name: str, request: pytest.FixtureRequest) -> None:
-    if name in REFUSED:
-        known(request, "the engine refuses some layouts")
+def test_values_are_accepted_and_read_back(name: str) -> None:
     kind, values = CASES[name]
-    constraint = tk.type(kind)
+    constraint = tk.type(kind, property_order="any" if name in ORDERED_BY_THE_UNION else "schema")
 
     @settings(max_examples=25)
     @given(values)

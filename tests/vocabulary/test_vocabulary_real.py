@@ -70,13 +70,15 @@ def test_every_token_in_mid_text_and_at_the_start(real: Real) -> None:
     ids = [token for token, value in enumerate(vocabulary.tokens) if value is not None]
     anchor = reference.encode("a")[-1]
     start = vocabulary.start_tokens() or vocabulary.tokens
-    for prefix, in_place in (([], start), ([anchor], vocabulary.tokens)):
+    # Where a text begins with the same bytes as elsewhere, a fifth of the tokens says so.
+    first = ids[::5] if vocabulary.start_tokens() is None else ids
+    for prefix, some, in_place in (([], first, start), ([anchor], ids, vocabulary.tokens)):
         before = start[anchor] if prefix else b""
         assert before is not None
-        decoded = reference.decode_batch([[*prefix, token] for token in ids])
+        decoded = reference.decode_batch([[*prefix, token] for token in some])
         wrong = [
             (token, in_place[token], text)
-            for token, text in zip(ids, decoded, strict=True)
+            for token, text in zip(some, decoded, strict=True)
             if (before + (in_place[token] or b"")).decode("utf-8", "replace") != text
         ]
         assert wrong[:5] == []

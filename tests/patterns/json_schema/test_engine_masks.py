@@ -23,7 +23,7 @@ from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 FOLDER = Path(__file__).parents[2] / "data" / "json_schema_test_suite"
 LIMITS = tk.Limits(seconds=20.0)
-SCHEMAS, VALUES = 30, 12
+SCHEMAS, VALUES = 12, 12
 STYLES = [("any", "plain"), ("any", "any"), ("schema", "any")]
 
 
