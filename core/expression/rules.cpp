@@ -57,7 +57,7 @@ ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
   return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
                  .suspect = about.suspect,
-                 .spelled = pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
+                 .spelled = about.by_tokens || pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
                  .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
 }
 

@@ -41,6 +41,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
   if (flat.size() > 1) {
     merge_byte_sets(flat);
     merge_counts(flat);
+    merge_rules(flat);
     drop_dominated(flat);
     drop_skipped(flat);
     drop_guarded(flat);
@@ -121,6 +122,79 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
   for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
   std::ranges::sort(alternatives);
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+}
+
+// r·s beside r·t is r·(s|t), where the rules ask for it.  Without this, a text with two readings at each of n levels would
+// have 2^n stacks; so it has two at each level, which share what is below (graph-structured stacks, Tomita 1985).
+void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
+  constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
+  struct Waiting {
+    ExpressionId rule, tail, whole;
+  };
+  std::vector<Waiting> waiting;
+  for (const ExpressionId item : alternatives) {
+    const ExpressionNode& n = node(item);
+    if (!n.rules) continue;
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode& head = is_pair ? node(n.head()) : n;
+    if (head.kind == Kind::Rule && rules(head).joins())
+      waiting.push_back({is_pair ? n.head() : item, is_pair ? n.tail() : kEpsilon, item});
+  }
+  if (waiting.size() < 2 || merging_ >= kMostWithin) return;
+  std::ranges::stable_sort(waiting, {}, &Waiting::rule);
+  std::vector<ExpressionId> joined, replaced;
+  for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
+    std::vector<ExpressionId> tails;
+    for (end = begin; end < waiting.size() && waiting[end].rule == waiting[begin].rule; ++end) tails.push_back(waiting[end].tail);
+    if (tails.size() < 2) continue;
+    for (std::size_t i = begin; i < end; ++i) replaced.push_back(waiting[i].whole);
+    joined.push_back(pair(waiting[begin].rule, unite_tails(tails)));
+  }
+  if (joined.empty()) return;
+  std::ranges::sort(replaced);
+  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(replaced, item); });
+  alternatives.insert(alternatives.end(), joined.begin(), joined.end());
+  std::ranges::sort(alternatives);
+}
+
+// Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is
+// done down tails by loops stays so.
+ExpressionId Arena::unite_tails(std::vector<ExpressionId>& tails) {
+  constexpr std::size_t kNear = 256;
+  const auto spine_of = [&](ExpressionId tail) {
+    std::vector<ExpressionId> spine{tail};
+    while (spine.size() < kNear && node(tail).kind == Kind::Concatenation) spine.push_back(tail = node(tail).tail());
+    return spine;
+  };
+  const std::vector<ExpressionId> first = spine_of(tails[0]);
+  std::unordered_map<std::uint32_t, std::size_t> places;
+  for (std::size_t i = 0; i < first.size(); ++i) places.emplace(first[i].value, i);
+  std::size_t common = 0;
+  for (const ExpressionId tail : tails) {
+    std::size_t found = first.size();
+    for (const ExpressionId rest : spine_of(tail)) {
+      const auto place = places.find(rest.value);
+      if (place == places.end()) continue;
+      found = place->second;
+      break;
+    }
+    common = std::max(common, found);
+  }
+  struct Within {
+    unsigned& depth;
+    explicit Within(unsigned& merging) : depth(merging) { ++depth; }
+    ~Within() { --depth; }
+  } const within(merging_);
+  if (common == first.size() || first[common] == kEpsilon) return unite(tails);
+  std::vector<ExpressionId> fronts;
+  for (ExpressionId tail : tails) {
+    std::vector<ExpressionId> heads;
+    for (; tail != first[common]; tail = node(tail).tail()) heads.push_back(node(tail).head());
+    ExpressionId front = kEpsilon;
+    for (auto head = heads.rbegin(); head != heads.rend(); ++head) front = pair(*head, front);
+    fronts.push_back(front);
+  }
+  return concatenate(unite(fronts), first[common]);
 }
 
 // t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
