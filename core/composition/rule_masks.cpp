@@ -68,7 +68,9 @@ class TokenAutomaton::RuleMaskMaker {
 
   RuleMask make(ExpressionId expression) {
     open({nullptr, TokenTrie::root().value}, expression);
-    while (!open_.empty()) {
+    while (!open_.empty() || !waiting_.empty()) {
+      if (open_.empty()) unfold_joined();
+      if (open_.empty()) continue;
       const auto [spot, alternative] = open_.back();
       open_.pop_back();
       budget_.step();
@@ -115,7 +117,29 @@ class TokenAutomaton::RuleMaskMaker {
 
   void open(Spot spot, ExpressionId expression) {
     if (is_last(spot) || !may_go_on(spot, expression)) return;
+    if (arena_.node(expression).rules && waits_for_others(spot, arena_.settled(expression))) return;
     for (const ExpressionId alternative : arena_.unfolded(arena_.settled(expression), budget_))
+      if (may_go_on(spot, alternative)) open_.emplace_back(spot, alternative);
+  }
+
+  // Readings of what was read down to a spot may come there on many ways; where their rules are joined (Rules::joins),
+  // they are unfolded together, once nothing above the spot is left.
+  bool waits_for_others(Spot spot, ExpressionId expression) {
+    const auto all = arena_.alternatives(expression);
+    const bool waits = std::ranges::any_of(all, [this](ExpressionId alternative) {
+      const ExpressionNode& n = arena_.node(alternative);
+      const ExpressionNode& head = n.kind == Kind::Concatenation ? arena_.node(n.head()) : n;
+      return head.kind == Kind::Rule && arena_.rules(head).joins();
+    });
+    if (waits) waiting_[spot].push_back(expression);
+    return waits;
+  }
+
+  void unfold_joined() {
+    auto [spot, expressions] = std::move(*waiting_.begin());  // children have larger numbers than what they are below
+    waiting_.erase(waiting_.begin());
+    budget_.step();
+    for (const ExpressionId alternative : arena_.unfolded(arena_.unite(expressions), budget_))
       if (may_go_on(spot, alternative)) open_.emplace_back(spot, alternative);
   }
 
@@ -338,6 +362,7 @@ class TokenAutomaton::RuleMaskMaker {
   Budget& budget_;
   RuleMask mask_;
   std::vector<std::pair<Spot, ExpressionId>> open_;
+  std::map<Spot, std::vector<ExpressionId>> waiting_;
   std::map<Spot, std::vector<ExpressionId>> walked_;
 };
 
