@@ -126,11 +126,7 @@ class TokenAutomaton::RuleMaskMaker {
   // they are unfolded together, once nothing above the spot is left.
   bool waits_for_others(Spot spot, ExpressionId expression) {
     const auto all = arena_.alternatives(expression);
-    const bool waits = std::ranges::any_of(all, [this](ExpressionId alternative) {
-      const ExpressionNode& n = arena_.node(alternative);
-      const ExpressionNode& head = n.kind == Kind::Concatenation ? arena_.node(n.head()) : n;
-      return head.kind == Kind::Rule && arena_.rules(head).joins();
-    });
+    const bool waits = std::ranges::any_of(all, [this](ExpressionId alternative) { return arena_.awaits_rule(alternative); });
     if (waits) waiting_[spot].push_back(expression);
     return waits;
   }

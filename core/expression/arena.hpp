@@ -159,6 +159,7 @@ class Arena {
   // What the rules in front of an expression refuse though their sketches do not (Rules::refused).
   std::vector<std::string> refused(ExpressionId expression, Budget& budget);
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
+  bool awaits_rule(ExpressionId alternative) const;
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);

@@ -128,33 +128,57 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
 // have 2^n stacks; so it has two at each level, which share what is below (graph-structured stacks, Tomita 1985).
 void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
+  if (merging_ >= kMostWithin || std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }) < 2) return;
   struct Waiting {
-    ExpressionId rule, tail, whole;
+    ExpressionId rule, tail;
   };
   std::vector<Waiting> waiting;
-  for (const ExpressionId item : alternatives) {
+  std::vector<ExpressionId> others;
+  const auto sort_out = [&](ExpressionId item) {
     const ExpressionNode& n = node(item);
-    if (!n.rules) continue;
     const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode& head = is_pair ? node(n.head()) : n;
-    if (head.kind == Kind::Rule && rules(head).joins())
-      waiting.push_back({is_pair ? n.head() : item, is_pair ? n.tail() : kEpsilon, item});
+    const ExpressionId head = is_pair ? n.head() : item;
+    if (node(head).kind == Kind::Rule && rules(node(head)).joins())
+      waiting.push_back({head, is_pair ? n.tail() : kEpsilon});
+    else
+      others.push_back(item);
+  };
+  for (const ExpressionId item : alternatives) {
+    const ExpressionNode n = node(item);
+    const bool is_choice = n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Union && awaits_rule(item);
+    if (!is_choice) {
+      sort_out(item);
+      continue;
+    }
+    const auto ways = items(node(n.head()));
+    for (const ExpressionId way : std::vector<ExpressionId>(ways.begin(), ways.end())) sort_out(concatenate(way, n.tail()));
   }
-  if (waiting.size() < 2 || merging_ >= kMostWithin) return;
-  std::ranges::stable_sort(waiting, {}, &Waiting::rule);
-  std::vector<ExpressionId> joined, replaced;
+  std::ranges::sort(waiting, {}, [](const Waiting& one) { return std::pair(one.rule, one.tail); });
+  bool is_joined = false;
   for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
     std::vector<ExpressionId> tails;
     for (end = begin; end < waiting.size() && waiting[end].rule == waiting[begin].rule; ++end) tails.push_back(waiting[end].tail);
-    if (tails.size() < 2) continue;
-    for (std::size_t i = begin; i < end; ++i) replaced.push_back(waiting[i].whole);
-    joined.push_back(pair(waiting[begin].rule, unite_tails(tails)));
+    is_joined = is_joined || tails.size() > 1;
+    others.push_back(pair(waiting[begin].rule, tails.size() > 1 ? unite_tails(tails) : tails[0]));
   }
-  if (joined.empty()) return;
-  std::ranges::sort(replaced);
-  std::erase_if(alternatives, [&](ExpressionId item) { return std::ranges::binary_search(replaced, item); });
-  alternatives.insert(alternatives.end(), joined.begin(), joined.end());
-  std::ranges::sort(alternatives);
+  if (!is_joined) return;
+  std::ranges::sort(others);
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  alternatives = std::move(others);
+}
+
+// Whether an alternative begins with a rule that is joined, or may do so.
+bool Arena::awaits_rule(ExpressionId alternative) const {
+  const ExpressionNode& n = node(alternative);
+  if (!n.rules) return false;
+  const ExpressionNode& head = n.kind == Kind::Concatenation ? node(n.head()) : n;
+  if (head.kind == Kind::Rule) return rules_[head.first]->joins();
+  if (head.kind != Kind::Union || !head.rules) return false;
+  return std::ranges::any_of(items(head), [this](ExpressionId item) {
+    const ExpressionNode& inner = node(item);
+    const ExpressionNode& first = inner.kind == Kind::Concatenation ? node(inner.head()) : inner;
+    return first.kind == Kind::Rule && rules_[first.first]->joins();
+  });
 }
 
 // Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is

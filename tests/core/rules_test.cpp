@@ -257,6 +257,23 @@ TEST(readings_of_an_ambiguous_text_share_their_stacks) {
   CHECK(matcher.mask()->set_bits > 0);
 }
 
+// The same where the rules stand in a choice.
+TEST(readings_of_choices_share_their_stacks) {
+  const ExpressionPtr any = Expression::unite({rule(0), rule(1)});
+  const auto list = [&](const char* end) { return Expression::concatenation({text("("), any, Expression::repetition(Expression::concatenation({text(","), any}), 0, kUnbounded, -1), text(end)}); };
+  const auto constraint = compiled(grammar_of({Expression::unite({list(")"), text("a")}), list("b)")}, any), with_all_bytes({"((((((((((((((((", "),"}),
+                                   {.states = 100'000, .memory_bytes = 50'000'000});
+  Matcher matcher(constraint);
+  for (unsigned i = 0; i < 50; ++i) {
+    CHECK(matcher.advance({256}));
+    CHECK_EQUAL(matcher.mask()->set_bits, 3u);
+  }
+  CHECK(matcher.advance({'a'}));
+  for (unsigned i = 0; i < 800; ++i)
+    for (const char byte : std::string(i % 2 ? ")" : ",(ab),ab)")) CHECK(matcher.advance({static_cast<std::uint8_t>(byte)}));
+  CHECK(matcher.is_finished());
+}
+
 // Rules that begin with each other a hundred thousand deep, in the order that asks for most.
 TEST(rules_may_begin_with_rules) {
   constexpr std::uint32_t kRules = 100'000;
