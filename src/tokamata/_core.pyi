@@ -118,7 +118,7 @@ class RuleSetError(ValueError):
 def terminal(body: Expression) -> Expression:
     """``body``, a regular set of texts, which stays whole among rules: a string, a number.
 
-    It says no more than ``body`` itself; what it does to a vocabulary is asked once for all that may follow it.
+    It says no more than ``body`` itself; what it does to a vocabulary is asked once for all that may follow.
     """
 
 def reference(rule: int) -> Expression:

@@ -105,16 +105,24 @@ VALUES: dict[str, list[Any]] = {
     "dataclass": [Tree(1), Tree(-5, [Tree(0), Tree(7, [Tree(8)])])],
     "two that hold each other": [Even("a"), Even("b", Odd(Even("'", Odd(Even('"')))))],
     "a list of them": [[], [Odd(Even("x")), Odd(Even("y", Odd(Even("z"), 0.25)))]],
-    "models": [Folder(name="a"), Folder(name="a", inside={"b": Folder(name="b", inside={"ü": Folder(name="c")})})],
+    "models": [
+        Folder(name="a"),
+        Folder(name="a", inside={"b": Folder(name="b", inside={"ü": Folder(name="c")})}),
+    ],
     "named tuple": [Link(1, None), Link(1, Link(2, Link(3, None)))],
     "typed dictionaries that begin alike": [
         {"title": "a"},
         {"title": "a", "entries": [{"title": "b"}, {"title": "c", "entries": [], "hidden": True}]},
     ],
-    "union": [Leaf(3), Sum(Leaf(1), Product((Leaf(2), Sum(Leaf(3), Leaf(4))))), Product(()), Product((Leaf(1),))],
+    "union": [
+        Leaf(3),
+        Sum(Leaf(1), Product((Leaf(2), Sum(Leaf(3), Leaf(4))))),
+        Product(()),
+        Product((Leaf(1),)),
+    ],
     "sets and tuples": [Bag(), Bag(frozenset({Bag(), Bag(pair=(1, Bag()))}), (2, Bag(frozenset({Bag()}))))],
     "generic class": [Box(Tree(1, [Tree(2)]), "é")],
-}  # fmt: skip
+}
 
 
 @cache
@@ -168,9 +176,12 @@ def test_masks_are_what_steps_say(name: str) -> None:
 @cache
 def words_of_python() -> tk.Vocabulary:
     """Every byte, and tokens such as tokenizers have that were trained on code."""
-    words = ["(", "=", "[", "]", ")])", "))", "([", "[[", "(value", "value=", "=[", ", ", "1,", "12", "})", "}}", "'}", "': ", '": [', "{'",
-             "None", "Tree(", "children", "=Tree", "(left=", "Leaf(", "Sum(", "left", "number=1", ")), ", "(Leaf", "title", "entries': [{'",
-             "frozenset({", "Bag(bags=frozenset({", "pair=(", "é", "()", "),", "(),", "odd=Odd(", "even=", "\\n", "\\"]  # fmt: skip
+    given = (
+        r"( = [ ] )]) )) ([ [[ (value value= =[ 1, 12 }) }} '} ': {' None Tree( children =Tree (left= Leaf("
+        r" Sum( left number=1 (Leaf title entries':_[{' frozenset({ Bag(bags=frozenset({ pair=( é () ), (),"
+        r" odd=Odd( even= \n \ ,_ ':_[ )),_"
+    )
+    words = [word.replace("_", " ") for word in given.split(" ")]
     tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
     return tk.Vocabulary.load([*tokens, *map(str.encode, words), None], stop=[256 + len(words)])
 
@@ -204,7 +215,10 @@ def test_any_depth() -> None:
         constraint.parse(nested(1000)[:-1])
     with pytest.raises(tk.ParseError) as caught:
         constraint.parse(nested(1000).replace("2", "'2'"))
-    assert caught.value.place == f"line 1, column {1000 * len('Tree(value=1, children=[') + len('Tree(value=') + 1}"
+    assert (
+        caught.value.place
+        == f"line 1, column {1000 * len('Tree(value=1, children=[') + len('Tree(value=') + 1}"
+    )
 
 
 def test_deep_texts_roll_back_and_fork() -> None:
@@ -261,7 +275,9 @@ def test_a_text_is_brought_to_its_end() -> None:
     matcher = tk.type(Tree, syntax="python").compile(words_of_python()).matcher()
     assert all(map(matcher.advance, b"Tree(value=1, children=[Tree(value"))
     tokens = matcher.shortest_completion()
-    assert b"".join(words_of_python()[token] or b"" for token in tokens) in (b"=%d)])" % digit for digit in range(10))
+    assert b"".join(words_of_python()[token] or b"" for token in tokens) in (
+        b"=%d)])" % digit for digit in range(10)
+    )
     assert matcher.forced_text() == b"="
 
 
@@ -269,7 +285,18 @@ def test_canonical_tokens() -> None:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     alphabet = {letter: at for at, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
-    merges = [("T", "r"), ("Tr", "ee"), ("e", "e"), ("v", "a"), ("=", "["), ("]", ")"), ("]", "),"), (")", ","), (",", "Ġ"), ("1", "2")]
+    merges = [
+        ("T", "r"),
+        ("Tr", "ee"),
+        ("e", "e"),
+        ("v", "a"),
+        ("=", "["),
+        ("]", ")"),
+        ("]", "),"),
+        (")", ","),
+        (",", "Ġ"),
+        ("1", "2"),
+    ]
     for left, right in merges:
         for part in (left, right, left + right):
             alphabet.setdefault(part, len(alphabet))
@@ -279,7 +306,11 @@ def test_canonical_tokens() -> None:
     constraint = tk.type(Tree, syntax="python")
     vocabulary = tk.Vocabulary.load(tokenizer, stop=())
     compiled = constraint.compile(vocabulary, tokenization="canonical")
-    for text in (nested(0), nested(3), "Tree(value=12, children=[Tree(value=-1), Tree(value=0, children=[])])"):
+    for text in (
+        nested(0),
+        nested(3),
+        "Tree(value=12, children=[Tree(value=-1), Tree(value=0, children=[])])",
+    ):
         matcher = compiled.matcher()
         for token in tokenizer.encode(text).ids:
             assert token in bits(matcher.mask), (text, matcher.text, token)
@@ -318,9 +349,27 @@ def test_a_type_without_values() -> None:
 
 def test_parsed_white_space_and_brackets() -> None:
     constraint = tk.type(Tree, syntax="python")
-    assert constraint.parse("Tree(\n  value = (1), # one\n  children = [\n    Tree ( value=- 2 , ) ,\n  ]\n)\n") == Tree(1, [Tree(-2)])
-    for text in ("Tree(value=1,,)", "Tree(,value=1)", "Tree(value=)", "Tree(value=1 children=[])", "Tree(value=1])", "(Tree)(value=1)",
-                 "Tree(value=1)(value=1)", "Tree(value==1)", "Tree(value:1)", "Tree(value=1).value", "Tree..x", "", "Tree(value={1: 2, 3})",
-                 "Tree(value={1, 2: 3})", "Tree(value=1, children=[Tree(value=1),,])", "Tree(value=--1)", "Tree(value=1_)"):  # fmt: skip
+    assert constraint.parse(
+        "Tree(\n  value = (1), # one\n  children = [\n    Tree ( value=- 2 , ) ,\n  ]\n)\n"
+    ) == Tree(1, [Tree(-2)])
+    for text in (
+        "Tree(value=1,,)",
+        "Tree(,value=1)",
+        "Tree(value=)",
+        "Tree(value=1 children=[])",
+        "Tree(value=1])",
+        "(Tree)(value=1)",
+        "Tree(value=1)(value=1)",
+        "Tree(value==1)",
+        "Tree(value:1)",
+        "Tree(value=1).value",
+        "Tree..x",
+        "",
+        "Tree(value={1: 2, 3})",
+        "Tree(value={1, 2: 3})",
+        "Tree(value=1, children=[Tree(value=1),,])",
+        "Tree(value=--1)",
+        "Tree(value=1_)",
+    ):
         with pytest.raises(tk.ParseError):
             constraint.parse(text)

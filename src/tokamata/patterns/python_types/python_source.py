@@ -1,4 +1,4 @@
-"""Python expressions without operators, from text to nodes: constants, names, calls, and the displays of containers.
+"""Python expressions without operators, from text to nodes: constants, names, calls, displays of containers.
 
 Example: ``Point(x=1, tags=["a"])`` is a call of ``Point`` with two keywords, a constant and a list of one.
 
@@ -164,14 +164,10 @@ class _Parser:
             self._open.append(_Open(token.kind, token.start))
             return None
         is_empty = not (here.items or here.keywords)
-        if (
-            token.text == _CLOSING.get(here.bracket)
-            and (is_empty or here.has_comma)
-            and here.keyword is None
-            and here.key is None
-        ):
-            return self._closed(token)
-        self._unexpected(token)
+        is_due = here.keyword is not None or here.key is not None
+        if token.text != _CLOSING.get(here.bracket) or is_due or not (is_empty or here.has_comma):
+            self._unexpected(token)
+        return self._closed(token)
 
     def _name(self, token: _Token) -> Node | None:
         name = self._identifier(token)
