@@ -117,14 +117,16 @@ class TokenAutomaton::RuleMaskMaker {
 
   void open(Spot spot, ExpressionId expression) {
     if (is_last(spot) || !may_go_on(spot, expression)) return;
-    if (arena_.node(expression).rules && waits_for_others(spot, arena_.settled(expression))) return;
+    if (arena_.joins_rules() && arena_.node(expression).rules && waits_for_others(spot, arena_.settled(expression))) return;
     for (const ExpressionId alternative : arena_.unfolded(arena_.settled(expression), budget_))
       if (may_go_on(spot, alternative)) open_.emplace_back(spot, alternative);
   }
 
   // Readings of what was read down to a spot may come there on many ways; where their rules are joined (Rules::joins),
   // they are unfolded together, once nothing above the spot is left.
-  bool waits_for_others(Spot spot, ExpressionId expression) {
+  bool waits_for_others(Spot spot, ExpressionId given) {
+    std::vector<ExpressionId> one{given};
+    const ExpressionId expression = arena_.unite(one);  // in the form of alternatives: none begins with a concatenation
     const auto all = arena_.alternatives(expression);
     const bool waits = std::ranges::any_of(all, [this](ExpressionId alternative) { return arena_.awaits_rule(alternative); });
     if (waits) waiting_[spot].push_back(expression);

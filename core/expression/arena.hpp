@@ -159,7 +159,9 @@ class Arena {
   // What the rules in front of an expression refuse though their sketches do not (Rules::refused).
   std::vector<std::string> refused(ExpressionId expression, Budget& budget);
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
+  // Whether an alternative begins with a rule that is joined (Rules::joins), or may do so; and whether any does here.
   bool awaits_rule(ExpressionId alternative) const;
+  bool joins_rules() const { return joins_rules_; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
@@ -364,6 +366,7 @@ class Arena {
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   std::vector<std::unique_ptr<Rules>> rules_;
+  bool joins_rules_ = false;
   unsigned merging_ = 0;  // unions of tails within unions of tails
   std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
   std::unordered_map<std::uint64_t, ExpressionId> sketched_;

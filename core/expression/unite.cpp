@@ -128,7 +128,8 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
 // have 2^n stacks; so it has two at each level, which share what is below (graph-structured stacks, Tomita 1985).
 void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
-  if (merging_ >= kMostWithin || std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }) < 2) return;
+  if (!joins_rules_ || merging_ >= kMostWithin) return;
+  if (std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }) < 2) return;
   struct Waiting {
     ExpressionId rule, tail;
   };
@@ -167,7 +168,6 @@ void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
   alternatives = std::move(others);
 }
 
-// Whether an alternative begins with a rule that is joined, or may do so.
 bool Arena::awaits_rule(ExpressionId alternative) const {
   const ExpressionNode& n = node(alternative);
   if (!n.rules) return false;
