@@ -297,6 +297,7 @@ class Arena {
   void merge_byte_sets(std::vector<ExpressionId>& items);
   void merge_counts(std::vector<ExpressionId>& items);
   void merge_rules(std::vector<ExpressionId>& items);
+  bool join_heads(std::vector<ExpressionId>& items);
   ExpressionId unite_tails(std::vector<ExpressionId>& tails);
   void drop_skipped(std::vector<ExpressionId>& items);
   void drop_guarded(std::vector<ExpressionId>& items);

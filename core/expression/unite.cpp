@@ -126,59 +126,83 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
 
 // r·s beside r·t is r·(s|t), where the rules ask for it.  Without this, a text with two readings at each of n levels would
 // have 2^n stacks; so it has two at each level, which share what is below (graph-structured stacks, Tomita 1985).
+//
+// What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and repetitions
+// in front of them are opened, so that the rules show; not within what follows a rule, where that would go on for ever.
 void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
   if (!joins_rules_ || merging_ >= kMostWithin) return;
-  if (std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }) < 2) return;
+  const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }); };
+  if (count() < 2) return;
+  join_heads(alternatives);
+  if (merging_ > 0 || count() < 2) return;
+  const std::vector<ExpressionId> before = alternatives;
+  alternatives.clear();
+  std::vector<ExpressionId> open(before.rbegin(), before.rend());
+  while (!open.empty()) {
+    const ExpressionId item = rotated(open.back());
+    open.pop_back();
+    const ExpressionNode n = node(item);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    if (!awaits_rule(item) || head.kind == Kind::Rule) {
+      push_alternative(item, alternatives);
+    } else if (head.kind == Kind::Union) {
+      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(items_[head.first + i], tail));
+    } else {  // Repetition
+      if (head.minimum == 0) open.push_back(tail);
+      const Count minimum = head.minimum == 0 ? 0 : head.minimum - 1;
+      const Count maximum = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
+      open.push_back(concatenate(head.body(), pair(repeat(head.body(), minimum, maximum), tail)));
+    }
+  }
+  std::ranges::sort(alternatives);
+  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+  if (!join_heads(alternatives)) alternatives = before;
+}
+
+// Joins those that a rule may begin and that have one head; whether there were any.
+bool Arena::join_heads(std::vector<ExpressionId>& alternatives) {
   struct Waiting {
-    ExpressionId rule, tail;
+    ExpressionId head, tail;
   };
   std::vector<Waiting> waiting;
   std::vector<ExpressionId> others;
-  const auto sort_out = [&](ExpressionId item) {
-    const ExpressionNode& n = node(item);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionId head = is_pair ? n.head() : item;
-    if (node(head).kind == Kind::Rule && rules(node(head)).joins())
-      waiting.push_back({head, is_pair ? n.tail() : kEpsilon});
-    else
-      others.push_back(item);
-  };
   for (const ExpressionId item : alternatives) {
-    const ExpressionNode n = node(item);
-    const bool is_choice = n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Union && awaits_rule(item);
-    if (!is_choice) {
-      sort_out(item);
-      continue;
-    }
-    const auto ways = items(node(n.head()));
-    for (const ExpressionId way : std::vector<ExpressionId>(ways.begin(), ways.end())) sort_out(concatenate(way, n.tail()));
+    const ExpressionNode& n = node(item);
+    if (!awaits_rule(item))
+      others.push_back(item);
+    else if (n.kind == Kind::Concatenation)
+      waiting.push_back({n.head(), n.tail()});
+    else
+      waiting.push_back({item, kEpsilon});
   }
-  std::ranges::sort(waiting, {}, [](const Waiting& one) { return std::pair(one.rule, one.tail); });
+  std::ranges::sort(waiting, {}, [](const Waiting& one) { return std::pair(one.head, one.tail); });
   bool is_joined = false;
   for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
     std::vector<ExpressionId> tails;
-    for (end = begin; end < waiting.size() && waiting[end].rule == waiting[begin].rule; ++end) tails.push_back(waiting[end].tail);
+    for (end = begin; end < waiting.size() && waiting[end].head == waiting[begin].head; ++end) tails.push_back(waiting[end].tail);
     is_joined = is_joined || tails.size() > 1;
-    others.push_back(pair(waiting[begin].rule, tails.size() > 1 ? unite_tails(tails) : tails[0]));
+    push_alternative(pair(waiting[begin].head, tails.size() > 1 ? unite_tails(tails) : tails[0]), others);
   }
-  if (!is_joined) return;
+  if (!is_joined) return false;
   std::ranges::sort(others);
   others.erase(std::unique(others.begin(), others.end()), others.end());
   alternatives = std::move(others);
+  return true;
 }
 
-bool Arena::awaits_rule(ExpressionId alternative) const {
-  const ExpressionNode& n = node(alternative);
+bool Arena::awaits_rule(ExpressionId expression) const {
+  const ExpressionNode& n = node(expression);
   if (!n.rules) return false;
-  const ExpressionNode& head = n.kind == Kind::Concatenation ? node(n.head()) : n;
-  if (head.kind == Kind::Rule) return rules_[head.first]->joins();
-  if (head.kind != Kind::Union || !head.rules) return false;
-  return std::ranges::any_of(items(head), [this](ExpressionId item) {
-    const ExpressionNode& inner = node(item);
-    const ExpressionNode& first = inner.kind == Kind::Concatenation ? node(inner.head()) : inner;
-    return first.kind == Kind::Rule && rules_[first.first]->joins();
-  });
+  switch (n.kind) {
+    case Kind::Rule: return rules_[n.first]->joins();
+    case Kind::Union: return std::ranges::any_of(items(n), [this](ExpressionId item) { return awaits_rule(item); });
+    case Kind::Concatenation: return awaits_rule(n.head());
+    case Kind::Repetition: return awaits_rule(n.body());
+    default: return false;
+  }
 }
 
 // Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is

@@ -274,6 +274,26 @@ TEST(readings_of_choices_share_their_stacks) {
   CHECK(matcher.is_finished());
 }
 
+// And where lists of them may be empty.
+TEST(readings_of_optional_choices_share_their_stacks) {
+  const ExpressionPtr any = Expression::unite({rule(0), rule(1)});
+  const ExpressionPtr some = Expression::concatenation({any, Expression::repetition(Expression::concatenation({text(","), any}), 0, kUnbounded, -1)});
+  const auto list = [&](const char* end) { return Expression::concatenation({text("("), Expression::unite({some, text("")}), text(end)}); };
+  const auto run = [&](const char* end) { return Expression::concatenation({text("("), Expression::repetition(any, 0, kUnbounded, -1), text(end)}); };
+  for (const auto& kind : {std::pair(list(")"), list("b)")), std::pair(run(")"), run("b)"))}) {
+    const auto constraint = compiled(grammar_of({kind.first, kind.second}, any), with_all_bytes({"((((((((((((((((", "),"}),
+                                     {.states = 20'000, .memory_bytes = 20'000'000});
+    Matcher matcher(constraint);
+    for (unsigned i = 0; i < 50; ++i) {
+      CHECK(matcher.advance({256}));
+      CHECK(matcher.mask()->set_bits >= 4);
+    }
+    for (unsigned i = 0; i < 800; ++i)
+      for (const char byte : std::string(i % 2 ? ")" : "b)")) CHECK(matcher.advance({static_cast<std::uint8_t>(byte)}));
+    CHECK(matcher.is_finished());
+  }
+}
+
 // Rules that begin with each other a hundred thousand deep, in the order that asks for most.
 TEST(rules_may_begin_with_rules) {
   constexpr std::uint32_t kRules = 100'000;
