@@ -20,6 +20,7 @@
 #include "canonical/byte_pair_pieces.hpp"
 #include "canonical/longest_match_pieces.hpp"
 #include "canonical/text_ids.hpp"
+#include "expression/expression_rules.hpp"
 #include "expression/json_spelling.hpp"
 #include "expression/shortest_text.hpp"
 #include "matching/batch.hpp"
@@ -639,6 +640,14 @@ void bind_expressions(nb::module_& m) {
           return Expression::one_token(byte_set_of(ranges));
         },
         "ranges"_a);
+  nb::exception<RuleSetError>(m, "RuleSetError", PyExc_ValueError);
+  m.def("terminal", &Expression::terminal, "body"_a);
+  m.def("reference", &Expression::reference, "rule"_a);
+  m.def("rules",
+        [](const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start) {
+          return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies, start));
+        },
+        "bodies"_a, "start"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("shortest_text", &find_shortest_text, "expression"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
         "is_pattern"_a);
 }

@@ -9,7 +9,7 @@ namespace tokamata {
 
 namespace {
 
-void check(bool holds, const char* what) {
+void check_merges(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(std::string("merges: ") + what);
 }
 
@@ -25,21 +25,21 @@ Merges::Merges(MergeTables tables)
   const auto is_token = [&](std::uint32_t token) { return token < token_count(); };
   for (std::uint32_t place = 0; place < tables_.tour.size(); ++place) {
     const std::uint32_t token = tables_.tour[place];
-    check(is_token(token) && position_[token] == kNone, "the tour is none of tokens");
+    check_merges(is_token(token) && position_[token] == kNone, "the tour is none of tokens");
     position_[token] = place;
   }
-  check(are_offsets(tables_.set_offsets, counts_.size(), tables_.ranges.size()), "the offsets of sets are not in order");
-  check(std::ranges::all_of(tables_.sets, [&](std::uint32_t set) { return set < counts_.size(); }), "a set is not there");
+  check_merges(are_offsets(tables_.set_offsets, counts_.size(), tables_.ranges.size()), "the offsets of sets are not in order");
+  check_merges(std::ranges::all_of(tables_.sets, [&](std::uint32_t set) { return set < counts_.size(); }), "a set is not there");
   for (std::size_t set = 0; set < counts_.size(); ++set) {
     std::uint32_t last = 0;
     for (std::uint32_t i = tables_.set_offsets[set]; i < tables_.set_offsets[set + 1]; ++i) {
       const TourRange range = unpacked(tables_.ranges[i]);
-      check(range.begin >= last && range.end <= tables_.tour.size(), "a range is not in order");
+      check_merges(range.begin >= last && range.end <= tables_.tour.size(), "a range is not in order");
       last = range.end;
       counts_[set] += range.end - range.begin;
     }
   }
-  check(are_offsets(tables_.part_offsets, tables_.unmade.size(), tables_.parts.size()) && std::ranges::is_sorted(tables_.unmade) &&
+  check_merges(are_offsets(tables_.part_offsets, tables_.unmade.size(), tables_.parts.size()) && std::ranges::is_sorted(tables_.unmade) &&
             std::ranges::all_of(tables_.unmade, is_token) && std::ranges::all_of(tables_.parts, is_token),
         "the parts of tokens are not in order");
 }

@@ -15,30 +15,30 @@ std::vector<ClassRange> lacking_only(const TextRulesTables& tables) {
   return ranges;
 }
 
-void check(bool holds, const char* what) {
+void check_rules(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(std::string("text rules: ") + what);
 }
 
 void check_tables(const TextRulesTables& tables) {
   const std::size_t guesses = tables.may_end.size();
   const auto is_guess = [&](std::uint16_t guess) { return guess < guesses; };
-  check(tables.classes.size() <= CodePoints::kMostClasses, "too many classes");
-  check(guesses < TextRules::kDeadGuess, "too many hypotheses");
-  check(tables.targets.size() == guesses * tables.symbols, "targets have another size");
-  check(std::ranges::all_of(tables.targets, [&](std::uint16_t g) { return g == TextRules::kDeadGuess || is_guess(g); }),
+  check_rules(tables.classes.size() <= CodePoints::kMostClasses, "too many classes");
+  check_rules(guesses < TextRules::kDeadGuess, "too many hypotheses");
+  check_rules(tables.targets.size() == guesses * tables.symbols, "targets have another size");
+  check_rules(std::ranges::all_of(tables.targets, [&](std::uint16_t g) { return g == TextRules::kDeadGuess || is_guess(g); }),
         "a target is no hypothesis");
-  check(tables.end_offsets.size() == guesses + 1 && std::ranges::is_sorted(tables.end_offsets) &&
+  check_rules(tables.end_offsets.size() == guesses + 1 && std::ranges::is_sorted(tables.end_offsets) &&
             tables.end_offsets.back() == tables.ends.size(),
         "the offsets of ends are not in order");
   for (const auto* list : {&tables.ends, &tables.text_starts, &tables.added_starts, &tables.control_starts})
-    check(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
-  check(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(), "composes has no rows");
+    check_rules(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
+  check_rules(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(), "composes has no rows");
   for (const ClassRules& rules : tables.classes)
-    check(rules.symbol < tables.symbols && rules.second < tables.seconds &&
+    check_rules(rules.symbol < tables.symbols && rules.second < tables.seconds &&
               rules.starter < tables.composes.size() / tables.seconds,
           "a class is out of range");
   for (const ClassRange& range : tables.ranges)
-    check(range.cls == CodePoints::kDead || range.cls < tables.classes.size(), "a range has no class");
+    check_rules(range.cls == CodePoints::kDead || range.cls < tables.classes.size(), "a range has no class");
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ class TokenAutomaton::RuleMaskMaker {
 
   RuleMask make(ExpressionId expression) {
     open({nullptr, TokenTrie::root().value}, expression, kNothing);
-    while (!ways_.empty()) {
+    while (!ways_.empty() || !waiting_.empty()) {
+      if (ways_.empty()) unfold_joined();
+      if (ways_.empty()) continue;
       const Way way = ways_.back();
       ways_.pop_back();
       budget_.step();
@@ -121,6 +123,7 @@ class TokenAutomaton::RuleMaskMaker {
   // Takes an expression, and what is behind it, apart into ways that may read a byte below the spot.
   void open(Spot spot, ExpressionId expression, RestId rest) {
     if (is_last(spot) || !opened_.insert({spot, expression, rest}).second) return;
+    if (arena_.joins_rules()) return open_joined(spot, arena_.settled(joined(expression, rest)));
     parts_.emplace_back(expression, rest);
     while (!parts_.empty()) {
       const auto [part, behind] = parts_.back();
@@ -135,6 +138,34 @@ class TokenAutomaton::RuleMaskMaker {
       } else {
         open_head(spot, part, Arena::kEpsilon, behind);
       }
+    }
+  }
+
+  // Readings of what was read down to a spot may come there on many ways; where their rules are joined (Rules::joins),
+  // they are unfolded together, once nothing above the spot is left.
+  void open_joined(Spot spot, ExpressionId given) {
+    std::vector<ExpressionId> one{given};
+    const ExpressionId expression = arena_.unite(one);  // in the form of alternatives: none begins with a concatenation
+    const auto awaits_rule = [this](ExpressionId alternative) { return arena_.awaits_rule(alternative); };
+    if (arena_.node(expression).rules && std::ranges::any_of(arena_.alternatives(expression), awaits_rule))
+      waiting_[spot].push_back(expression);
+    else
+      add_ways(spot, expression);
+  }
+
+  void unfold_joined() {
+    auto [spot, expressions] = std::move(*waiting_.begin());  // children have larger numbers than what they are below
+    waiting_.erase(waiting_.begin());
+    budget_.step();
+    add_ways(spot, arena_.unite(expressions));
+  }
+
+  void add_ways(Spot spot, ExpressionId expression) {
+    for (const ExpressionId alternative : arena_.unfolded(expression, budget_)) {
+      const ExpressionNode n = arena_.node(alternative);
+      const bool is_pair = n.kind == Kind::Concatenation;
+      const ExpressionId head = is_pair ? n.head() : alternative;
+      if (may_begin(spot, arena_.node(head))) ways_.push_back({spot, head, put(is_pair ? n.tail() : Arena::kEpsilon, kNothing)});
     }
   }
 
@@ -416,7 +447,7 @@ class TokenAutomaton::RuleMaskMaker {
   std::vector<Rest> rests_{{Arena::kEpsilon, kNothing, 0, false, false}};
   std::vector<Way> ways_;
   std::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what is behind each
-  std::map<Spot, std::vector<ExpressionId>> walked_;
+  std::map<Spot, std::vector<ExpressionId>> walked_, waiting_;
 };
 
 TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {

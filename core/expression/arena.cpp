@@ -437,6 +437,16 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, added, budget)); }
     ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, added, budget)); }
     ExpressionId operator()(const Expression::Grammar& n) const { return arena.add_grammar(n.rules, budget); }
+    ExpressionId operator()(const Expression::Terminal& n) const {
+      const ExpressionId body = arena.add(*n.body, added, budget);
+      const ExpressionNode& about = arena.node(body);
+      if (!about.text || about.open || about.edges || about.rules)
+        throw std::invalid_argument("a terminal is a regular set of texts, without lookaround that sees beyond it");
+      return arena.terminal(body, budget);
+    }
+    ExpressionId operator()(const Expression::Reference&) const {
+      throw std::invalid_argument("a reference to a rule stands outside of rules");
+    }
   };
   const ExpressionId id = std::visit(Visitor{*this, added, budget}, expression.node());
   added.emplace(&expression, id);
@@ -451,11 +461,17 @@ std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expre
 }
 
 ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget) {
+  std::vector<ExpressionId> items(sequence.items.size());
+  for (std::size_t i = items.size(); i-- > 0;) items[i] = add(*sequence.items[i], added, budget);
+  return concatenate_all(items, budget);
+}
+
+ExpressionId Arena::concatenate_all(std::span<const ExpressionId> items, Budget& budget) {
   ExpressionId result = kEpsilon;
-  for (auto item = sequence.items.rbegin(); item != sequence.items.rend(); ++item) {
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
     // Flat all the way: (ab)c and a(bc) are one expression.
     std::vector<ExpressionId> spine;
-    ExpressionId head = add(**item, added, budget);
+    ExpressionId head = *item;
     while (node(head).kind == Kind::Concatenation) {
       budget.step();
       spine.push_back(node(head).head());
@@ -589,8 +605,11 @@ ByteSet Arena::first_bytes(ExpressionId expression) const {
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
         return set;
       case Kind::Numbers: return set | numbers_[n.first].automaton->next_bytes(n.second);
-      case Kind::Repetition:
-      case Kind::Terminal: expression = n.body(); continue;
+      case Kind::Terminal:
+        if (node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
+        expression = n.body();
+        continue;
+      case Kind::Repetition: expression = n.body(); continue;
       case Kind::Union:
         for (ExpressionId item : items(n)) set |= first_bytes(item);
         return set;

@@ -25,7 +25,8 @@
 //                   vocabulary is asked once for all that may follow (vocabulary/terminal_part.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
 //   suspect         accepts the empty text, at the end of what is suspect, so that it is that to its very end.
-//   rule            rules.hpp.  Commit never stands in front of a state: what follows it is committed then.
+//   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so that an
+//                   ambiguous text has no stack for each of its readings: r·s beside r·t is r·(s|t).  Commit never stands in front of a state: what follows it is committed then.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
 // Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
@@ -124,6 +125,8 @@ class Arena {
 
   ExpressionId bytes(const ByteSet& set);
   ExpressionId concatenate(ExpressionId head, ExpressionId tail);
+  // One after the other, flat all the way.
+  ExpressionId concatenate_all(std::span<const ExpressionId> items, Budget& budget);
   ExpressionId repeat(ExpressionId body, Count minimum, Count maximum);
   // Sorts and empties `items`.
   ExpressionId unite(std::vector<ExpressionId>& items);
@@ -160,6 +163,9 @@ class Arena {
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
+  // Whether an alternative begins with a rule that is joined (Rules::joins), or may do so; and whether any does here.
+  bool awaits_rule(ExpressionId alternative) const;
+  bool joins_rules() const { return joins_rules_; }
 
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
@@ -294,6 +300,9 @@ class Arena {
   void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
   void merge_byte_sets(std::vector<ExpressionId>& items);
   void merge_counts(std::vector<ExpressionId>& items);
+  void merge_rules(std::vector<ExpressionId>& items);
+  bool join_heads(std::vector<ExpressionId>& items);
+  ExpressionId unite_tails(std::vector<ExpressionId>& tails);
   void drop_skipped(std::vector<ExpressionId>& items);
   void drop_guarded(std::vector<ExpressionId>& items);
   void absorb_epsilon(std::vector<ExpressionId>& items);
@@ -364,6 +373,8 @@ class Arena {
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   std::vector<std::unique_ptr<Rules>> rules_;
+  bool joins_rules_ = false;
+  unsigned merging_ = 0;  // unions of tails within unions of tails
   std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
   std::unordered_map<std::uint64_t, ExpressionId> sketched_;
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte

@@ -90,8 +90,18 @@ class Expression {
   struct Grammar {  // all that the rules accept
     std::shared_ptr<const RuleSet> rules;
   };
+  // A regular part of rules that stays whole: a string, a number.  It says no more than its body; what it does to a
+  // vocabulary is asked once for all that may follow it (arena.hpp).
+  struct Terminal {
+    ExpressionPtr body;
+  };
+  // A text of a rule of the set that the tree is a body of (expression_rules.hpp); nothing elsewhere.
+  struct Reference {
+    std::uint32_t rule;
+  };
   using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Numbers, Everything,
-                            Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar>;
+                            Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar, Terminal,
+                            Reference>;
 
   // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.
   static constexpr std::uint32_t kMaximumDepth = 2000;
@@ -134,23 +144,30 @@ class Expression {
   static ExpressionPtr one_token(const ByteSet& bytes) { return make(OneToken{bytes}, 0); }
   static ExpressionPtr grammar(std::shared_ptr<const RuleSet> rules) { return make(Grammar{std::move(rules)}, 0); }
 
+  static ExpressionPtr terminal(ExpressionPtr body) { return wrap<Terminal>(std::move(body)); }
+  static ExpressionPtr reference(std::uint32_t rule) { return make(Reference{rule}, 0); }
+
   const Node& node() const { return node_; }
   std::uint32_t depth() const { return depth_; }
   // The names of all control tokens in it.
   const std::set<std::string>& control_tokens() const { return control_tokens_; }
   // Whether it holds a OneToken.
   bool sees_edges() const { return sees_edges_; }
+  // Whether it holds a Reference.
+  bool has_references() const { return has_references_; }
   // The bytes that begin or end a byte class somewhere in it (Arena::class_borders).
   const ByteSet& class_borders() const { return class_borders_; }
 
   Expression(Node node, std::uint32_t depth) : node_(std::move(node)), depth_(depth) {
     if (const auto* token = std::get_if<ControlToken>(&node_)) control_tokens_.insert(token->name);
     sees_edges_ = std::holds_alternative<OneToken>(node_);
+    has_references_ = std::holds_alternative<Reference>(node_);
     note_borders();
     const auto gather = [this](const ExpressionPtr& part) {
       class_borders_ |= part->class_borders_;
       control_tokens_.insert(part->control_tokens_.begin(), part->control_tokens_.end());
       sees_edges_ = sees_edges_ || part->sees_edges_;
+      has_references_ = has_references_ || part->has_references_;
     };
     std::visit(
         [&](const auto& n) {
@@ -204,6 +221,7 @@ class Expression {
   std::uint32_t depth_;
   std::set<std::string> control_tokens_;
   bool sees_edges_ = false;
+  bool has_references_ = false;
   ByteSet class_borders_;
 };
 

@@ -322,7 +322,15 @@ class Speller {
   Spelled of(const Expression::OneToken&, bool) {
     throw std::invalid_argument("spelled_in_json: the edges of tokens are no text");
   }
+  Spelled of(const Expression::Terminal& n, bool last) {
+    Spelled result = spelled(n.body, last);
+    result.expression = Expression::terminal(std::move(result.expression));
+    return result;
+  }
   Spelled of(const Expression::Grammar&, bool) {
+    throw std::invalid_argument("spelled_in_json: the language of the text is not regular");
+  }
+  Spelled of(const Expression::Reference&, bool) {
     throw std::invalid_argument("spelled_in_json: the language of the text is not regular");
   }
 

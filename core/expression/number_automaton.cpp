@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kCharacters = "0123456789-+.eE";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 NumberAutomaton::NumberAutomaton(std::shared_ptr<const NumberSet> set)
@@ -67,7 +65,7 @@ ByteSet NumberAutomaton::next_bytes(std::uint32_t state) {
 // ---- transitions --------------------------------------------------------------------------------
 
 std::optional<NumberAutomaton::State> NumberAutomaton::after(const State& state, char c) const {
-  if (is_digit(c)) return after_digit(state, static_cast<unsigned>(c - '0'));
+  if (c >= '0' && c <= '9') return after_digit(state, static_cast<unsigned>(c - '0'));
   switch (c) {
     case '-':
       if (state.phase == Phase::Start) return State{.phase = Phase::Minus, .side = 1};

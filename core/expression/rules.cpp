@@ -37,6 +37,7 @@ ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, 
   if (known == rule_sets_.end()) {
     rule_sets_.push_back(rule_set);
     rules_.push_back(rule_set->make(source));
+    joins_rules_ = joins_rules_ || rules_.back()->joins();
     pattern_bytes_ |= rule_set->bytes();
     class_borders_ |= rule_set->class_borders();
     told_apart_by_rules_ |= rule_set->told_apart();
@@ -47,6 +48,7 @@ ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, 
 void Arena::adopt_rules(Arena& old) {
   rules_ = std::move(old.rules_);
   rule_sets_ = std::move(old.rule_sets_);
+  joins_rules_ = old.joins_rules_;
   pattern_bytes_ = old.pattern_bytes_;
   told_apart_by_rules_ = old.told_apart_by_rules_;
   class_borders_ = old.class_borders_;
@@ -62,7 +64,7 @@ ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
   return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
                  .suspect = about.suspect,
-                 .spelled = pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
+                 .spelled = about.by_tokens || pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
                  .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
 }
 

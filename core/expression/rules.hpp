@@ -57,6 +57,7 @@ class Rules {
     bool waits;              // for a choice
     bool suspect = false;
     bool by_byte = false;    // it keeps what is read
+    bool by_tokens = false;  // `spelled` is so though the vocabulary may lack bytes of the pattern
   };
 
   // The choice by which all that follows becomes suspect; others belong to the rules.
@@ -67,6 +68,8 @@ class Rules {
   Rules(const Rules&) = delete;
   Rules& operator=(const Rules&) = delete;
 
+  // Whether alternatives that begin with one rule are joined: r·s beside r·t is r·(s|t).
+  virtual bool joins() const { return false; }
   // All of the pattern.
   virtual ExpressionId start(Arena& arena, Budget& budget) = 0;
   virtual About about(RuleId rule) const = 0;

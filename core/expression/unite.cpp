@@ -41,6 +41,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
   if (flat.size() > 1) {
     merge_byte_sets(flat);
     merge_counts(flat);
+    merge_rules(flat);
     drop_dominated(flat);
     drop_skipped(flat);
     drop_guarded(flat);
@@ -121,6 +122,127 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
   for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
   std::ranges::sort(alternatives);
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+}
+
+// r·s beside r·t is r·(s|t), where the rules ask for it.  Without this, a text with two readings at each of n levels would
+// have 2^n stacks; so it has two at each level, which share what is below (graph-structured stacks, Tomita 1985).
+//
+// What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and repetitions
+// in front of them are opened, so that the rules show; not within what follows a rule, where that would go on for ever.
+void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
+  constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
+  if (!joins_rules_ || merging_ >= kMostWithin) return;
+  const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }); };
+  if (count() < 2) return;
+  join_heads(alternatives);
+  if (merging_ > 0 || count() < 2) return;
+  const std::vector<ExpressionId> before = alternatives;
+  alternatives.clear();
+  std::vector<ExpressionId> open(before.rbegin(), before.rend());
+  while (!open.empty()) {
+    const ExpressionId item = rotated(open.back());
+    open.pop_back();
+    const ExpressionNode n = node(item);
+    const bool is_pair = n.kind == Kind::Concatenation;
+    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    if (!awaits_rule(item) || head.kind == Kind::Rule) {
+      push_alternative(item, alternatives);
+    } else if (head.kind == Kind::Union) {
+      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(items_[head.first + i], tail));
+    } else {  // Repetition
+      if (head.minimum == 0) open.push_back(tail);
+      const Count minimum = head.minimum == 0 ? 0 : head.minimum - 1;
+      const Count maximum = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
+      open.push_back(concatenate(head.body(), pair(repeat(head.body(), minimum, maximum), tail)));
+    }
+  }
+  std::ranges::sort(alternatives);
+  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+  if (!join_heads(alternatives)) alternatives = before;
+}
+
+// Joins those that a rule may begin and that have one head; whether there were any.
+bool Arena::join_heads(std::vector<ExpressionId>& alternatives) {
+  struct Waiting {
+    ExpressionId head, tail;
+  };
+  std::vector<Waiting> waiting;
+  std::vector<ExpressionId> others;
+  for (const ExpressionId item : alternatives) {
+    const ExpressionNode& n = node(item);
+    if (!awaits_rule(item))
+      others.push_back(item);
+    else if (n.kind == Kind::Concatenation)
+      waiting.push_back({n.head(), n.tail()});
+    else
+      waiting.push_back({item, kEpsilon});
+  }
+  std::ranges::sort(waiting, {}, [](const Waiting& one) { return std::pair(one.head, one.tail); });
+  bool is_joined = false;
+  for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
+    std::vector<ExpressionId> tails;
+    for (end = begin; end < waiting.size() && waiting[end].head == waiting[begin].head; ++end) tails.push_back(waiting[end].tail);
+    is_joined = is_joined || tails.size() > 1;
+    push_alternative(pair(waiting[begin].head, tails.size() > 1 ? unite_tails(tails) : tails[0]), others);
+  }
+  if (!is_joined) return false;
+  std::ranges::sort(others);
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  alternatives = std::move(others);
+  return true;
+}
+
+bool Arena::awaits_rule(ExpressionId expression) const {
+  const ExpressionNode& n = node(expression);
+  if (!n.rules) return false;
+  switch (n.kind) {
+    case Kind::Rule: return rules_[n.first]->joins();
+    case Kind::Union: return std::ranges::any_of(items(n), [this](ExpressionId item) { return awaits_rule(item); });
+    case Kind::Concatenation: return awaits_rule(n.head());
+    case Kind::Repetition: return awaits_rule(n.body());
+    default: return false;
+  }
+}
+
+// Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is
+// done down tails by loops stays so.
+ExpressionId Arena::unite_tails(std::vector<ExpressionId>& tails) {
+  constexpr std::size_t kNear = 256;
+  const auto spine_of = [&](ExpressionId tail) {
+    std::vector<ExpressionId> spine{tail};
+    while (spine.size() < kNear && node(tail).kind == Kind::Concatenation) spine.push_back(tail = node(tail).tail());
+    return spine;
+  };
+  const std::vector<ExpressionId> first = spine_of(tails[0]);
+  std::unordered_map<std::uint32_t, std::size_t> places;
+  for (std::size_t i = 0; i < first.size(); ++i) places.emplace(first[i].value, i);
+  std::size_t common = 0;
+  for (const ExpressionId tail : tails) {
+    std::size_t found = first.size();
+    for (const ExpressionId rest : spine_of(tail)) {
+      const auto place = places.find(rest.value);
+      if (place == places.end()) continue;
+      found = place->second;
+      break;
+    }
+    common = std::max(common, found);
+  }
+  struct Within {
+    unsigned& depth;
+    explicit Within(unsigned& merging) : depth(merging) { ++depth; }
+    ~Within() { --depth; }
+  } const within(merging_);
+  if (common == first.size() || first[common] == kEpsilon) return unite(tails);
+  std::vector<ExpressionId> fronts;
+  for (ExpressionId tail : tails) {
+    std::vector<ExpressionId> heads;
+    for (; tail != first[common]; tail = node(tail).tail()) heads.push_back(node(tail).head());
+    ExpressionId front = kEpsilon;
+    for (auto head = heads.rbegin(); head != heads.rend(); ++head) front = pair(*head, front);
+    fronts.push_back(front);
+  }
+  return concatenate(unite(fronts), first[common]);
 }
 
 // t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for

@@ -112,6 +112,28 @@ def spelled_in_json(expression: Expression, any_spelling: bool) -> Expression:
         ValueError: the expression has control tokens, or edges of tokens.
     """
 
+class RuleSetError(ValueError):
+    """Expressions that are no set of rules; the message says which of them, and why."""
+
+def terminal(body: Expression) -> Expression:
+    """``body``, a regular set of texts, which stays whole among rules: a string, a number.
+
+    It says no more than ``body`` itself; what it does to a vocabulary is asked once for all that may follow.
+    """
+
+def reference(rule: int) -> Expression:
+    """A text of a rule, by its number; within :func:`rules` alone."""
+
+def rules(bodies: Sequence[Expression], start: Expression) -> Expression:
+    """The texts of ``start``, in which as in ``bodies`` rules may be referred to: number i is ``bodies[i]``.
+
+    What stands for rules, and how masks are made of them: ``core/expression/expression_rules.hpp``.
+
+    Raises:
+        RuleSetError: a rule accepts the empty text or is left recursive, refers to none or within a
+            complement, an intersection, lookaround or a terminal, or holds what is no text.
+    """
+
 class ValueTable:
     """Sets of JSON values, as nodes that refer to each other.
 

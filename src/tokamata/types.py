@@ -81,7 +81,6 @@ def type(
         given: the type, or a function.
         syntax: ``"json"``, or ``"python"``: constructor calls such as ``Point(x=1, y=2)``, with fields by
             keyword and in their order, one space behind each comma, and strings in either quotes.
-            Recursive types are refused there.
         property_order, whitespace, spelling: how JSON is written; see :func:`json_schema`.
         formats: ``"annotate"`` lets any string stand for dates, UUIDs and the like, in JSON.
         strict: whether what cannot be enforced exactly is an error; otherwise it is left out.

@@ -19,12 +19,12 @@ import pytest
 import type_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from type_cases import CASES, Box, Cat, Color, Dog, Json, Node, Pair, Point
+from type_cases import CASES, Box, Cat, Color, Dog, Pair, Point
 from type_walks import accepts, drawn
 
 import tokamata as tk
 
-ENDLESS = {"any", "bare list", "recursive dataclass", "recursive alias", "generic alias"}
+ENDLESS = {"any", "bare list"}
 NAMES: dict[str, Any] = {
     **vars(type_cases),
     "datetime": datetime,
@@ -247,12 +247,6 @@ def test_optional_fields_alone() -> None:
 
 
 # ---- what is refused ------------------------------------------------------------------------------
-
-
-def test_recursive_types_are_refused() -> None:
-    for kind in (Node, Json):
-        with pytest.raises(tk.UnsupportedTypeError, match="recursive"):
-            tk.type(kind, syntax="python")
 
 
 @pytest.mark.parametrize(

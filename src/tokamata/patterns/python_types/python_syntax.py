@@ -20,9 +20,12 @@ what has a string                ``UUID('…')``, ``Decimal('1.5')``, ``Path('a/
 Strings that a pattern or a format binds are in double quotes with the escapes of JSON, or in single quotes
 without any.  That keys and elements of sets differ is not asked; Python takes the last, or one of them.
 
-Everything is regular, so that recursive types are refused.
+A recursive type becomes rules (``core/expression/expression_rules.hpp``): a shape that is met again while it
+is being written is a rule, and is referred to by number.  Strings, numbers and the like then stay whole, so
+that what they do to a vocabulary is asked once for all places where they may stand.  Everything else is
+regular.
 
-Cost: linear in the type; every shape is written once, and shared.
+Cost: linear in the type; every shape is written once, or twice where it is recursive, and shared.
 
 Source: *Automata-based constraints for language model decoding* (2024), section 5.2.
 """
@@ -40,7 +43,6 @@ from tokamata import _core
 from tokamata.errors import UnsupportedTypeError
 from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.keywords.strings import pattern_expression
-from tokamata.patterns.json_schema.table import NUMBER
 from tokamata.patterns.python_types.reading import spelled
 from tokamata.patterns.python_types.shapes import (
     Alias,
@@ -103,9 +105,20 @@ def expression_of_shape(shape: Shape) -> _core.Expression:
     """The Python expressions that stand for the values of a shape.
 
     Raises:
-        UnsupportedTypeError: it is recursive, or has values without such a form.
+        UnsupportedTypeError: it has values without such a form, or begins with itself.
     """
-    return _Writer().write(shape)
+    plain = _Writer()
+    expression = plain.write(shape)
+    if not plain.rules:
+        return expression
+    writer = _Writer(keeps_whole=True)
+    start = writer.write(shape)
+    bodies = [writer.bodies[number] for number in range(len(writer.rules))]
+    try:
+        return _core.rules(bodies, start)
+    except _core.RuleSetError:  # all else is not written in a way that could be none
+        reason = "it is one of its own alternatives, with nothing to write between"
+        raise UnsupportedTypeError(shape.described, "", reason) from None
 
 
 def constructors(shape: Text) -> tuple[str, ...]:
@@ -118,22 +131,36 @@ def constructors(shape: Text) -> tuple[str, ...]:
 
 
 class _Writer:
-    """One expression under way."""
+    """One expression under way.
 
-    def __init__(self) -> None:
+    Attributes:
+        rules: the numbers of shapes that were met again while they were written.
+        bodies: what these are, by number.
+    """
+
+    def __init__(self, keeps_whole: bool = False) -> None:
+        self.rules: dict[int, int] = {}
+        self.bodies: dict[int, _core.Expression] = {}
+        self._keeps_whole = keeps_whole
         self._written: dict[int, _core.Expression] = {}
         self._under_way: set[int] = set()
 
     def write(self, shape: Shape) -> _core.Expression:
-        known = self._written.get(id(shape))
-        if known is None:
-            if id(shape) in self._under_way:
-                reason = "it is recursive, which constructor calls cannot be yet; write it in JSON"
-                raise UnsupportedTypeError(shape.described, "", reason)
-            self._under_way.add(id(shape))
-            known = self._written[id(shape)] = _WRITERS[type(shape)](self, shape)
-            self._under_way.discard(id(shape))
-        return known
+        key = id(shape)
+        if key in self._written:
+            return self._written[key]
+        if key in self._under_way:
+            return _core.reference(self.rules.setdefault(key, len(self.rules)))
+        self._under_way.add(key)
+        written = _WRITERS[type(shape)](self, shape)
+        self._under_way.discard(key)
+        if self._keeps_whole and isinstance(shape, _WHOLE):
+            written = _core.terminal(written)
+        if key in self.rules:
+            self.bodies[self.rules[key]] = written
+            written = _core.reference(self.rules[key])
+        self._written[key] = written
+        return written
 
     def record(self, shape: Record) -> _core.Expression:
         if shape.extra is not None:
@@ -261,12 +288,34 @@ def _number(bounds: Bounds, pattern: str, integral: bool) -> _core.Expression:
 
 def _bounded_number(bounds: Bounds, integral: bool) -> _core.Expression:
     """Numbers within bounds, as JSON writes them, which is as Python reads them."""
-    table = _core.ValueTable()
-    parts = [table.types(NUMBER)] + ([table.integral()] if integral else [])
-    given = (bounds.ge, bounds.gt, bounds.le, bounds.lt, bounds.multiple_of)
-    parts.append(table.number_range(*(None if one is None else str(Decimal(str(one))) for one in given)))
-    texts: _core.Expression = table.texts(table.all_of(parts), "schema", "compact", "plain")
-    return texts
+    low, low_excluded = _tighter(bounds.ge, bounds.gt, max)
+    high, high_excluded = _tighter(bounds.le, bounds.lt, min)
+    multiple = None if bounds.multiple_of is None else _decimal(bounds.multiple_of)
+    return _core.numbers(
+        None if low is None else str(low),
+        low_excluded,
+        None if high is None else str(high),
+        high_excluded,
+        None if multiple is None else str(multiple),
+        integral,
+        integral,  # with digits alone
+        False,
+    )
+
+
+def _tighter(
+    included: Any, excluded: Any, stricter: Callable[[Decimal, Decimal], Decimal]
+) -> tuple[Decimal | None, bool]:
+    """The stricter of two bounds, and whether it is excluded itself."""
+    if included is None or excluded is None:
+        given = included if excluded is None else excluded
+        return (None if given is None else _decimal(given)), excluded is not None
+    first, second = _decimal(included), _decimal(excluded)
+    return stricter(first, second), stricter(first, second) == second
+
+
+def _decimal(bound: Any) -> Decimal:
+    return Decimal(str(bound))
 
 
 # ---- strings ------------------------------------------------------------------------------------
@@ -353,6 +402,8 @@ _ARGUMENTS: dict[type, str] = {
         for at, unit in enumerate(DURATION_UNITS)
     ),
 }
+
+_WHOLE = (Float, Integer, String, Text, Written)
 
 _WRITERS: dict[type, Callable[[_Writer, Any], _core.Expression]] = {
     Alias: _Writer.alias,

@@ -1,23 +1,26 @@
 """From Python source to values, led by shapes; nothing is evaluated.
 
-Example: ``Point(x=1, y=2)`` is parsed by :mod:`ast`, found to be a call of the name that the record has, with
-its fields as keywords, and the class is called with the two integers.
+Example: ``Point(x=1, y=2)`` is parsed (:mod:`.python_source`), found to be a call of the name that the record
+has, with its fields as keywords, and the class is called with the two integers.
 
 Only what :mod:`.python_syntax` writes is read, with any white space that Python allows: names stand for what
 the type names, and for nothing else.
+
+Values of recursive types are as deep as their texts, so that reading does not call itself: what reads a shape
+with parts is a generator, which yields each part with its shape and is given the value (:func:`_run`).
 
 Cost: linear; what was tried for a part of a union is remembered.
 """
 
 from __future__ import annotations
 
-import ast
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from decimal import Decimal
 from typing import Any
 
 from tokamata.errors import ParseError
+from tokamata.patterns.python_types.python_source import Node, parse_source, place_of
 from tokamata.patterns.python_types.python_syntax import constructor_name, constructors
 from tokamata.patterns.python_types.shapes import (
     Alias,
@@ -47,20 +50,14 @@ def value_of_source(shape: Shape, text: str) -> Any:
         ParseError: it is no expression, or none of the shape.
         pydantic.ValidationError: a validator of pydantic's refuses a model.
     """
+    node = parse_source(text)
     try:
-        node = ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        place = f"line {error.lineno or 1}, column {error.offset or 1}"
-        raise ParseError(place, f"no Python expression: {error.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise ParseError("", f"no Python expression: {str(error)[:200] or 'it nests too deep'}") from None
-    try:
-        return _Reader().read(shape, node)
+        return _run(_Reader().read(shape, node))
     except _Mismatch as mismatch:
-        found = ast.get_source_segment(text, mismatch.node) or "something else"
+        found = text[mismatch.node.start : mismatch.node.end]
         found = found if len(found) <= 80 else found[:79] + "…"
-        place = f"line {mismatch.node.lineno}, column {mismatch.node.col_offset + 1}"
-        raise ParseError(place, f"there is {found}; expected {mismatch.expected}") from None
+        reason = f"there is {found}; expected {mismatch.expected}"
+        raise ParseError(place_of(text, mismatch.node.start), reason) from None
     except RecursionError:
         raise ParseError("", "the value nests deeper than Python's stack") from None
 
@@ -68,12 +65,37 @@ def value_of_source(shape: Shape, text: str) -> Any:
 class _Mismatch(Exception):
     """An expression that a shape does not have."""
 
-    def __init__(self, node: ast.expr, expected: str) -> None:
+    def __init__(self, node: Node, expected: str) -> None:
         super().__init__(expected)
         self.node, self.expected = node, expected
 
 
 _FAILED = object()
+
+_Reading = Generator["_Reading", Any, Any]  # yields the readings of parts, and is sent their values
+
+
+def _run(reading: _Reading) -> Any:
+    """What a reading returns; those that wait for another one stand on a list and not on the stack."""
+    waiting: list[_Reading] = []
+    value: Any = None
+    error: Exception | None = None
+    while True:
+        try:
+            part = reading.send(value) if error is None else reading.throw(error)
+        except StopIteration as stop:
+            value, error = stop.value, None
+        except Exception as raised:
+            value, error = None, raised
+        else:
+            waiting.append(reading)
+            reading, value, error = part, None, None
+            continue
+        if not waiting:
+            if error is not None:
+                raise error
+            return value
+        reading = waiting.pop()
 
 
 class _Reader:
@@ -81,23 +103,31 @@ class _Reader:
 
     def __init__(self) -> None:
         self._tried: dict[tuple[int, int], Any] = {}
-        self._options: dict[int, dict[str, Any]] = {}
+        self._options: dict[int, dict[Any, Any]] = {}
 
-    def read(self, shape: Shape, node: ast.expr) -> Any:
-        return _READERS[type(shape)](self, shape, node)
+    def read(self, shape: Shape, node: Node) -> _Reading:
+        """The reading of a value; not begun."""
+        whole = _WITH_PARTS.get(type(shape))
+        return self._simple(shape, node) if whole is None else whole(self, shape, node)
 
-    def boolean(self, shape: Shape, node: ast.expr) -> bool:
-        if isinstance(node, ast.Constant) and (node.value is True or node.value is False):
+    def _simple(self, shape: Shape, node: Node) -> _Reading:
+        return _SIMPLE[type(shape)](self, shape, node)
+        yield  # a generator like the others
+
+    # ---- without parts ------------------------------------------------------------------------
+
+    def boolean(self, shape: Shape, node: Node) -> bool:
+        if node.kind == "constant" and (node.value is True or node.value is False):
             return bool(node.value)
         raise _Mismatch(node, "True or False")
 
-    def integer(self, shape: Shape, node: ast.expr) -> int:
+    def integer(self, shape: Shape, node: Node) -> int:
         value = _number(node)
         if type(value) is int:
             return value
         raise _Mismatch(node, "a whole number")
 
-    def float(self, shape: Shape, node: ast.expr) -> float:
+    def float(self, shape: Shape, node: Node) -> float:
         value = _number(node)
         if value is not None:
             try:
@@ -106,19 +136,19 @@ class _Reader:
                 pass
         raise _Mismatch(node, "a number")
 
-    def string(self, shape: Shape, node: ast.expr) -> str:
+    def string(self, shape: Shape, node: Node) -> str:
         return _string(node)
 
-    def written(self, shape: Shape, node: ast.expr) -> Decimal:
+    def written(self, shape: Shape, node: Node) -> Decimal:
         text = _string(_only_argument(node, ("Decimal",)))
         try:
             return Decimal(text)
         except ArithmeticError:
             raise _Mismatch(node, "a decimal") from None
 
-    def text(self, shape: Text, node: ast.expr) -> Any:
+    def text(self, shape: Text, node: Node) -> Any:
         if shape.cls is bytes:
-            if isinstance(node, ast.Constant) and isinstance(node.value, bytes):
+            if node.kind == "constant" and isinstance(node.value, bytes):
                 return node.value
             raise _Mismatch(node, "bytes")
         names = constructors(shape)
@@ -130,63 +160,68 @@ class _Reader:
         except (ValueError, TypeError, OverflowError):
             raise _Mismatch(node, f"a {shape.described}") from None
 
-    def choices(self, shape: Choices, node: ast.expr) -> Any:
+    def choices(self, shape: Choices, node: Node) -> Any:
         options = self._options.get(id(shape))
         if options is None:
             options = self._options[id(shape)] = {
-                ast.dump(ast.parse(option.spelled[0], mode="eval").body): option.value
-                for option in reversed(shape.options)
+                _key(parse_source(option.spelled[0])): option.value for option in reversed(shape.options)
             }
-        found = options.get(ast.dump(node), _FAILED)
+        found = options.get(_key(node), _FAILED)
         if found is _FAILED:
             raise _Mismatch(node, f"one of {shape.described}")
         return found
 
-    def collection(self, shape: Collection, node: ast.expr) -> Any:
-        return shape.make([self.read(shape.item, one) for one in self._elements(shape, node)])
+    # ---- with parts ---------------------------------------------------------------------------
 
-    def _elements(self, shape: Collection, node: ast.expr) -> list[ast.expr]:
-        inside: ast.expr = node
-        display: type[ast.List] | type[ast.Tuple] | type[ast.Set] = ast.List
+    def collection(self, shape: Collection, node: Node) -> _Reading:
+        parts = []
+        for one in self._elements(shape, node):
+            parts.append((yield self.read(shape.item, one)))
+        return shape.make(parts)
+
+    def _elements(self, shape: Collection, node: Node) -> list[Node]:
+        inside, display = node, "list"
         if shape.is_set:
-            display = ast.Set
-            if isinstance(node, ast.Call) and not node.args:
+            display = "set"
+            if node.kind == "call" and not node.items:
                 _called(node, (shape.name,))
                 return []
             if shape.name == "frozenset":
                 inside = _only_argument(node, ("frozenset",))
         elif shape.name == "tuple":
-            display = ast.Tuple
+            display = "tuple"
         elif shape.name != "list":
             inside = _only_argument(node, (shape.name,))
-        if not isinstance(inside, display):
+        if inside.kind != display:
             raise _Mismatch(node, f"a {shape.name}")
-        return inside.elts
+        return inside.items
 
-    def row(self, shape: Row, node: ast.expr) -> tuple[Any, ...]:
+    def row(self, shape: Row, node: Node) -> _Reading:
         count = len(shape.items)
-        if not isinstance(node, ast.Tuple) or len(node.elts) < count:
+        if node.kind != "tuple" or len(node.items) < count:
             raise _Mismatch(node, f"a tuple of {count} elements")
-        if len(node.elts) > count and shape.rest is None:
+        if len(node.items) > count and shape.rest is None:
             raise _Mismatch(node, f"a tuple of {count} elements")
-        parts = [self.read(item, one) for item, one in zip(shape.items, node.elts, strict=False)]
+        parts = []
+        for item, one in zip(shape.items, node.items, strict=False):
+            parts.append((yield self.read(item, one)))
         if shape.rest is not None:
-            parts += [self.read(shape.rest, one) for one in node.elts[count:]]
+            for one in node.items[count:]:
+                parts.append((yield self.read(shape.rest, one)))
         return tuple(parts)
 
-    def mapping(self, shape: Mapping, node: ast.expr) -> Any:
+    def mapping(self, shape: Mapping, node: Node) -> _Reading:
         inside = node if shape.name == "dict" else _only_argument(node, (shape.name,))
-        if not isinstance(inside, ast.Dict):
+        if inside.kind != "dict":
             raise _Mismatch(node, f"a {shape.name}")
         entries = {}
-        for key, value in zip(inside.keys, inside.values, strict=True):
-            if key is None:
-                raise _Mismatch(value, "a key")
-            entries[self.read(shape.key, key)] = self.read(shape.value, value)
+        for key, value in zip(inside.keys, inside.items, strict=True):
+            name = yield self.read(shape.key, key)
+            entries[name] = yield self.read(shape.value, value)
         return shape.make(entries)
 
-    def record(self, shape: Record, node: ast.expr) -> Any:
-        given: dict[str, ast.expr] = {}
+    def record(self, shape: Record, node: Node) -> _Reading:
+        given: dict[str, Node] = {}
         for name, value in _fields_in_dict(node) if shape.form == "dict" else _fields_in_call(shape, node):
             if name in given:
                 raise _Mismatch(value, f"{name!r} once")
@@ -194,14 +229,14 @@ class _Reader:
         built: dict[str, Any] = {}
         for field in shape.fields:
             if field.name in given:
-                built[field.keyword] = self.read(field.shape, given.pop(field.name))
+                built[field.keyword] = yield self.read(field.shape, given.pop(field.name))
             elif field.required:
                 raise _Mismatch(node, f"{field.name!r} as well")
         for name, value in given.items():
             raise _Mismatch(value, f"a field of {shape.name}, not {name!r:.60}")
         return shape.build(built)
 
-    def union(self, shape: Union, node: ast.expr) -> Any:
+    def union(self, shape: Union, node: Node) -> _Reading:
         members = list(shape.members)
         if any(isinstance(one, Integer) for one in members):
             members.sort(key=lambda one: isinstance(one, Float))  # whole numbers are rather integers
@@ -210,7 +245,7 @@ class _Reader:
             known = (id(member), id(node))
             if known not in self._tried:
                 try:
-                    self._tried[known] = self.read(member, node)
+                    self._tried[known] = yield self.read(member, node)
                 except _Mismatch:
                     self._tried[known] = _FAILED
                 except ValueError as error:
@@ -221,148 +256,129 @@ class _Reader:
             raise refused
         raise _Mismatch(node, shape.described)
 
-    def alias(self, shape: Alias, node: ast.expr) -> Any:
+    def alias(self, shape: Alias, node: Node) -> _Reading:
         assert shape.target is not None
-        return self.read(shape.target, node)
+        return (yield self.read(shape.target, node))
 
 
-def _number(node: ast.expr) -> int | float | None:
-    sign = 1
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        sign, node = -1, node.operand
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        value: int | float = node.value  # type: ignore[assignment]
-        return sign * value
+def _key(node: Node) -> tuple[str, str, str]:
+    """What tells constants and names apart."""
+    if node.kind in ("constant", "name"):
+        return node.kind, type(node.value).__name__, repr(node.value)
+    return node.kind, "", ""
+
+
+def _number(node: Node) -> int | float | None:
+    if node.kind == "constant" and type(node.value) in (int, float):
+        value: int | float = node.value
+        return value
     return None
 
 
-def _string(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+def _string(node: Node) -> str:
+    if node.kind == "constant" and isinstance(node.value, str):
         return node.value
     raise _Mismatch(node, "a string")
 
 
-def _called(node: ast.expr, names: tuple[str, ...]) -> ast.Call:
+def _called(node: Node, names: tuple[str, ...]) -> Node:
     """A call of one of these names, with dots or without."""
-    if isinstance(node, ast.Call) and _dotted(node.func) in names:
+    if node.kind == "call" and node.value in names:
         return node
     raise _Mismatch(node, f"{names[0]}(…)")
 
 
-def _only_argument(node: ast.expr, names: tuple[str, ...]) -> ast.expr:
+def _only_argument(node: Node, names: tuple[str, ...]) -> Node:
     call = _called(node, names)
-    if len(call.args) == 1 and not call.keywords:
-        return call.args[0]
+    if len(call.items) == 1 and not call.keywords:
+        return call.items[0]
     raise _Mismatch(node, f"{names[0]}(…) with one argument")
 
 
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return ""
-
-
-def _fields_in_call(shape: Record, node: ast.expr) -> list[tuple[str, ast.expr]]:
+def _fields_in_call(shape: Record, node: Node) -> list[tuple[str, Node]]:
     call = _called(node, (constructor_name(shape),))
-    if call.args:
-        raise _Mismatch(call.args[0], "arguments by keyword")
-    fields = []
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            raise _Mismatch(keyword.value, "arguments by keyword")
-        fields.append((keyword.arg, keyword.value))
-    return fields
+    if call.items:
+        raise _Mismatch(call.items[0], "arguments by keyword")
+    return call.keywords
 
 
-def _fields_in_dict(node: ast.expr) -> list[tuple[str, ast.expr]]:
-    if not isinstance(node, ast.Dict):
+def _fields_in_dict(node: Node) -> list[tuple[str, Node]]:
+    if node.kind != "dict":
         raise _Mismatch(node, "a dictionary")
-    fields = []
-    for key, value in zip(node.keys, node.values, strict=True):
-        if key is None:
-            raise _Mismatch(value, "a key")
-        fields.append((_string(key), value))
-    return fields
+    return [(_string(key), value) for key, value in zip(node.keys, node.items, strict=True)]
 
 
 # ---- dates --------------------------------------------------------------------------------------
 
 
-def _integers(call: ast.Call) -> list[int]:
-    values = [_number(one) for one in call.args]
+def _integers(call: Node) -> list[int]:
+    values = [_number(one) for one in call.items]
     if not all(type(value) is int for value in values):
         raise ValueError("no whole numbers")
     return [int(value) for value in values if value is not None]
 
 
-def _zone(call: ast.Call) -> datetime.timezone | None:
+def _zone(call: Node) -> datetime.timezone | None:
     if not call.keywords:
         return None
-    (keyword,) = call.keywords
-    if keyword.arg != "tzinfo":
+    ((name, zone),) = call.keywords
+    if name != "tzinfo":
         raise ValueError("no tzinfo")
-    if _dotted_name(keyword.value) in ("timezone.utc", "datetime.timezone.utc"):
+    if zone.kind == "name" and zone.value in ("timezone.utc", "datetime.timezone.utc"):
         return datetime.timezone.utc
-    offset = _only_argument(keyword.value, ("timezone", "datetime.timezone"))
+    offset = _only_argument(zone, ("timezone", "datetime.timezone"))
     return datetime.timezone(_timedelta(_called(offset, ("timedelta", "datetime.timedelta"))))
 
 
-def _dotted_name(node: ast.expr) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
-
-
-def _timedelta(call: ast.Call) -> datetime.timedelta:
-    if call.args:
+def _timedelta(call: Node) -> datetime.timedelta:
+    if call.items:
         if _integers(call) != [0] or call.keywords:
             raise ValueError("units by keyword")
         return datetime.timedelta(0)
     values: dict[str, int] = {}
-    for keyword in call.keywords:
-        value = _number(keyword.value)
-        if keyword.arg not in DURATION_UNITS or type(value) is not int:
+    for unit, one in call.keywords:
+        value = _number(one)
+        if unit not in DURATION_UNITS or type(value) is not int:
             raise ValueError("no unit")
-        values[keyword.arg] = value
+        values[unit] = value
     return datetime.timedelta(**values)
 
 
-def _date(call: ast.Call) -> datetime.date:
+def _date(call: Node) -> datetime.date:
     year, month, day = _integers(call)
     return datetime.date(year, month, day)
 
 
-def _date_time(call: ast.Call) -> datetime.datetime:
+def _date_time(call: Node) -> datetime.datetime:
     return datetime.datetime(*_integers(call), tzinfo=_zone(call))  # type: ignore[arg-type, misc]
 
 
-def _time(call: ast.Call) -> datetime.time:
+def _time(call: Node) -> datetime.time:
     return datetime.time(*_integers(call), tzinfo=_zone(call))  # type: ignore[arg-type, misc]
 
 
-_CONSTRUCTORS: dict[type, Callable[[ast.Call], Any]] = {
+_CONSTRUCTORS: dict[type, Callable[[Node], Any]] = {
     datetime.date: _date,
     datetime.datetime: _date_time,
     datetime.time: _time,
     datetime.timedelta: _timedelta,
 }
 
-_READERS: dict[type, Callable[[_Reader, Any, ast.expr], Any]] = {
-    Alias: _Reader.alias,
+_SIMPLE: dict[type, Callable[[_Reader, Any, Node], Any]] = {
     Boolean: _Reader.boolean,
     Choices: _Reader.choices,
-    Collection: _Reader.collection,
     Float: _Reader.float,
     Integer: _Reader.integer,
+    String: _Reader.string,
+    Text: _Reader.text,
+    Written: _Reader.written,
+}
+
+_WITH_PARTS: dict[type, Callable[[_Reader, Any, Node], _Reading]] = {
+    Alias: _Reader.alias,
+    Collection: _Reader.collection,
     Mapping: _Reader.mapping,
     Record: _Reader.record,
     Row: _Reader.row,
-    String: _Reader.string,
-    Text: _Reader.text,
     Union: _Reader.union,
-    Written: _Reader.written,
 }

@@ -1,0 +1,416 @@
+#include "expression/expression_rules.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace tokamata {
+
+using Part = RuleParts::Part;
+using PartId = RuleParts::PartId;
+using Problem = RuleSetError::Problem;
+
+namespace {
+
+const char* words_of(Problem problem) {
+  switch (problem) {
+    case Problem::UnknownRule: return "refers to a rule that there is not";
+    case Problem::Misplaced: return "refers to a rule within a complement, an intersection, lookaround or a terminal";
+    case Problem::NotText: return "holds what is no text by itself: control tokens, edges of tokens, complements, other rules";
+    case Problem::Open: return "holds lookaround that sees beyond a scope of its own";
+    case Problem::Empty: return "accepts the empty text";
+    case Problem::LeftRecursive: return "is left recursive: it begins with itself";
+  }
+  return "";
+}
+
+}  // namespace
+
+RuleSetError::RuleSetError(Problem what, std::uint32_t where)
+    : std::invalid_argument("rule " + std::to_string(where) + " " + words_of(what)), problem(what), rule(where) {}
+
+// ---- cutting ----------------------------------------------------------------------------------
+
+namespace {
+
+// Trees into parts; what trees share, parts share.
+class Cutter {
+ public:
+  explicit Cutter(RuleParts& result, std::size_t rule_count) : result_(result), rule_count_(rule_count) {}
+
+  PartId cut(const ExpressionPtr& tree, std::uint32_t rule) {
+    rule_ = rule;
+    result_.class_borders |= tree->class_borders();
+    return part_of(tree);
+  }
+
+ private:
+  // What a tree without references is, as far as its form tells.
+  struct Facts {
+    bool nullable, text, open;
+  };
+
+  [[noreturn]] void refuse(Problem problem) const { throw RuleSetError(problem, rule_); }
+
+  PartId part_of(const ExpressionPtr& tree) {
+    if (const auto known = known_.find(tree.get()); known != known_.end()) return known->second;
+    const PartId made = tree->has_references() ? std::visit([&](const auto& n) { return of(n); }, tree->node()) : leaf(tree);
+    known_.emplace(tree.get(), made);
+    return made;
+  }
+
+  PartId add(Part part) {
+    result_.parts.push_back(std::move(part));
+    return {static_cast<std::uint32_t>(result_.parts.size() - 1)};
+  }
+
+  PartId leaf(const ExpressionPtr& tree) {
+    if (!tree->control_tokens().empty() || tree->sees_edges()) refuse(Problem::NotText);
+    const Facts facts = facts_of(*tree);
+    if (facts.open) refuse(Problem::Open);
+    if (!facts.text) refuse(Problem::NotText);
+    return add({.kind = Part::Kind::Leaf, .nullable = facts.nullable, .tree = tree});
+  }
+
+  // ---- with references ----
+
+  PartId of(const Expression::Reference& n) {
+    if (n.rule >= rule_count_) refuse(Problem::UnknownRule);
+    return add({.kind = Part::Kind::Reference, .rule = n.rule});
+  }
+  PartId of(const Expression::Concatenation& n) {
+    std::vector<PartId> items = all_of(n.items);
+    const bool nullable = std::ranges::all_of(items, [this](PartId item) { return result_[item].nullable; });
+    return add({.kind = Part::Kind::Concatenation, .nullable = nullable, .items = std::move(items)});
+  }
+  PartId of(const Expression::Union& n) {
+    std::vector<PartId> items = all_of(n.items);
+    const bool nullable = std::ranges::any_of(items, [this](PartId item) { return result_[item].nullable; });
+    return add({.kind = Part::Kind::Union, .nullable = nullable, .items = std::move(items)});
+  }
+  PartId of(const Expression::Repetition& n) {
+    if (n.maximum == 0) return leaf(Expression::literal(""));
+    const PartId body = part_of(n.body);
+    const bool nullable = n.minimum == 0 || result_[body].nullable;
+    return add({.kind = Part::Kind::Repetition, .nullable = nullable, .items = {body}, .minimum = n.minimum, .maximum = n.maximum});
+  }
+  PartId of(const Expression::Scope& n) { return part_of(n.body); }
+  template <class Other>
+  PartId of(const Other&) {
+    refuse(Problem::Misplaced);
+  }
+
+  std::vector<PartId> all_of(const std::vector<ExpressionPtr>& trees) {
+    std::vector<PartId> parts;
+    parts.reserve(trees.size());
+    for (const ExpressionPtr& tree : trees) parts.push_back(part_of(tree));
+    return parts;
+  }
+
+  // ---- without ----
+
+  Facts facts_of(const Expression& tree) {
+    if (const auto known = facts_.find(&tree); known != facts_.end()) return known->second;
+    note_told_apart(tree);
+    const Facts facts = std::visit([&](const auto& n) { return facts_in(n); }, tree.node());
+    facts_.emplace(&tree, facts);
+    return facts;
+  }
+
+  Facts facts_in(const Expression::Empty&) { return {false, true, false}; }
+  Facts facts_in(const Expression::Literal& n) { return {n.bytes.empty(), true, false}; }
+  Facts facts_in(const Expression::CodePoints&) { return {false, true, false}; }
+  Facts facts_in(const Expression::Strings& n) { return {n.automaton->accepting(StringAutomaton::start()), true, false}; }
+  Facts facts_in(const Expression::Numbers&) { return {false, true, false}; }
+  Facts facts_in(const Expression::Everything&) { return {true, false, false}; }
+  Facts facts_in(const Expression::Concatenation& n) {
+    Facts all{true, true, false};
+    for (const ExpressionPtr& item : n.items) {
+      const Facts one = facts_of(*item);
+      all = {all.nullable && one.nullable, all.text && one.text, all.open || one.open};
+    }
+    return all;
+  }
+  Facts facts_in(const Expression::Union& n) {
+    Facts any{false, true, false};
+    for (const ExpressionPtr& item : n.items) {
+      const Facts one = facts_of(*item);
+      any = {any.nullable || one.nullable, any.text && one.text, any.open || one.open};
+    }
+    return any;
+  }
+  Facts facts_in(const Expression::Intersection& n) {
+    Facts all{true, false, false};
+    for (const ExpressionPtr& item : n.items) {
+      const Facts one = facts_of(*item);
+      all = {all.nullable && one.nullable, all.text || one.text, all.open || one.open};
+    }
+    return all;
+  }
+  Facts facts_in(const Expression::Repetition& n) {
+    const Facts body = facts_of(*n.body);
+    return {n.minimum == 0 || body.nullable, body.text, body.open};
+  }
+  Facts facts_in(const Expression::Complement& n) {
+    const Facts body = facts_of(*n.body);
+    return {!body.nullable, false, body.open};
+  }
+  Facts facts_in(const Expression::LookAhead& n) { return {facts_of(*n.rest).nullable, true, true}; }
+  Facts facts_in(const Expression::LookBehind& n) { return {facts_of(*n.prefix).nullable, true, true}; }
+  Facts facts_in(const Expression::Scope& n) {
+    const Facts body = facts_of(*n.body);
+    return {body.nullable, body.text, false};
+  }
+  Facts facts_in(const Expression::Terminal& n) { return facts_of(*n.body); }
+  template <class Other>
+  Facts facts_in(const Other&) {  // control tokens, edges, and other rules
+    refuse(Problem::NotText);
+  }
+
+  // What wide classes do beyond ASCII tells nothing apart that texts could not do without.
+  void note_told_apart(const Expression& tree) {
+    constexpr ByteSet kLeads = ByteSet::range(0xC2, 0xF4);
+    constexpr ByteSet kToAscii = ByteSet::range(0x00, 0x80);
+    if (const auto* const set = std::get_if<Expression::CodePoints>(&tree.node())) {
+      const bool is_wide = kLeads.is_subset_of(set->automaton->full_blocks());
+      result_.told_apart |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
+    } else if (std::holds_alternative<Expression::Literal>(tree.node()) || std::holds_alternative<Expression::Strings>(tree.node())) {
+      result_.told_apart |= tree.class_borders();
+    }
+  }
+
+  RuleParts& result_;
+  std::size_t rule_count_;
+  std::uint32_t rule_ = 0;
+  std::unordered_map<const Expression*, PartId> known_;
+  std::unordered_map<const Expression*, Facts> facts_;
+};
+
+// Pushes the rules that a text of a part may begin with; `met` are parts that were looked at.
+void push_begins(const RuleParts& all, PartId part, std::vector<bool>& met, std::vector<std::uint32_t>& out) {
+  std::vector<PartId> open{part}, touched;
+  while (!open.empty()) {
+    const PartId at = open.back();
+    open.pop_back();
+    if (met[at.value]) continue;
+    met[at.value] = true;
+    touched.push_back(at);
+    const Part& n = all[at];
+    if (n.kind == Part::Kind::Reference) out.push_back(n.rule);
+    for (const PartId item : n.items) {
+      open.push_back(item);
+      if (n.kind == Part::Kind::Concatenation && !all[item].nullable) break;
+    }
+  }
+  for (const PartId at : touched) met[at.value] = false;
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+// Depth first, with a stack of its own.
+void order_rules(RuleParts& all) {
+  enum class Mark : std::uint8_t { New, Open, Done };
+  struct Frame {
+    std::uint32_t rule;
+    std::size_t next = 0;
+  };
+  std::vector<Mark> marks(all.bodies.size(), Mark::New);
+  for (std::uint32_t root = 0; root < all.bodies.size(); ++root) {
+    if (marks[root] != Mark::New) continue;
+    std::vector<Frame> frames{{root}};
+    marks[root] = Mark::Open;
+    while (!frames.empty()) {
+      Frame& frame = frames.back();
+      if (frame.next == all.begins[frame.rule].size()) {
+        marks[frame.rule] = Mark::Done;
+        all.order.push_back(frame.rule);
+        frames.pop_back();
+        continue;
+      }
+      const std::uint32_t begun = all.begins[frame.rule][frame.next++];
+      if (marks[begun] == Mark::Open) throw RuleSetError(Problem::LeftRecursive, begun);
+      if (marks[begun] == Mark::New) {
+        marks[begun] = Mark::Open;
+        frames.push_back({begun});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+ExpressionRuleSet::ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start) {
+  auto all = std::make_shared<RuleParts>();
+  Cutter cutter(*all, bodies.size());
+  for (std::uint32_t rule = 0; rule < bodies.size(); ++rule) {
+    all->bodies.push_back(cutter.cut(bodies[rule], rule));
+    if ((*all)[all->bodies[rule]].nullable) throw RuleSetError(Problem::Empty, rule);
+  }
+  all->start = cutter.cut(start, static_cast<std::uint32_t>(bodies.size()));
+  std::vector<bool> met(all->parts.size(), false);
+  all->begins.resize(bodies.size());
+  for (std::uint32_t rule = 0; rule < bodies.size(); ++rule) push_begins(*all, all->bodies[rule], met, all->begins[rule]);
+  order_rules(*all);
+  parts_ = std::move(all);
+}
+
+std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source) const {
+  return std::make_unique<ExpressionRules>(source, parts_);
+}
+
+// ---- measuring --------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint32_t kEndless = ExpressionNode::kUnspelled;
+
+std::uint32_t finite(std::uint64_t length) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kEndless - 1)); }
+
+}  // namespace
+
+ExpressionId ExpressionRules::start(Arena& arena, Budget& budget) {
+  if (abouts_.empty()) measure(arena, budget);
+  return made(parts_->start, arena, budget);
+}
+
+// The lengths of shortest texts by part, kEndless where there are none: those of leaves are given, and the shortest is
+// settled first, since none is shorter than what it is made of.
+template <class OfLeaf>
+std::vector<std::uint32_t> ExpressionRules::lengths(OfLeaf&& of_leaf, Budget& budget) const {
+  const std::size_t count = parts_->parts.size();
+  std::vector<std::vector<std::uint32_t>> users(count);  // of parts: those that they are items of, or referred to by
+  std::vector<std::size_t> missing(count, 0);            // items of concatenations
+  std::vector<std::uint64_t> sums(count, 0);
+  std::vector<std::uint32_t> lengths(count, kEndless);
+  using Entry = std::pair<std::uint32_t, std::uint32_t>;  // length and part
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  for (std::uint32_t part = 0; part < count; ++part) {
+    budget.step();
+    const Part& n = parts_->parts[part];
+    for (const PartId item : n.items) users[item.value].push_back(part);
+    missing[part] = n.items.size();
+    if (n.kind == Part::Kind::Reference) users[parts_->bodies[n.rule].value].push_back(part);
+    if (n.kind == Part::Kind::Repetition && n.minimum == 0) open.emplace(0, part);
+    if (n.kind != Part::Kind::Leaf) continue;
+    if (const std::uint32_t length = of_leaf(PartId{part}); length != kEndless) open.emplace(length, part);
+  }
+  while (!open.empty()) {
+    const auto [length, settled] = open.top();
+    open.pop();
+    if (lengths[settled] != kEndless) continue;
+    lengths[settled] = length;
+    for (const std::uint32_t user : users[settled]) {
+      budget.step();
+      const Part& n = parts_->parts[user];
+      if (n.kind == Part::Kind::Concatenation) {
+        sums[user] += length;
+        if (--missing[user] == 0) open.emplace(finite(sums[user]), user);
+      } else {
+        const std::uint64_t rounds = n.kind == Part::Kind::Repetition ? std::min<Count>(n.minimum, kEndless) : 1;
+        open.emplace(finite(rounds * length), user);
+      }
+    }
+  }
+  return lengths;
+}
+
+void ExpressionRules::measure(Arena& arena, Budget& budget) {
+  const std::size_t rules = parts_->bodies.size();
+  const auto about_leaf = [&](PartId part) { return arena.node(leaf(part, arena, budget)); };
+  const auto shortest = lengths(
+      [&](PartId part) {
+        const ExpressionId known = leaf(part, arena, budget);
+        return known == Arena::kEmpty ? kEndless : finite(arena.node(known).shortest);
+      },
+      budget);
+  const auto spelled = lengths([&](PartId part) { return about_leaf(part).spelled; }, budget);
+  first_bytes_.assign(rules, {});
+  std::vector<std::optional<ByteSet>> known(parts_->parts.size());
+  for (const std::uint32_t rule : parts_->order) first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, arena, budget);
+  for (std::uint32_t rule = 0; rule < rules; ++rule) {
+    const std::uint32_t body = parts_->bodies[rule].value;
+    abouts_.push_back({.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = true});
+  }
+}
+
+// Those of the rules that it may begin with are known.
+ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena, Budget& budget) {
+  if (known[part.value]) return *known[part.value];
+  budget.step();
+  const Part& n = (*parts_)[part];
+  ByteSet bytes;
+  if (n.kind == Part::Kind::Reference) {
+    bytes = first_bytes_[n.rule];
+  } else if (n.kind == Part::Kind::Leaf) {
+    bytes = arena.first_bytes(leaf(part, arena, budget));
+  } else {
+    for (const PartId item : n.items) {
+      bytes |= first_bytes_of(item, known, arena, budget);
+      if (n.kind == Part::Kind::Concatenation && !(*parts_)[item].nullable) break;
+    }
+  }
+  known[part.value] = bytes;
+  return bytes;
+}
+
+// ---- expressions ------------------------------------------------------------------------------
+
+// What may be empty, though its form does not say so, becomes a terminal, which is known to live.
+ExpressionId ExpressionRules::leaf(PartId part, Arena& arena, Budget& budget) {
+  if (const auto known = made_.find(part.value); known != made_.end()) return known->second;
+  const ExpressionId tree = arena.add(*(*parts_)[part].tree, budget);
+  const ExpressionId result = arena.node(tree).constrained ? arena.terminal(tree, budget) : tree;
+  made_.emplace(part.value, result);
+  return result;
+}
+
+ExpressionId ExpressionRules::made(PartId part, Arena& arena, Budget& budget) {
+  const Part& n = (*parts_)[part];
+  if (n.kind == Part::Kind::Leaf) return leaf(part, arena, budget);
+  if (n.kind == Part::Kind::Reference)
+    return abouts_[n.rule].shortest == kEndless ? Arena::kEmpty : arena.rule(source(), {n.rule});
+  if (const auto known = made_.find(part.value); known != made_.end()) return known->second;
+  budget.step();
+  std::vector<ExpressionId> items;
+  for (const PartId item : n.items) items.push_back(made(item, arena, budget));
+  const ExpressionId result = n.kind == Part::Kind::Concatenation ? arena.concatenate_all(items, budget)
+                              : n.kind == Part::Kind::Union       ? arena.unite(items)
+                                                                  : arena.repeat(items[0], n.minimum, n.maximum);
+  made_.emplace(part.value, result);
+  return result;
+}
+
+ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) {
+  const auto key = [byte](std::uint32_t of) { return (std::uint64_t{of} << 8) | byte; };
+  const auto is_known = [&](std::uint32_t of) { return !first_bytes_[of].contains(byte) || derivatives_.contains(key(of)); };
+  std::vector<std::uint32_t> open{rule.value};
+  while (!open.empty()) {
+    budget.step();
+    const std::uint32_t at = open.back();
+    const std::size_t before = open.size();
+    if (!is_known(at))
+      for (const std::uint32_t begun : parts_->begins[at])
+        if (!is_known(begun)) open.push_back(begun);
+    if (open.size() > before) continue;
+    open.pop_back();
+    if (is_known(at)) continue;
+    const ExpressionId result = arena.derivative(body(at, arena, budget), byte, budget);
+    derivatives_.emplace(key(at), result);
+  }
+  const auto known = derivatives_.find(key(rule.value));
+  return known == derivatives_.end() ? Arena::kEmpty : known->second;
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void ExpressionRules::forget_expressions() {
+  made_.clear();
+  derivatives_.clear();
+}
+
+std::size_t ExpressionRules::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 48;
+  return (made_.size() + derivatives_.size()) * kMapEntry + abouts_.capacity() * sizeof(About) +
+         first_bytes_.capacity() * sizeof(ByteSet);
+}
+
+}  // namespace tokamata
