@@ -148,8 +148,9 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
 
 // ---- other names ------------------------------------------------------------------------------
 
+// `rest`, where it is known, is what may still be written of the name.
 ExpressionId JsonRules::other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line,
-                                    const Work& work) {
+                                    const Work& work, std::optional<ExpressionId> rest) {
   const Choice& next = choice(object, work);
   const Rule wanted{Form::Other, object, 0, name_class, record_number(record), line};
   constexpr std::uint32_t kSpare = 4;  // bytes that tell a name from all that are taken
@@ -157,6 +158,7 @@ ExpressionId JsonRules::other_names(std::uint32_t object, std::uint32_t name_cla
   if (name_class == kDeclared)
     for (const Choice::Name& name : next.names) length = std::max(length, 6 * name.length);
   const RuleId id = rule(wanted, length);
+  if (rest) cores_.insert_or_assign(id.value, *rest);
   return core(id, work) == Arena::kEmpty ? Arena::kEmpty : expression(id, work);
 }
 
@@ -171,7 +173,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     if (declared && is_among(orders_[object.order]->names, *declared)) return true;
     return std::ranges::binary_search(text_sets_[object.others], name);
   };
-  if (rest != Arena::kEmpty) return other_names(rule.subject, rule.high, record + static_cast<char>(byte), rule.line, work);
+  if (rest != Arena::kEmpty) return other_names(rule.subject, rule.high, record + static_cast<char>(byte), rule.line, work, rest);
   if (byte != '"' || !work.arena.node(before).nullable) return Arena::kEmpty;
   const std::string name = read_string(record);
   Object after = object;

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -142,7 +143,8 @@ class JsonRules : public Rules {
   ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
   ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
   ExpressionId names(std::uint32_t object, Line line, const Work& work);
-  ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line, const Work& work);
+  ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line, const Work& work,
+                           std::optional<ExpressionId> rest = std::nullopt);
   ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
   Object after_declared(Object object, const Choice::Name& name);
   void add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
