@@ -11,6 +11,7 @@ Cost: linear in the schema, but for ``oneOf``, which is quadratic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +27,19 @@ from tokamata.patterns.json_schema.text import is_text
 if TYPE_CHECKING:
     from tokamata.patterns.json_schema.reading import Reader
 
-__all__ = ["language_of_strings", "other_keys"]
+__all__ = ["language_of_strings", "only_name", "other_keys"]
+
+_ONE_NAME = re.compile(r"\^((?:[A-Za-z0-9_ /-]|\\[.$/|*+?^()\[\]{}\\])+)\$")
 
 _MOST_NESTING = 40
 _MOST_LENGTH = 1_000_000_000
 _EVERY_CODE_POINT = [(0, 0x10FFFF)]
+
+
+def only_name(pattern: str) -> str | None:
+    """The name of a pattern that has but one, such as ``^user\\.name$``, which is as good as declared."""
+    found = _ONE_NAME.fullmatch(pattern)
+    return re.sub(r"\\(.)", r"\1", found[1]) if found else None
 
 
 def other_keys(
@@ -42,12 +51,16 @@ def other_keys(
 ) -> int | str:
     """The node for: all other keys have values in ``node``; or why that cannot be said."""
     others = list(languages)
+    declared = [name for name in names if is_text(name)]
     for pattern in patterns:
+        if (name := only_name(pattern)) is not None:
+            declared.append(name)
+            continue
         language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             return f"{language} {pattern!r:.100}"
         others.append(language)
-    return reader.table.others([name for name in names if is_text(name)], others, node)
+    return reader.table.others(declared, others, node)
 
 
 def language_of_strings(reader: Reader, schema: Any) -> _core.Expression | str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
-from tokamata.patterns.json_schema.key_languages import language_of_strings, other_keys
+from tokamata.patterns.json_schema.key_languages import language_of_strings, only_name, other_keys
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
 from tokamata.patterns.json_schema.keywords.strings import pattern_expression
 from tokamata.patterns.json_schema.table import ALL_TYPES, OBJECT
@@ -55,6 +55,9 @@ def pattern_properties(reader: Reader, schema: dict[str, Any], value: Any, opera
         if type(pattern) is not str:
             raise Fault(schema, "patternProperties", pattern, "regular expressions, as strings")
         node = reader.read(subschema)
+        if (name := only_name(pattern)) is not None:
+            operands.append(reader.table.property(name, node))
+            continue
         language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             if node != reader.anything:
