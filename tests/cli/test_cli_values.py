@@ -134,7 +134,6 @@ def test_validators_that_refuse(model_folder: Path) -> None:
         (("--type", "nowhere.py:Thing"), "no file"),
         (("--type", "things_of_cli:Nothing"), "has no 'Nothing'"),
         (("--type", "things_of_cli:broken"), "keyword"),
-        (("--type", "things_of_cli:Thing", "--syntax", "python"), "recursive"),
         (("--type", "things_of_cli:Flat", "--syntax", "python", "--order", "any"), "how JSON is written"),
         (("--regex", "a", "--spelling", "any"), "how JSON is written"),
         (("--regex", "a", "--syntax", "json"), "goes with --type"),
