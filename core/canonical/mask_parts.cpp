@@ -371,12 +371,10 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
   }
   std::vector<ExpressionId> others;
   for (const ExpressionId alternative : arena.unfolded(bytes.expression(key.state), budget)) {
-    const ExpressionNode n = arena.node(alternative);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionId head = is_pair ? n.head() : alternative;
+    const auto [head, tail] = arena.split(alternative);
     if (arena.node(head).kind == Kind::Terminal)
-      add_terminal(part, judge, key, head, is_pair ? arena.settled(n.tail()) : Arena::kEpsilon, budget);
-    else if (alternative != Arena::kEpsilon && n.kind != Kind::Suspect)
+      add_terminal(part, judge, key, head, arena.settled(tail), budget);
+    else if (alternative != Arena::kEpsilon && arena.node(alternative).kind != Kind::Suspect)
       others.push_back(alternative);
   }
   if (others.empty()) return;

@@ -12,11 +12,9 @@ void append(std::string& key, std::uint64_t value) {
 
 // The loop over a wide class of code points that an alternative begins with, if it does.
 std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative) {
-  const ExpressionNode& n = arena.node(alternative);
-  const bool is_pair = n.kind == Kind::Concatenation;
-  const ExpressionId head = is_pair ? n.head() : alternative;
+  const auto [head, tail] = arena.split(alternative);
   const bool is_repetition = arena.node(head).kind == Kind::Repetition;
-  ClassLoop loop{head, is_pair ? n.tail() : Arena::kEpsilon, {}, {}, {}, is_repetition ? arena.node(head).maximum : 1};
+  ClassLoop loop{head, tail, {}, {}, {}, is_repetition ? arena.node(head).maximum : 1};
   const ExpressionNode& body = is_repetition ? arena.node(arena.node(head).body()) : arena.node(head);
   if (body.kind == Kind::Bytes) {
     const ByteSet& set = arena.byte_set(body);
@@ -56,12 +54,10 @@ Factors factors_of(Arena& arena, ExpressionId expression) {
       factors.loops.push_back(std::move(*loop));
       continue;
     }
-    const ExpressionNode n = arena.node(alternative);  // a copy: nodes move when the arena grows
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? arena.node(n.head()) : n;
-    if (is_pair && head.kind == Kind::Repetition && head.minimum == 0 && open.size() + factors.others.size() < kMost) {
-      factors.others.push_back(arena.concatenate(arena.repeat(head.body(), 1, head.maximum), n.tail()));
-      const ExpressionId tail = n.tail();
+    const auto [first, tail] = arena.split(alternative);
+    const ExpressionNode head = arena.node(first);  // a copy: nodes move when the arena grows
+    if (tail != Arena::kEpsilon && head.kind == Kind::Repetition && head.minimum == 0 && open.size() + factors.others.size() < kMost) {
+      factors.others.push_back(arena.concatenate(arena.repeat(head.body(), 1, head.maximum), tail));
       const auto rest = arena.alternatives(tail);
       open.insert(open.end(), rest.begin(), rest.end());
     } else {

@@ -57,9 +57,8 @@ namespace {
 
 void add_loops(const Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
   for (ExpressionId alternative : arena.alternatives(expression)) {
-    const ExpressionNode& n = arena.node(alternative);
-    if (!n.spellable_by_bytes()) continue;
-    const ExpressionNode& head = n.kind == Kind::Concatenation ? arena.node(n.head()) : n;
+    if (!arena.node(alternative).spellable_by_bytes()) continue;
+    const ExpressionNode& head = arena.node(arena.split(alternative).head);
     if (head.kind == Kind::Terminal) add_loops(arena, head.body(), whole_leads, loops);
     if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);

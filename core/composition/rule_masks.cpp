@@ -1,5 +1,4 @@
-// Masks of states that hold rules: terminals by their parts, all else by a walk, and what the sketch cannot judge
-// by asking.  Part of TokenAutomaton.
+// Masks of expressions that hold rules: terminals by their parts, all else by a walk.  Part of TokenAutomaton.
 //
 // Problem.  Every place of a JSON text is a state of its own, and most are met once; a walk of the vocabulary for
 // each would cost a hundred times what is new about it.
@@ -9,8 +8,6 @@
 // spell after it, where whatever follows the terminal is followed in the same way.
 // Example.  {"a": "x|  in an object with members a and b: the part of a string's rest, which most tokens are in; behind it the
 // remainders of  ",  "}  ","b  …, of which  ,  and  }  and  ,"b  fit what follows.
-// A mask is made of the *sketches* of a state (expression/rules.hpp), which many states share.  Tokens that begin with what
-// a sketch refuses are taken out of its mask; where it is suspect, tokens are asked for one by one.
 // Cost.  A few microseconds, and one or two for each alternative that some token goes on with.
 // Not taken: one walk of the trie with all alternatives in step (a state of the byte automaton for every byte).
 
@@ -133,10 +130,9 @@ class TokenAutomaton::RuleMaskMaker {
         parts_.emplace_back(arena_.settled(joined(part, behind)), kNothing);
       } else if (n.kind == Kind::Union) {
         for (const ExpressionId item : arena_.items(n)) parts_.emplace_back(item, behind);
-      } else if (n.kind == Kind::Concatenation) {
-        open_head(spot, n.head(), n.tail(), behind);
       } else {
-        open_head(spot, part, Arena::kEpsilon, behind);
+        const auto [head, tail] = arena_.split(part);
+        open_head(spot, head, tail, behind);
       }
     }
   }
@@ -162,10 +158,8 @@ class TokenAutomaton::RuleMaskMaker {
 
   void add_ways(Spot spot, ExpressionId expression) {
     for (const ExpressionId alternative : arena_.unfolded(expression, budget_)) {
-      const ExpressionNode n = arena_.node(alternative);
-      const bool is_pair = n.kind == Kind::Concatenation;
-      const ExpressionId head = is_pair ? n.head() : alternative;
-      if (may_begin(spot, arena_.node(head))) ways_.push_back({spot, head, put(is_pair ? n.tail() : Arena::kEpsilon, kNothing)});
+      const auto [head, tail] = arena_.split(alternative);
+      if (may_begin(spot, arena_.node(head))) ways_.push_back({spot, head, put(tail, kNothing)});
     }
   }
 
@@ -450,83 +444,8 @@ class TokenAutomaton::RuleMaskMaker {
   std::map<Spot, std::vector<ExpressionId>> walked_, waiting_;
 };
 
-TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
-  std::vector<ExpressionId> all;
-  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(place.state), budget)) all.push_back(sketch.expression);
-  return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
-}
-
-// Sketches of a state with the tokens that each refuses, those that refuse none in one.
-std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state, Budget& budget) {
-  const TokenTrie& trie = vocabulary_->trie();
-  std::vector<ExpressionId> whole;
-  std::vector<SketchCut> cuts;
-  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(state), budget)) {
-    std::vector<TokenRange> refused;
-    for (const std::string& text : sketch.refused)
-      if (const std::optional<NodeId> node = trie.find(text)) refused.push_back({trie.node(*node).tokens_begin, trie.node(*node).tokens_end});
-    if (refused.empty())
-      whole.push_back(sketch.expression);
-    else
-      cuts.push_back({sketch.expression, std::move(refused)});
-  }
-  if (const ExpressionId all = automaton_.arena().unite(whole); all != Arena::kEmpty) cuts.push_back({all, {}});
-  return cuts;
-}
-
-// The state that holds the mask of a sketch.
-StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
-  const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
-  if (data(holder).mask) return holder;
-  RuleMask made = RuleMaskMaker(*this, budget).make(automaton_.expression(holder));
-  auto mask = std::make_shared<Mask>();
-  mask->serial = next_serial_++;
-  mask->words = std::move(made.words);
-  mask->set_bits = mask->open_tokens = count_bits(mask->words);
-  if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
-  data(holder).most_after = made.most;
-  parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
-  if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
-  remember(holder, std::move(mask));
-  return holder;
-}
-
-void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
-  const TokenTrie& trie = vocabulary_->trie();
-  const std::vector<SketchCut> cuts = sketch_cuts(state, budget);
-  std::vector<std::uint32_t> suspects;
-  std::uint64_t most = 0;
-  Words words;  // of several masks, or of one that is cut
-  StateId holder = state;
-  for (const SketchCut& cut : cuts) {
-    holder = made_rule_mask(cut.sketch, budget);
-    most = std::max(most, data(holder).most_after);
-    if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
-      suspects.insert(suspects.end(), known->second.begin(), known->second.end());
-    if (cuts.size() == 1 && cut.refused.empty()) break;
-    Words own = data(holder).mask->words;
-    for (const TokenRange& range : cut.refused)
-      for (std::uint32_t i = range.begin; i < range.end; ++i) own[trie.order()[i] / 32] &= ~(1u << (trie.order()[i] % 32));
-    if (words.empty())
-      words = std::move(own);
-    else
-      std::ranges::transform(words, own, words.begin(), std::bit_or());
-  }
-  const auto is_set = [&](std::uint32_t token) {
-    return (((words.empty() ? data(holder).mask->words : words)[token / 32] >> (token % 32)) & 1) != 0;
-  };
-  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
-  if (!suspects.empty() && words.empty()) words = data(holder).mask->words;
-  data(state).most_after = most;
-  data(state).mask_state = words.empty() ? holder : state;
-  if (words.empty()) return;
-  for (const std::uint32_t token : suspects) words[token / 32] &= ~(1u << (token % 32));
-  auto mask = std::make_shared<Mask>();
-  mask->serial = next_serial_++;
-  mask->words = std::move(words);
-  mask->set_bits = mask->open_tokens = count_bits(mask->words);
-  if (automaton_.accepting(state)) mask->open_tokens -= vocabulary_->stop().size();
-  remember(state, std::move(mask));
+TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(ExpressionId expression, Budget& budget) {
+  return RuleMaskMaker(*this, budget).make(expression);
 }
 
 }  // namespace tokamata

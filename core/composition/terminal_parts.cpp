@@ -1,6 +1,5 @@
 // What terminals do to the vocabulary (vocabulary/terminal_part.hpp), by a walk for each.  Part of TokenAutomaton.
 
-#include <functional>
 
 #include "composition/token_automaton.hpp"
 

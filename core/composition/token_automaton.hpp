@@ -158,7 +158,7 @@ class TokenAutomaton {
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
 
-  // Of states that hold rules: rule_masks.cpp, terminal_parts.cpp.
+  // Of states that hold rules: sketch_masks.cpp, rule_masks.cpp, terminal_parts.cpp.
   struct RuleMask {
     Words words;
     std::vector<std::uint32_t> suspects;  // tokens that must be asked for
@@ -170,6 +170,7 @@ class TokenAutomaton {
   };
   TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   class RuleMaskMaker;
+  RuleMask make_rule_mask(ExpressionId expression, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);
   struct SketchCut {
     ExpressionId sketch;

@@ -300,13 +300,11 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
   if (head == kEpsilon) return tail;
   if (tail == kEpsilon || head == kStub) return head;
   if (const std::optional<Counted> run = class_run(head)) {
-    const ExpressionNode rest = node(tail);  // a copy: nodes move when the arena grows
-    const bool is_pair = rest.kind == Kind::Concatenation;
-    const std::optional<Counted> next = class_run(is_pair ? rest.head() : tail);
+    const auto [second, rest] = split(tail);
+    const std::optional<Counted> next = class_run(second);
     const auto sum = [](Count a, Count b) { return a == kUnbounded || b == kUnbounded ? kUnbounded : a + b; };
     if (next && next->body == run->body && run->minimum < kLargestProduct && next->minimum < kLargestProduct)
-      return pair(repeat(run->body, run->minimum + next->minimum, sum(run->maximum, next->maximum)),
-                  is_pair ? rest.tail() : kEpsilon);
+      return pair(repeat(run->body, run->minimum + next->minimum, sum(run->maximum, next->maximum)), rest);
   }
   const ExpressionNode& h = node(head);
   const ExpressionNode& t = node(tail);
@@ -680,15 +678,15 @@ std::int64_t Arena::blame(ExpressionId expression) const {
     // The outermost repetition near the front of this alternative that has a place in the pattern.
     ExpressionId rest = item;
     for (unsigned link = 0; link < kMostBlamed; ++link) {
-      const ExpressionNode& n = node(rest);
-      const ExpressionNode& head = n.kind == Kind::Concatenation ? node(n.head()) : n;
+      const auto [first, tail] = split(rest);
+      const ExpressionNode& head = node(first);
       const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();
       if (place != positions_.end()) {
         if (++votes[place->second] > (worst < 0 ? 0u : votes[worst])) worst = place->second;
         break;
       }
-      if (n.kind != Kind::Concatenation) break;
-      rest = n.tail();
+      if (tail == kEpsilon) break;
+      rest = tail;
     }
   }
   return worst;

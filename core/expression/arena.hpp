@@ -25,8 +25,9 @@
 //                   vocabulary is asked once for all that may follow (vocabulary/terminal_part.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
 //   suspect         accepts the empty text, at the end of what is suspect, so that it is that to its very end.
-//   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so that an
-//                   ambiguous text has no stack for each of its readings: r·s beside r·t is r·(s|t).  Commit never stands in front of a state: what follows it is committed then.
+//   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so
+//                   that an ambiguous text has no stack for each of its readings: r·s beside r·t is r·(s|t).
+//   commit          never in front of a state: what follows it is committed then.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
 // Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
@@ -160,6 +161,14 @@ class Arena {
   // Sketches of an expression, in front of all that is to come: one of whatever refuses nothing and one for each
   // alternative that does.
   std::vector<Sketch> sketches(ExpressionId expression, Budget& budget);
+  // What an expression begins with, and what follows that: of one that is no concatenation, itself and kEpsilon.
+  struct Split {
+    ExpressionId head, tail;
+  };
+  Split split(ExpressionId expression) const {
+    const ExpressionNode& n = node(expression);
+    return n.kind == Kind::Concatenation ? Split{n.head(), n.tail()} : Split{expression, kEpsilon};
+  }
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }

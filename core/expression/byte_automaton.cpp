@@ -48,8 +48,7 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
 
 bool ByteAutomaton::begins_with_rule(ExpressionId expression) const {
   return std::ranges::any_of(arena_.alternatives(expression), [this](ExpressionId alternative) {
-    const ExpressionNode& n = arena_.node(alternative);
-    return (n.kind == Kind::Concatenation ? arena_.node(n.head()) : n).kind == Kind::Rule;
+    return arena_.node(arena_.split(alternative).head).kind == Kind::Rule;
   });
 }
 

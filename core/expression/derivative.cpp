@@ -224,10 +224,8 @@ ExpressionId Arena::at_edge(ExpressionId expression, Budget& budget) {
   const auto given = alternatives(expression);
   for (ExpressionId alternative : std::vector<ExpressionId>(given.begin(), given.end())) {
     budget.step();
-    const ExpressionNode n = node(alternative);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? node(n.head()) : n;
-    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    const auto [first, tail] = split(alternative);
+    const ExpressionNode head = node(first);
     if (head.kind == Kind::OneToken) {
       if (head.second == static_cast<std::uint32_t>(Phase::Inside))
         out.push_back(at_edge(tail, budget));
@@ -307,9 +305,7 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget
   ByteSet bytes;
   for (ExpressionId at : std::vector<ExpressionId>(all.begin(), all.end())) {
     while (true) {
-      const ExpressionNode n = node(at);
-      const bool is_pair = n.kind == Kind::Concatenation;
-      const ExpressionId head = is_pair ? n.head() : at;
+      const auto [head, tail] = split(at);
       const ExpressionNode leaf = node(head);
       if (leaf.kind == Kind::Rule)
         bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
@@ -318,8 +314,8 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget
         return std::nullopt;
       else
         bytes |= first_bytes(head);
-      if (!leaf.nullable || !is_pair) break;
-      at = n.tail();
+      if (!leaf.nullable || tail == kEpsilon) break;
+      at = tail;
       if (node(at).kind == Kind::Union) return std::nullopt;
     }
   }

@@ -147,21 +147,19 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
       found.push_back({sketch, std::move(refused)});
   };
   for (const ExpressionId front : fronts(expression)) {
-    const ExpressionNode n = node(front);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? node(n.head()) : n;
-    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    const auto [first, tail] = split(front);
+    const ExpressionNode head = node(first);
     const bool is_optional = head.kind == Kind::Repetition && head.minimum == 0 && head.maximum == 1;
     const std::optional<std::uint8_t> byte = only_byte(is_optional ? node(head.body()) : head);
     if (head.kind == Kind::Rule) {
       const ExpressionId rest = sketched(tail, budget);
-      for (Sketch& first : rules_[head.first]->sketches(head.rule(), *this, budget))
-        add(concatenate(first.expression, rest), std::move(first.refused));
+      for (Sketch& of_rule : rules_[head.first]->sketches(head.rule(), *this, budget))
+        add(concatenate(of_rule.expression, rest), std::move(of_rule.refused));
     } else if (byte && lead > 0) {
       for (Sketch& further : sketches(tail, lead - 1, budget)) {
         std::vector<std::string> refused = is_optional ? further.refused : std::vector<std::string>();
         for (const std::string& text : further.refused) refused.push_back(static_cast<char>(*byte) + text);
-        add(concatenate(is_pair ? n.head() : front, further.expression), std::move(refused));
+        add(concatenate(first, further.expression), std::move(refused));
       }
     } else {
       others.push_back(sketched(front, budget));
@@ -176,17 +174,13 @@ std::vector<ExpressionId> Arena::fronts(ExpressionId expression) {
   while (!open.empty()) {
     const ExpressionId at = rotated(open.back());
     open.pop_back();
-    const ExpressionNode n = node(at);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const auto [first, tail] = split(at);
+    const ExpressionNode head = node(first);
     if (head.kind != Kind::Union) {
       found.push_back(at);
       continue;
     }
-    for (std::uint32_t i = head.second; i-- > 0;) {
-      const ExpressionId item = items_[head.first + i];
-      open.push_back(is_pair ? concatenate(item, n.tail()) : item);
-    }
+    for (std::uint32_t i = head.second; i-- > 0;) open.push_back(concatenate(items_[head.first + i], tail));
   }
   return found;
 }
@@ -196,17 +190,16 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    const ExpressionNode n = node(at);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? node(n.head()) : n;
+    const auto [first, tail] = split(at);
+    const ExpressionNode head = node(first);
     const auto add = [&](ExpressionId way) { std::ranges::copy(fronts(way), std::back_inserter(open)); };
     if (head.kind == Kind::Rule) {
       if (const auto body = rules_[head.first]->unfolded(head.rule(), *this, budget)) {
-        add(is_pair ? concatenate(*body, n.tail()) : *body);
+        add(concatenate(*body, tail));
         continue;
       }
-    } else if (is_pair && head.nullable && !head.open) {
-      add(n.tail());
+    } else if (tail != kEpsilon && head.nullable && !head.open) {
+      add(tail);
     }
     found.push_back(at);
   }

@@ -91,11 +91,9 @@ void Arena::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
 void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
   std::vector<Counted> counted;
   for (ExpressionId item : alternatives) {
-    const ExpressionNode& n = node(item);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode& head = is_pair ? node(n.head()) : n;
-    if (head.kind == Kind::Repetition)
-      counted.push_back({head.body(), is_pair ? n.tail() : kEpsilon, head.minimum, head.maximum});
+    const auto [first, tail] = split(item);
+    const ExpressionNode& head = node(first);
+    if (head.kind == Kind::Repetition) counted.push_back({head.body(), tail, head.minimum, head.maximum});
   }
   if (counted.size() < 2) return;
   std::ranges::sort(counted, [](const Counted& a, const Counted& b) {
@@ -114,11 +112,7 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
   }
   if (kept + 1 == counted.size()) return;
   counted.resize(kept + 1);
-  std::erase_if(alternatives, [&](ExpressionId item) {
-    const ExpressionNode& n = node(item);
-    return n.kind == Kind::Repetition ||
-           (n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Repetition);
-  });
+  std::erase_if(alternatives, [&](ExpressionId item) { return node(split(item).head).kind == Kind::Repetition; });
   for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
   std::ranges::sort(alternatives);
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
@@ -142,10 +136,8 @@ void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
   while (!open.empty()) {
     const ExpressionId item = rotated(open.back());
     open.pop_back();
-    const ExpressionNode n = node(item);
-    const bool is_pair = n.kind == Kind::Concatenation;
-    const ExpressionNode head = is_pair ? node(n.head()) : n;
-    const ExpressionId tail = is_pair ? n.tail() : kEpsilon;
+    const auto [first, tail] = split(item);
+    const ExpressionNode head = node(first);
     if (!awaits_rule(item) || head.kind == Kind::Rule) {
       push_alternative(item, alternatives);
     } else if (head.kind == Kind::Union) {
@@ -164,21 +156,15 @@ void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
 
 // Joins those that a rule may begin and that have one head; whether there were any.
 bool Arena::join_heads(std::vector<ExpressionId>& alternatives) {
-  struct Waiting {
-    ExpressionId head, tail;
-  };
-  std::vector<Waiting> waiting;
+  std::vector<Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
-    const ExpressionNode& n = node(item);
-    if (!awaits_rule(item))
-      others.push_back(item);
-    else if (n.kind == Kind::Concatenation)
-      waiting.push_back({n.head(), n.tail()});
+    if (awaits_rule(item))
+      waiting.push_back(split(item));
     else
-      waiting.push_back({item, kEpsilon});
+      others.push_back(item);
   }
-  std::ranges::sort(waiting, {}, [](const Waiting& one) { return std::pair(one.head, one.tail); });
+  std::ranges::sort(waiting, {}, [](const Split& one) { return std::pair(one.head, one.tail); });
   bool is_joined = false;
   for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
     std::vector<ExpressionId> tails;

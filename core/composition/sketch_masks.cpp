@@ -1,0 +1,97 @@
+// Masks of states by their sketches, which many states share.  Part of TokenAutomaton.
+//
+// Problem.  What a text has written decides what it may write much later (expression/rules.hpp), so no two states need be
+// alike, though most of their masks are.
+// How.  A state has the masks of its sketches, each made once (rule_masks.cpp).  Tokens that begin with what a sketch
+// refuses are taken out as runs of the trie; tokens on whose way a sketch is suspect are asked for one by one, of the
+// state itself.
+// Example.  {"a": 1, "|  where any names may stand: the mask of  names of no list , less the tokens that begin with  a" .
+// Cost.  One look for each sketch, a few words for each run cut, one step for each suspect token.
+
+#include <algorithm>
+#include <functional>
+
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
+  std::vector<ExpressionId> all;
+  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(place.state), budget)) all.push_back(sketch.expression);
+  return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
+}
+
+// Sketches of a state with the tokens that each refuses, those that refuse none in one.
+std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state, Budget& budget) {
+  const TokenTrie& trie = vocabulary_->trie();
+  std::vector<ExpressionId> whole;
+  std::vector<SketchCut> cuts;
+  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(state), budget)) {
+    std::vector<TokenRange> refused;
+    for (const std::string& text : sketch.refused)
+      if (const std::optional<NodeId> node = trie.find(text)) refused.push_back({trie.node(*node).tokens_begin, trie.node(*node).tokens_end});
+    if (refused.empty())
+      whole.push_back(sketch.expression);
+    else
+      cuts.push_back({sketch.expression, std::move(refused)});
+  }
+  if (const ExpressionId all = automaton_.arena().unite(whole); all != Arena::kEmpty) cuts.push_back({all, {}});
+  return cuts;
+}
+
+// The state that holds the mask of a sketch.
+StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
+  const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
+  if (data(holder).mask) return holder;
+  RuleMask made = make_rule_mask(automaton_.expression(holder), budget);
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->words = std::move(made.words);
+  mask->set_bits = mask->open_tokens = count_bits(mask->words);
+  if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
+  data(holder).most_after = made.most;
+  parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
+  if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
+  remember(holder, std::move(mask));
+  return holder;
+}
+
+void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
+  const TokenTrie& trie = vocabulary_->trie();
+  const std::vector<SketchCut> cuts = sketch_cuts(state, budget);
+  std::vector<std::uint32_t> suspects;
+  std::uint64_t most = 0;
+  Words words;  // of several masks, or of one that is cut
+  StateId holder = state;
+  for (const SketchCut& cut : cuts) {
+    holder = made_rule_mask(cut.sketch, budget);
+    most = std::max(most, data(holder).most_after);
+    if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
+      suspects.insert(suspects.end(), known->second.begin(), known->second.end());
+    if (cuts.size() == 1 && cut.refused.empty()) break;
+    Words own = data(holder).mask->words;
+    for (const TokenRange& range : cut.refused)
+      for (std::uint32_t i = range.begin; i < range.end; ++i) own[trie.order()[i] / 32] &= ~(1u << (trie.order()[i] % 32));
+    if (words.empty())
+      words = std::move(own);
+    else
+      std::ranges::transform(words, own, words.begin(), std::bit_or());
+  }
+  const auto is_set = [&](std::uint32_t token) {
+    return (((words.empty() ? data(holder).mask->words : words)[token / 32] >> (token % 32)) & 1) != 0;
+  };
+  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
+  if (!suspects.empty() && words.empty()) words = data(holder).mask->words;
+  data(state).most_after = most;
+  data(state).mask_state = words.empty() ? holder : state;
+  if (words.empty()) return;
+  for (const std::uint32_t token : suspects) words[token / 32] &= ~(1u << (token % 32));
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->words = std::move(words);
+  mask->set_bits = mask->open_tokens = count_bits(mask->words);
+  if (automaton_.accepting(state)) mask->open_tokens -= vocabulary_->stop().size();
+  remember(state, std::move(mask));
+}
+
+}  // namespace tokamata
