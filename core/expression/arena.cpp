@@ -100,7 +100,7 @@ std::size_t Arena::memory_bytes() const {
   return of_rules + numbers + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
          (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
-          text_lengths_.size()) * kMapEntry +
+          texts_.size()) * kMapEntry +
          first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
 }
 
@@ -312,6 +312,7 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
   return intern({.kind = Kind::Concatenation,
                  .nullable = h.nullable && t.nullable,
                  .counts_past_reach = !constrained && (h.counts_past_reach || t.counts_past_reach),
+                 .windowed = (h.windowed || t.windowed) && !h.open && !h.behind && !t.behind,
                  .open = h.open || t.open,
                  .behind = h.behind || t.behind,
                  .constrained = constrained,

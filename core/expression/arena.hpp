@@ -67,6 +67,7 @@ struct ExpressionNode {
   Kind kind;
   bool nullable : 1 = false;            // accepts the empty text, where what is open is decided here and now
   bool counts_past_reach : 1 = false;   // somewhere counts to more than a token is long
+  bool windowed : 1 = false;            // somewhere counts characters to more than that, beside something else
   bool open : 1 = false;                // has a lookaround that sees beyond it
   bool behind : 1 = false;              // has a lookbehind, to be kept up to date while it waits
   bool constrained : 1 = false;         // may be empty without being the empty expression
@@ -169,6 +170,8 @@ class Arena {
     const ExpressionNode& n = node(expression);
     return n.kind == Kind::Concatenation ? Split{n.head(), n.tail()} : Split{expression, kEpsilon};
   }
+  // Says which expression a character of a JSON string is: characters.cpp.
+  void note_character(ExpressionId character, Budget& budget);
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
@@ -322,6 +325,17 @@ class Arena {
   ExpressionId wrap(Kind kind, ExpressionId body);
   ExpressionId guarded(ExpressionId expression, ExpressionId guard);
   std::span<const ExpressionId> conjuncts(const ExpressionId& id) const;
+
+  // Counts of characters beside other conjuncts: characters.cpp.
+  bool counts_characters(const ExpressionNode& n) const;
+  bool is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts);
+  bool is_of_characters(ExpressionId expression);
+  template <class Add>
+  bool add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add);
+  void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
+  // What stands beside counts that no token comes near to.
+  std::optional<ExpressionId> without_far_counts(std::span<const ExpressionId> conjuncts);
+
   bool is_skippable(const ExpressionNode& n) const { return n.nullable && !n.open; }
   bool is_all_text(ExpressionId expression) const;
   ExpressionId condition(ExpressionId expression);
@@ -354,6 +368,14 @@ class Arena {
   ExpressionId add_grammar(const std::shared_ptr<const RuleSet>& rules, Budget& budget);
   ExpressionId terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest);
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
+  // The first step of a text that a search found: its byte, what is left then, and the length of all of it.
+  struct TextStep {
+    std::uint32_t length;  // or kNoText: there is none
+    std::uint8_t byte;
+    ExpressionId next;
+  };
+  static constexpr std::uint32_t kNoText = ~std::uint32_t{0};
+  TextStep found_text(ExpressionId expression, Budget& budget);
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
   template <class Concerns, class Key, class OfRule>
   ExpressionId with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
@@ -387,7 +409,12 @@ class Arena {
   std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
   std::unordered_map<std::uint64_t, ExpressionId> sketched_;
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
-  std::unordered_map<std::uint32_t, std::uint32_t> text_lengths_;  // of bodies that were searched; kNoText: none
+  std::unordered_map<std::uint32_t, TextStep> texts_;  // of bodies that were searched
+  ExpressionId character_ = kEmpty;  // of a JSON string, where one is noted
+  ExpressionId behind_backslash_ = kEmpty;
+  ByteSet stand_for_themselves_;
+  std::unordered_map<std::uint64_t, ExpressionId> escape_steps_;  // by what is left of an escape and byte
+  std::unordered_map<std::uint32_t, bool> of_characters_;
   ByteSet class_borders_;
   ByteSet told_apart_by_rules_;
   ByteSet pattern_bytes_;

@@ -92,6 +92,7 @@ ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
   // All texts beside something that is text says nothing.
   if (std::ranges::any_of(flat, [&](ExpressionId item) { return node(item).text && !is_all_text(item); }))
     std::erase_if(flat, [&](ExpressionId item) { return is_all_text(item); });
+  if (std::ranges::any_of(flat, [&](ExpressionId item) { return counts_characters(node(item)); })) drop_counts_of_characters(flat);
   // x and not x; x and not x or y.
   const auto is_denied = [&](ExpressionId item) {
     if (node(item).kind != Kind::Complement) return false;
@@ -116,9 +117,11 @@ ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
     result.behind |= n.behind;
     result.edges |= n.edges;
     result.text |= n.text;
+    result.windowed |= counts_characters(n) && n.maximum > reach_;
     result.shortest = std::max(result.shortest, n.shortest);
     result.depth = std::max(result.depth, n.depth + 1);
   }
+  result.windowed &= !result.open && !result.behind && !result.edges;
   return intern(result, flat);
 }
 

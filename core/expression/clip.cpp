@@ -8,6 +8,8 @@
 // empty rounds add nothing), so that no more than `reach` rounds begin within one token.  What
 // lives after the token therefore lives in both, where liveness does not depend on counts: this
 // holds where every byte of the pattern is a token of its own, and only there is it used.
+// In c{0,500}&t, where t is of characters c, a text that is begun is ended within the worst of t: if the count leaves as
+// much behind a token, all that lives in t lives (characters.cpp).
 // Cost: linear in the part of the expression that counts past reach, once (memoized).
 
 #include "expression/arena.hpp"
@@ -26,7 +28,7 @@ ExpressionId Arena::clip(ExpressionId expression) {
   ExpressionId rest = expression;
   ExpressionId result;
   while (true) {
-    if (!node(rest).counts_past_reach) {
+    if (!node(rest).counts_past_reach && !node(rest).windowed) {
       result = rest;
       break;
     }
@@ -46,7 +48,11 @@ ExpressionId Arena::clip(ExpressionId expression) {
       result = unite(clipped);
     } else if (n.kind == Kind::Terminal) {
       const ExpressionId body = clip(n.body());
-      result = terminal_of(body, node(body).spelled, node(body).shortest);
+      const bool is_sure = !node(body).constrained;
+      result = terminal_of(body, is_sure ? node(body).spelled : n.spelled, is_sure ? node(body).shortest : n.shortest);
+    } else if (n.kind == Kind::Intersection) {
+      const auto beside = without_far_counts(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
+      result = beside ? clip(*beside) : rest;
     } else {
       result = clip_repetition(n);
     }

@@ -8,7 +8,7 @@
 // by bytes decides.
 // Example.  terminal([a-z]{3} & .*q.*) lives (aaq), terminal([a-z]{3} & [0-9]*) is kEmpty.
 // How.  Best first, by the length of the shortest text of what is reached, as far as its parts tell it; what
-// was found alive or empty on the way is remembered for all bodies met.
+// was found alive or empty on the way is remembered for all bodies met, and a search that meets it ends there.
 // Cost.  A derivative for every byte class of every expression reached; mostly few, since the first way tried
 // ends well.
 
@@ -20,8 +20,6 @@
 namespace tokamata {
 
 namespace {
-
-constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 
 std::uint64_t key_of(ExpressionId expression, std::uint32_t with) {
   return (std::uint64_t{expression.value} << 32) | with;
@@ -243,7 +241,7 @@ ExpressionId Arena::terminal(ExpressionId body, Budget& budget) {
 
 ExpressionId Arena::terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest) {
   const ExpressionNode& n = node(body);
-  return intern({.kind = Kind::Terminal, .nullable = n.nullable, .counts_past_reach = n.counts_past_reach, .text = true,
+  return intern({.kind = Kind::Terminal, .nullable = n.nullable, .counts_past_reach = n.counts_past_reach || n.windowed, .text = true,
                  .spelled = spelled, .shortest = shortest,
                  .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst, .depth = n.depth + 1,
                  .shape = n.shape, .first = body.value});
@@ -332,16 +330,18 @@ bool Arena::append_structure(ExpressionId expression, std::string& key) const {
 // ---- some text --------------------------------------------------------------------------------
 
 std::uint32_t Arena::length_of_some_text(ExpressionId expression, Budget& budget) {
-  if (const auto known = text_lengths_.find(expression.value); known != text_lengths_.end()) return known->second;
-  const std::optional<std::string> text = some_text(expression, budget);
-  return text ? static_cast<std::uint32_t>(text->size()) : kNoText;
+  return found_text(expression, budget).length;
 }
 
 std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& budget) {
-  struct Arrival {
-    ExpressionId from;
-    std::uint8_t byte;
-  };
+  TextStep step = found_text(expression, budget);
+  if (step.length == kNoText) return std::nullopt;
+  std::string text;
+  for (; step.length > 0; step = texts_.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
+  return text;
+}
+
+Arena::TextStep Arena::found_text(ExpressionId expression, Budget& budget) {
   struct Open {
     std::uint32_t estimate;  // of a whole text through here, in bytes
     std::uint32_t length;    // so far
@@ -350,27 +350,26 @@ std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& bud
       return estimate != other.estimate ? estimate > other.estimate : length < other.length;
     }
   };
+  struct Arrival {
+    ExpressionId from;
+    std::uint8_t byte;
+  };
+  if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second;
   std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
   std::priority_queue<Open> open;
-  const auto estimate = [&](ExpressionId at, std::uint32_t length) {
-    return length + std::min(node(at).shortest, ExpressionNode::kUnspelled / 2);
-  };
-  if (expression != kEmpty) open.push({estimate(expression, 0), 0, expression});
+  if (expression != kEmpty) open.push({node(expression).shortest, 0, expression});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
-    if (node(best.at).nullable) {
-      std::string text;
-      std::uint32_t rest = 0;
-      for (ExpressionId at = best.at;; ++rest) {
-        text_lengths_.insert_or_assign(at.value, rest);
-        if (at == expression) break;
+    if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
+    if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
+      std::uint32_t length = known->second.length;
+      for (ExpressionId at = best.at; at != expression;) {
         const Arrival& arrival = arrivals.at(at.value);
-        text.push_back(static_cast<char>(arrival.byte));
+        texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
         at = arrival.from;
       }
-      std::ranges::reverse(text);
-      return text;
+      return texts_.at(expression.value);
     }
     const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
     for (unsigned value = 0; value < 256; ++value) {
@@ -380,13 +379,14 @@ std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& bud
       budget.step();
       const ExpressionId target = derivative(best.at, byte, budget);
       if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
-      if (const auto known = text_lengths_.find(target.value); known != text_lengths_.end() && known->second == kNoText)
-        continue;
-      open.push({estimate(target, best.length + 1), best.length + 1, target});
+      const auto known = texts_.find(target.value);
+      if (known != texts_.end() && known->second.length == kNoText) continue;
+      const std::uint32_t rest = known != texts_.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
+      open.push({best.length + 1 + rest, best.length + 1, target});
     }
   }
-  for (const auto& [dead, arrival] : arrivals) text_lengths_.insert_or_assign(dead, kNoText);
-  return std::nullopt;
+  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
+  return texts_.at(expression.value);
 }
 
 }  // namespace tokamata

@@ -57,6 +57,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
     const ExpressionNode& n = node(item);
     result.nullable |= n.nullable;
     result.counts_past_reach |= n.counts_past_reach;
+    result.windowed |= n.windowed;
     result.open |= n.open;
     result.behind |= n.behind;
     result.constrained |= n.constrained;
@@ -73,6 +74,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
     result.depth = std::max(result.depth, n.depth + 1);
   }
   result.counts_past_reach &= !result.constrained;
+  result.windowed &= !result.open && !result.behind;
   return intern(result, flat);
 }
 

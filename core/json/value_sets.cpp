@@ -37,6 +37,7 @@ SetId ValueSets::set_of(ValueNode node) {
 const ValueSets::Universe& ValueSets::universe(const Work& work) {
   if (!universe_) {
     const bool any = spelling_ == Spelling::Any;
+    work.arena.note_character(work.arena.add(*code_point_texts(any), work.budget), work.budget);
     const ExpressionId strings = work.arena.add(*string_texts(any), work.budget);
     universe_ = Universe{strings, numbers(NumberTerms::all(), work)};
   }

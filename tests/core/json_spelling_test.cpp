@@ -122,6 +122,41 @@ TEST(rows_of_spelled_classes_are_one_repetition) {
   CHECK_EQUAL(form(sequence({dot, dot, repeat(dot, 0, 262142), star(dot)})), form(repeat(dot, 2, tokamata::kUnbounded)));
 }
 
+// A count beside what is of characters says nothing (expression/characters.cpp), and is kept beside everything else.
+TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
+  const std::vector<TreePtr> leaves = {text("a"), text("\\n"), text("\\u000a"), text("\\u006e"), text("\\"), text("\""), text("\n"), any(),
+                                       one_of({{'a', 0x10FFFF}}), one_of({{'#', 'Z'}}), one_of({{0, '!'}}), text("\\ud83d\\ude00")};
+  std::size_t dropped = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Choices choices(seed);
+    const auto grown = [&](auto&& self, std::uint32_t size) -> TreePtr {
+      if (size <= 1) return choices.of(leaves);
+      if (size == 2 || choices.one_in(3)) return repeat(self(self, size - 1), choices.below(2), choices.one_in(2) ? oracle::kUnbounded : 1 + choices.below(3));
+      const std::uint32_t left = 1 + choices.below(size - 2);
+      const TreePtr a = self(self, left), b = self(self, size - 1 - left);
+      return choices.one_in(2) ? sequence({a, b}) : choice({a, b});
+    };
+    const TreePtr tree = grown(grown, choices.between(1, 5));
+    const bool any_spelling = choices.one_in(2), is_spelled = choices.one_in(2);
+    const test::Note note([&] { return "seed " + std::to_string(seed) + ", pattern " + oracle::shown(tree) + (any_spelling ? ", any" : ", plain"); });
+    tokamata::Arena arena{tokamata::ByteSet::range(0, 255), 8, 500};
+    tokamata::Budget budget{{}, nullptr, 0, [] { return std::size_t{0}; }};
+    const ExpressionPtr character = spelled_in_json(engine::expression_of(any()), any_spelling);
+    const auto counted = arena.add(*character, budget);
+    arena.note_character(counted, budget);
+    const auto all = arena.add(*Expression::repetition(character, 0, tokamata::kUnbounded, 0), budget);
+    const ExpressionPtr given = engine::expression_of(tree);
+    const auto texts = arena.add(is_spelled ? *spelled_in_json(given, any_spelling) : *given, budget);
+    std::vector<tokamata::ExpressionId> both{all, texts}, outside{texts, arena.complement(all)};
+    const bool is_dropped = arena.intersect(both) == texts;
+    dropped += is_dropped;
+    const bool is_count = arena.node(texts).kind == tokamata::Kind::Repetition && arena.node(texts).body() == counted;
+    if (is_spelled && !any_spelling && !is_count) CHECK(is_dropped);
+    if (is_dropped) CHECK(!arena.some_text(arena.intersect(outside), budget));
+  }
+  CHECK(dropped < 500);
+}
+
 TEST(what_is_no_text_is_not_spelled) {
   for (const TreePtr& tree : {control("<a>"), one_token({{0, 255}}), text("\xc3"), text("\xe9z"), text("\xf4\x90\x80\x80")})
     CHECK_THROWS(std::invalid_argument, spelled_in_json(engine::expression_of(star(tree)), true));

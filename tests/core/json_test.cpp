@@ -34,6 +34,39 @@ std::string text_of(const oracle::Tokens& tokens, const std::vector<std::uint32_
   return text;
 }
 
+// Walks tokens that masks have, and asks of every token whether a step says the same; whether a text was ended.
+bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const oracle::Tokens& tokens, Choices& choices, unsigned steps) {
+  Matcher matcher(constraint);
+  std::vector<std::uint32_t> ids;
+  const test::Note note([&] { return "after " + text_of(tokens, ids); });
+  try {
+    for (unsigned step = 0; step < steps; ++step) {
+      const std::vector<bool> bits = bits_of(*matcher.mask(), tokens.width);
+      std::vector<std::uint32_t> open;
+      for (std::uint32_t id = 0; id < tokens.width; ++id) {
+        if (tokens.is_stop(id)) {
+          CHECK_EQUAL(bits[id], matcher.is_accepting());
+          continue;
+        }
+        const std::unique_ptr<Matcher> other = matcher.fork();
+        const bool taken = other->advance({id});
+        if (taken != bits[id])
+          test::fail(__FILE__, __LINE__, "token " + std::to_string(id) + (taken ? " is taken" : " is not taken") + ", unlike its bit");
+        if (bits[id]) open.push_back(id);
+      }
+      if (open.empty()) {
+        CHECK(matcher.is_accepting());
+        return true;
+      }
+      ids.push_back(choices.of(open));
+      CHECK(matcher.advance({ids.back()}));
+    }
+  } catch (const LimitExceeded&) {
+    return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 TEST(json_masks_are_what_steps_say) {
@@ -48,38 +81,43 @@ TEST(json_masks_are_what_steps_say) {
     const auto constraint = compiled_if_some(grammar, vocabulary, limits);
     if (!constraint) continue;
     ++walked;
-    Matcher matcher(constraint);
-    std::vector<std::uint32_t> ids;
-    const test::Note note([&] { return "seed " + std::to_string(seed) + ", after " + text_of(tokens, ids); });
-    try {
-      for (unsigned step = 0; step < 12; ++step) {
-        const std::vector<bool> bits = bits_of(*matcher.mask(), tokens.width);
-        std::vector<std::uint32_t> open;
-        for (std::uint32_t id = 0; id < tokens.width; ++id) {
-          if (tokens.is_stop(id)) {
-            CHECK_EQUAL(bits[id], matcher.is_accepting());
-            continue;
-          }
-          const std::unique_ptr<Matcher> other = matcher.fork();
-          const bool taken = other->advance({id});
-          if (taken != bits[id])
-            test::fail(__FILE__, __LINE__, "token " + std::to_string(id) + (taken ? " is taken" : " is not taken") + ", unlike its bit");
-          if (bits[id]) open.push_back(id);
-        }
-        if (open.empty()) {
-          CHECK(matcher.is_accepting());
-          ++ended;
-          break;
-        }
-        ids.push_back(choices.of(open));
-        CHECK(matcher.advance({ids.back()}));
-      }
-    } catch (const LimitExceeded&) {
-      continue;
-    }
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    ended += compare_with_steps(constraint, tokens, choices, 12);
   }
   CHECK(2 * walked > count);
   CHECK(20 * ended > count);
+}
+
+// Bounds of strings that no token comes near to, and those that some do (expression/characters.cpp).
+TEST(json_masks_of_bounded_patterns) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  std::size_t walked = 0;
+  const std::uint64_t count = test::drawn(300);
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    Choices choices(seed + 2'000'000);
+    const auto constraint = compiled_if_some(RandomValues(choices).bounded_string(), vocabulary, limits);
+    if (!constraint) continue;
+    ++walked;
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    compare_with_steps(constraint, tokens, choices, 30);
+  }
+  CHECK(4 * walked > 3 * count);
+}
+
+// (ab)*b{k}: behind abababab there must be room for k more.
+TEST(json_masks_near_a_bound) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  for (Count behind = 0; behind < 6; ++behind)
+    for (Count most = 8; most < 20; ++most) {
+      const test::Note note([&] { return std::to_string(behind) + " behind, of " + std::to_string(most); });
+      Choices choices(behind + 100 * most);
+      const ExpressionPtr texts = Expression::concatenation({Expression::repetition(Expression::literal("ab"), 0, tokamata::kUnbounded, 0),
+                                                             Expression::repetition(Expression::literal("b"), behind, behind, 0)});
+      compare_with_steps(compiled(RandomValues(choices).bounded_string(texts, most), vocabulary, Limits{}), tokens, choices, 20);
+    }
 }
 
 TEST(json_operations_in_any_order) {

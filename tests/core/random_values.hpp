@@ -29,8 +29,24 @@ class RandomValues {
     return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
   }
 
+  // Strings of a pattern with many turns, and of some characters at most; few are empty.
+  ExpressionPtr bounded_string() {
+    table_ = std::make_shared<Table>();
+    std::vector<Node> all{both(json::kString, Table::String{table_->language(pattern(3))}),
+                          table_->add(Table::StringLength{choices_.below(3), choices_.between(3, 24)})};
+    if (choices_.one_in(3)) all.push_back(table_->add(Table::Negation{table_->add(Table::String{table_->language(pattern(2))})}));
+    return strings(std::move(all), static_cast<json::Spelling>(choices_.below(2)));
+  }
+
+  // Strings of a pattern of so many characters at most.
+  ExpressionPtr bounded_string(const ExpressionPtr& texts, Count most) {
+    table_ = std::make_shared<Table>();
+    return strings({both(json::kString, Table::String{table_->language(texts)}), table_->add(Table::StringLength{0, most})}, json::Spelling::Plain);
+  }
+
+  // Some go a long way within a string.
   static oracle::Tokens tokens() {
-    return with_all_bytes({"{\"", "\":", "\": ", "\",", "\", \"", "\"}", "{}", "[]", "[[", "],", "]}", "}}", "a\"", "ab", "b\":", "\"a", "\"a\":",
+    return with_all_bytes({"abababab", "a\xC3\xA9 ba ", "  a  a", "\\n\\n\\n", "bbb", "b\\\"a\"", "{\"", "\":", "\": ", "\",", "\", \"", "\"}", "{}", "[]", "[[", "],", "]}", "}}", "a\"", "ab", "b\":", "\"a", "\"a\":",
                            "\"a\": \"", "true", "null", "fal", "12", ".5", "-1", "1,", "1, ", "0]", "\n ", ",\n", "\n  \"", "{\n", "\\u00", "\\\"",
                            "\xC3\xA9", "\xC3", "\xA9" "a", "\"\xC3"});
   }
@@ -74,12 +90,29 @@ class RandomValues {
     }
   }
 
+  ExpressionPtr strings(std::vector<Node> all, json::Spelling spelling) {
+    const Node root = table_->add(Table::AllOf{std::move(all)});
+    const json::Style style{json::Whitespace::Natural, json::PropertyOrder::Schema, spelling};
+    return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
+  }
+
   // Of values of a type alone.
   Node both(std::uint8_t type, Table::Node statement) {
     return table_->add(Table::AllOf{{table_->add(Table::Types{type}), table_->add(std::move(statement))}});
   }
   Count count() { return choices_.one_in(3) ? json::kNoMaximum : choices_.between(1, 3); }
   json::NameId name() { return table_->name(choices_.of<std::string>({"a", "b", "ab", "\xC3\xA9"})); }
+  ExpressionPtr pattern(unsigned depth) {
+    if (depth == 0 || choices_.one_in(4)) {
+      return Expression::code_points(choices_.of<std::vector<CodePointRange>>(
+          {{{'a', 'a'}}, {{'a', 'b'}, {0xE9, 0xE9}}, {{0, 0x10FFFF}}, {{' ', ' '}, {'\n', '\n'}}, {{'"', '"'}}, {{'0', '~'}}, {{1, 3}, {'\\', '\\'}}}));
+    }
+    switch (choices_.below(3)) {
+      case 0: return Expression::concatenation({pattern(depth - 1), pattern(depth - 1)});
+      case 1: return Expression::unite({pattern(depth - 1), pattern(depth - 1)});
+      default: return Expression::repetition(pattern(depth - 1), choices_.below(2), choices_.one_in(2) ? tokamata::kUnbounded : choices_.between(1, 9), 0);
+    }
+  }
   json::LanguageId language() {
     const ExpressionPtr letters = Expression::code_points({{'a', 'b'}, {0xE9, 0xE9}});
     return table_->language(Expression::repetition(letters, choices_.below(2), count(), 0));

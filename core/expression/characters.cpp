@@ -1,0 +1,149 @@
+// Expressions that are spelled in characters of JSON strings: where it is sure, a count of them beside says less.
+//
+// Problem.  A string of at most 500 characters with a pattern is  c{0,500} & pattern.  At each of its characters that is
+// another intersection, and each is searched for life and walked through the vocabulary by itself; but 300 characters
+// before the end no token sees the bound, and without it the pattern is alone.
+// Example.  c*&[a-z]+ is [a-z]+;  c{0,500}&[a-z]+ has the mask of [a-z]+, for tokens of up to 499 bytes.
+// How.  A note says which expression c is.  All texts of another are of such characters if those of its parts are: of
+// classes and bytes that stand for themselves, and of what begins with a backslash and goes on as c does.
+// Cost.  Once for each expression; an escape is followed byte by byte.
+// Not taken: a search for a text that is not of characters: the whole of a pattern's states, where parts are enough.
+
+#include <algorithm>
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+namespace {
+
+constexpr std::uint8_t kBackslash = '\\';
+
+std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
+
+}  // namespace
+
+void Arena::note_character(ExpressionId character, Budget& budget) {
+  if (character_ == character) return;
+  character_ = character;
+  of_characters_.clear();
+  escape_steps_.clear();
+  stand_for_themselves_ = {};
+  std::vector<ExpressionId> open;
+  for (unsigned value = 0; value < 256; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const ExpressionId rest = derivative(character, byte, budget);
+    if (rest == kEpsilon) stand_for_themselves_ |= ByteSet::range(byte, byte);
+    if (byte == kBackslash) open.push_back(behind_backslash_ = rest);
+  }
+  std::unordered_set<std::uint32_t> met;
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    if (at == kEpsilon || at == kEmpty || !met.insert(at.value).second) continue;
+    for (unsigned value = 0; value < 0x80; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      const ExpressionId rest = derivative(at, byte, budget);
+      if (rest == kEmpty) continue;
+      escape_steps_.emplace(step_key(at, byte), rest);
+      open.push_back(rest);
+    }
+  }
+}
+
+bool Arena::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == character_; }
+
+// Whether it counts characters beside what has some of them and no other texts, so that nothing but its maximum matters.
+bool Arena::is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts) {
+  const ExpressionNode n = node(expression);
+  if (!counts_characters(n) || n.minimum > 1) return false;
+  return std::ranges::any_of(conjuncts, [&](ExpressionId other) {
+    return !counts_characters(node(other)) && !(n.minimum == 1 && node(other).nullable) && is_of_characters(other);
+  });
+}
+
+void Arena::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
+  std::vector<ExpressionId> kept;
+  for (const ExpressionId item : conjuncts)
+    if (node(item).maximum != kUnbounded || !is_mere_bound(item, conjuncts)) kept.push_back(item);
+  conjuncts = std::move(kept);
+}
+
+std::optional<ExpressionId> Arena::without_far_counts(std::span<const ExpressionId> conjuncts) {
+  std::vector<ExpressionId> others;
+  Count least = kUnbounded;
+  for (const ExpressionId item : conjuncts) {
+    if (is_mere_bound(item, conjuncts))
+      least = std::min(least, node(item).maximum);
+    else
+      others.push_back(item);
+  }
+  if (others.size() != 1 || least <= std::uint64_t{reach_} + node(others[0]).worst) return std::nullopt;
+  return others[0];
+}
+
+bool Arena::is_of_characters(ExpressionId expression) {
+  if (const auto known = of_characters_.find(expression.value); known != of_characters_.end()) return known->second;
+  bool result = true;
+  std::unordered_set<std::uint32_t> met{expression.value};
+  std::vector<ExpressionId> open{expression};
+  const auto add = [&](ExpressionId part) {
+    if (met.insert(part.value).second) open.push_back(part);
+  };
+  while (result && !open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    const ExpressionNode n = node(at);
+    if (at == character_ || at == kEpsilon) continue;
+    if (const auto known = of_characters_.find(at.value); known != of_characters_.end()) {
+      result = known->second;
+    } else if (n.kind == Kind::Bytes) {
+      result = byte_set(n).is_subset_of(stand_for_themselves_);
+    } else if (n.kind == Kind::CodePoints) {  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
+      result = n.second == automaton(n).start() &&
+               (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(stand_for_themselves_);
+    } else if (n.kind == Kind::Repetition) {
+      add(n.body());
+    } else if (n.kind == Kind::Union) {
+      for (const ExpressionId item : items(n)) add(item);
+    } else if (n.kind == Kind::Concatenation && only_byte(node(n.head())) == kBackslash) {
+      result = add_behind_escape(n.tail(), behind_backslash_, add);
+    } else if (n.kind == Kind::Concatenation) {
+      add(n.head());
+      add(n.tail());
+    } else {
+      result = false;
+    }
+  }
+  of_characters_.emplace(expression.value, result);
+  if (result)
+    for (const std::uint32_t part : met) of_characters_.emplace(part, true);
+  return result;
+}
+
+// What an expression goes on with where it has ended an escape, of which `escape` is the rest; whether that is sure.
+template <class Add>
+bool Arena::add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add) {
+  if (escape == kEmpty) return false;
+  if (escape == kEpsilon) return add(expression), true;
+  const auto [head, tail] = split(expression);
+  const ExpressionNode first = node(head);
+  if (first.kind == Kind::Union) {
+    for (std::uint32_t i = 0; i < first.second; ++i)
+      if (!add_behind_escape(concatenate(items_[first.first + i], tail), escape, add)) return false;
+    return true;
+  }
+  if (first.kind != Kind::Bytes) return false;
+  const ByteSet bytes = byte_set(first);
+  std::vector<ExpressionId> rests;
+  for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1)) {
+    const auto step = escape_steps_.find(step_key(escape, static_cast<std::uint8_t>(byte)));
+    if (step == escape_steps_.end()) return false;
+    rests.push_back(step->second);
+  }
+  std::ranges::sort(rests);
+  rests.erase(std::unique(rests.begin(), rests.end()), rests.end());
+  return std::ranges::all_of(rests, [&](ExpressionId rest) { return add_behind_escape(tail, rest, add); });
+}
+
+}  // namespace tokamata
