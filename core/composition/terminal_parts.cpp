@@ -1,9 +1,57 @@
-// What terminals do to the vocabulary (vocabulary/terminal_part.hpp), by a walk for each.  Part of TokenAutomaton.
+// What terminals do to the vocabulary (vocabulary/terminal_part.hpp).  Part of TokenAutomaton.
+//
+// Problem.  A string of at most 50 characters is a terminal of its own behind each of them, and a walk of the vocabulary
+// for each takes a millisecond, or a hundred where there is a pattern beside.
+// How.  The part of the same string without its bound is made once for all.  It is right for tokens of few characters, and
+// those of many are not in the bounded one; what lies between is judged token by token, in the order of their bytes, so
+// that what two of them begin with is read once.
+// Example.  With 7 characters to come,  [a-z]*"  is right for  wordy  and for  word",  and  wordiest  is out; of  ,"\n\n\n\n\n"
+// the characters are counted.
+// Cost.  A walk of the vocabulary for each terminal without a bound, or with one of few characters; a copy for each other.
 
+#include <algorithm>
+#include <bit>
 
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
+
+namespace {
+
+constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer
+
+struct EndOfTerminal {
+  std::uint32_t token, length;  // bytes of the token before it
+  auto operator<=>(const EndOfTerminal&) const = default;
+};
+
+// Of what judged tokens leave behind the ends of a terminal, keeps what they do by `ends`; all is sorted.  False where some
+// of that is not there.
+bool keep_ends(const Vocabulary& vocabulary, const std::vector<std::uint32_t>& judged, const std::vector<EndOfTerminal>& ends,
+               TerminalPart& part) {
+  std::vector<std::uint32_t> depths(part.nodes.size(), 0), tokens;
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < part.nodes.size(); ++at) {
+    TerminalPart::Node& node = part.nodes[at];
+    for (std::uint32_t child = node.children_begin; child < node.children_end; ++child) depths[child] = depths[at] + 1;
+    const auto begin = static_cast<std::uint32_t>(tokens.size());
+    for (std::uint32_t i = node.tokens_begin; i < node.tokens_end; ++i) {
+      const std::uint32_t token = part.tokens[i];
+      if (std::ranges::binary_search(judged, token)) {
+        const auto length = static_cast<std::uint32_t>(vocabulary.bytes({token}).size()) - depths[at];
+        if (!std::ranges::binary_search(ends, EndOfTerminal{token, length})) continue;
+        ++found;
+      }
+      tokens.push_back(token);
+    }
+    node.tokens_begin = begin;
+    node.tokens_end = static_cast<std::uint32_t>(tokens.size());
+  }
+  part.tokens = std::move(tokens);
+  return found == ends.size();
+}
+
+}  // namespace
 
 const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
   const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
@@ -22,6 +70,13 @@ const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId 
 }
 
 TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
+  if (every_byte_is_token_ && node == TokenTrie::root())
+    if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
+      if (std::optional<TerminalPart> part = bounded_part(terminal, *unbounded, budget)) return *std::move(part);
+  return walked_part(terminal, node, budget);
+}
+
+TerminalPart TokenAutomaton::walked_part(ExpressionId terminal, NodeId node, Budget& budget) {
   TerminalPart part;
   std::vector<NodeId> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
@@ -39,6 +94,63 @@ TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId no
     for (const TokenRange& range : walk.ranges()) part.few.insert(part.few.end(), order.begin() + range.begin, order.begin() + range.end);
   }
   add_remainders(vocabulary_->trie(), ends, part);
+  return part;
+}
+
+// Nothing where that would be no less work than a walk.
+std::optional<TerminalPart> TokenAutomaton::bounded_part(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget) {
+  const Words& quoting = vocabulary_->quoting_words();
+  const auto begun = [&](std::uint32_t token) { return vocabulary_->code_points_begun({token}); };
+  const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
+  const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
+  const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
+  TerminalPart part = terminal_part(unbounded.terminal, TokenTrie::root(), budget);
+  std::vector<std::uint32_t> judged;
+  for (std::size_t word = 0; word < part.inside.size(); ++word) {
+    std::uint32_t open = part.inside[word] & ~sure[word];
+    if (is_most_at_hand) {
+      const std::uint32_t out = open & ~most[word] & ~quoting[word];
+      part.inside[word] &= ~out;
+      open &= ~out;
+    }
+    for (; open; open &= open - 1) {
+      const auto token = static_cast<std::uint32_t>(32 * word) + static_cast<std::uint32_t>(std::countr_zero(open));
+      if (begun(token) <= unbounded.sure) continue;
+      if (begun(token) > unbounded.most && !((quoting[word] >> (token % 32)) & 1))
+        part.inside[word] &= ~(1u << (token % 32));
+      else
+        judged.push_back(token);
+    }
+    if (judged.size() > kManyJudged) return std::nullopt;
+  }
+  std::ranges::copy_if(part.tokens, std::back_inserter(judged), [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
+  std::ranges::sort(judged);
+  judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
+
+  std::vector<std::uint32_t> in_order = judged;
+  std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_->bytes({token}); });
+  std::vector<EndOfTerminal> ends;
+  std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // behind each byte, as far as they live
+  std::string_view before;
+  for (const std::uint32_t token : in_order) {
+    const std::string_view bytes = vocabulary_->bytes({token});
+    const auto common = static_cast<std::size_t>(std::ranges::mismatch(before, bytes).in1 - before.begin());
+    const bool has_died = states.size() <= common;  // in what both begin with
+    states.resize(std::min(states.size(), common + 1));
+    before = bytes;
+    while (!has_died && states.size() <= bytes.size()) {
+      const StateId reached = automaton_.next(states.back(), static_cast<std::uint8_t>(bytes[states.size() - 1]), budget);
+      if (reached == ByteAutomaton::kDead) break;
+      budget.step();
+      states.push_back(reached);
+    }
+    for (std::uint32_t length = 1; length < states.size(); ++length)
+      if (automaton_.accepting(states[length])) ends.push_back({token, length});
+    if (states.size() <= bytes.size())
+      part.inside[token / 32] &= ~(1u << (token % 32));
+  }
+  std::ranges::sort(ends);
+  if (!keep_ends(*vocabulary_, judged, ends, part)) return std::nullopt;
   return part;
 }
 

@@ -169,6 +169,8 @@ class TokenAutomaton {
     }
   };
   TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
+  TerminalPart walked_part(ExpressionId terminal, NodeId node, Budget& budget);
+  std::optional<TerminalPart> bounded_part(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(ExpressionId expression, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);

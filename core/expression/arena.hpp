@@ -172,6 +172,13 @@ class Arena {
   }
   // Says which expression a character of a JSON string is: characters.cpp.
   void note_character(ExpressionId character, Budget& budget);
+  // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
+  // Those that begin more than `most` are not of the bounded one, if there is neither an escape nor a quote in them.
+  struct Unbounded {
+    ExpressionId terminal;
+    Count sure, most;
+  };
+  std::optional<Unbounded> without_bound(ExpressionId terminal);
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
@@ -333,8 +340,13 @@ class Arena {
   template <class Add>
   bool add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add);
   void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
-  // What stands beside counts that no token comes near to.
-  std::optional<ExpressionId> without_far_counts(std::span<const ExpressionId> conjuncts);
+  struct Beside {
+    ExpressionId other;
+    Count most;
+  };
+  std::optional<Beside> beside_bounds(const std::vector<ExpressionId>& conjuncts);
+  // The bytes of a shortest text, where it is one without the bounds and these have room for it.
+  std::optional<std::uint32_t> length_within_bounds(ExpressionId expression);
 
   bool is_skippable(const ExpressionNode& n) const { return n.nullable && !n.open; }
   bool is_all_text(ExpressionId expression) const;

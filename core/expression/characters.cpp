@@ -6,6 +6,8 @@
 // Example.  c*&[a-z]+ is [a-z]+;  c{0,500}&[a-z]+ has the mask of [a-z]+, for tokens of up to 499 bytes.
 // How.  A note says which expression c is.  All texts of another are of such characters if those of its parts are: of
 // classes and bytes that stand for themselves, and of what begins with a backslash and goes on as c does.
+// The same of strings with a bound that is near: without_bound says how far what is left without it is right, and the tokens
+// that go further are judged by themselves (composition/terminal_parts.cpp).
 // Cost.  Once for each expression; an escape is followed byte by byte.
 // Not taken: a search for a text that is not of characters: the whole of a pattern's states, where parts are enough.
 
@@ -69,7 +71,8 @@ void Arena::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
   conjuncts = std::move(kept);
 }
 
-std::optional<ExpressionId> Arena::without_far_counts(std::span<const ExpressionId> conjuncts) {
+// The only conjunct beside bounds, and the least of these.
+std::optional<Arena::Beside> Arena::beside_bounds(const std::vector<ExpressionId>& conjuncts) {
   std::vector<ExpressionId> others;
   Count least = kUnbounded;
   for (const ExpressionId item : conjuncts) {
@@ -78,8 +81,32 @@ std::optional<ExpressionId> Arena::without_far_counts(std::span<const Expression
     else
       others.push_back(item);
   }
-  if (others.size() != 1 || least <= std::uint64_t{reach_} + node(others[0]).worst) return std::nullopt;
-  return others[0];
+  if (others.size() != 1 || least == kUnbounded) return std::nullopt;
+  return Beside{others[0], least};
+}
+
+std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
+  const auto [head, tail] = split(node(terminal).body());
+  const ExpressionNode n = node(head);
+  if (only_byte(node(split(tail).head)) != std::uint8_t{'"'}) return std::nullopt;
+  const auto unbounded = [&, rest = tail](ExpressionId string, Count sure, Count most) {
+    const ExpressionId body = concatenate(string, rest);
+    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most};
+  };
+  if (counts_characters(n) && n.maximum != kUnbounded) return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
+  if (n.kind != Kind::Intersection) return std::nullopt;
+  const std::optional<Beside> beside = beside_bounds(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
+  if (!beside || node(beside->other).constrained || beside->most < node(beside->other).worst) return std::nullopt;
+  return unbounded(beside->other, beside->most - node(beside->other).worst, beside->most);
+}
+
+std::optional<std::uint32_t> Arena::length_within_bounds(ExpressionId expression) {
+  const auto [head, tail] = split(expression);
+  const ExpressionNode n = node(head);
+  if (n.kind != Kind::Intersection || node(tail).constrained) return std::nullopt;
+  const std::optional<Beside> beside = beside_bounds(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
+  if (!beside || node(beside->other).constrained || beside->most < node(beside->other).shortest) return std::nullopt;
+  return node(beside->other).shortest + node(tail).shortest;
 }
 
 bool Arena::is_of_characters(ExpressionId expression) {

@@ -8,7 +8,8 @@
 // by bytes decides.
 // Example.  terminal([a-z]{3} & .*q.*) lives (aaq), terminal([a-z]{3} & [0-9]*) is kEmpty.
 // How.  Best first, by the length of the shortest text of what is reached, as far as its parts tell it; what
-// was found alive or empty on the way is remembered for all bodies met, and a search that meets it ends there.
+// was found alive or empty on the way is remembered for all bodies met, and a search that meets it ends there.  A bound
+// beside a pattern needs no search where it has room for the pattern's shortest text (characters.cpp).
 // Cost.  A derivative for every byte class of every expression reached; mostly few, since the first way tried
 // ends well.
 
@@ -330,7 +331,8 @@ bool Arena::append_structure(ExpressionId expression, std::string& key) const {
 // ---- some text --------------------------------------------------------------------------------
 
 std::uint32_t Arena::length_of_some_text(ExpressionId expression, Budget& budget) {
-  return found_text(expression, budget).length;
+  const std::optional<std::uint32_t> known = length_within_bounds(expression);
+  return known ? *known : found_text(expression, budget).length;
 }
 
 std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& budget) {

@@ -40,6 +40,9 @@ class Vocabulary {
       code_points_begun_.push_back(static_cast<std::uint32_t>(std::ranges::count_if(bytes({id}), begins)));
     }
     make_short_tokens();
+    quoting_words_.assign(words(), 0);
+    for (const std::uint32_t id : trie_.order())
+      if (bytes({id}).find_first_of("\"\\") != std::string_view::npos) quoting_words_[id / 32] |= 1u << (id % 32);
   }
 
   Vocabulary(const Vocabulary&) = delete;
@@ -59,7 +62,10 @@ class Vocabulary {
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
   std::uint32_t code_points_begun(TokenId token) const { return code_points_begun_[token.value]; }
-  // One bit per token, set where the token begins `most` code points at most.
+  // One bit per token, set where there is a quote or a backslash in it.
+  const std::vector<std::uint32_t>& quoting_words() const { return quoting_words_; }
+  // One bit per token, set where the token begins `most` code points at most; up to so many, that is at hand.
+  static constexpr std::uint64_t kMostAtHand = 63;
   MaskCache::TokensPtr short_tokens(std::uint64_t most) const {
     if (most < short_tokens_.size()) return short_tokens_[most];
     const std::string key = std::to_string(most);
@@ -114,8 +120,7 @@ class Vocabulary {
  private:
   // All of them together cost what one costs that is made when it is asked for.
   void make_short_tokens() {
-    constexpr std::size_t kMost = 64;  // of 33 kB each, for 262,144 tokens
-    const std::size_t lengths = std::min(kMost, trie_.longest() + 1);
+    const std::size_t lengths = kMostAtHand + 1;  // of 33 kB each, for 262,144 tokens
     std::vector<MaskCache::Tokens> all(lengths, {std::vector<std::uint32_t>(words(), 0), 0});
     for (const std::uint32_t id : trie_.order())
       if (code_points_begun_[id] < lengths) all[code_points_begun_[id]].words[id / 32] |= 1u << (id % 32);
@@ -162,6 +167,7 @@ class Vocabulary {
   std::string blob_;
   std::vector<std::size_t> offsets_;
   std::vector<std::uint32_t> text_words_;
+  std::vector<std::uint32_t> quoting_words_;
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;

@@ -29,7 +29,7 @@ class RandomValues {
     return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
   }
 
-  // Strings of a pattern with many turns, and of some characters at most; few are empty.
+  // Lists of strings of a pattern with many turns, and of some characters at most; few patterns have none.
   ExpressionPtr bounded_string() {
     table_ = std::make_shared<Table>();
     std::vector<Node> all{both(json::kString, Table::String{table_->language(pattern(3))}),
@@ -38,7 +38,7 @@ class RandomValues {
     return strings(std::move(all), static_cast<json::Spelling>(choices_.below(2)));
   }
 
-  // Strings of a pattern of so many characters at most.
+  // Lists of strings of a pattern of so many characters at most.
   ExpressionPtr bounded_string(const ExpressionPtr& texts, Count most) {
     table_ = std::make_shared<Table>();
     return strings({both(json::kString, Table::String{table_->language(texts)}), table_->add(Table::StringLength{0, most})}, json::Spelling::Plain);
@@ -90,8 +90,9 @@ class RandomValues {
     }
   }
 
+  // Lists of them, so that there are rules behind each.
   ExpressionPtr strings(std::vector<Node> all, json::Spelling spelling) {
-    const Node root = table_->add(Table::AllOf{std::move(all)});
+    const Node root = both(json::kArray, Table::Items{{}, table_->add(Table::AllOf{std::move(all)})});
     const json::Style style{json::Whitespace::Natural, json::PropertyOrder::Schema, spelling};
     return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
   }
