@@ -55,10 +55,14 @@ void add_loop(const Loop& loop, std::vector<Loop>& loops) {
 
 namespace {
 
-void add_loops(const Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
-  for (ExpressionId alternative : arena.alternatives(expression)) {
+void add_loops(Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
+  const auto all = arena.alternatives(expression);
+  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
+    const auto [first, tail] = arena.split(alternative);
+    if (arena.node(tail).spellable_by_bytes() && arena.characters_but_for_some(first))
+      add_loop({whole_code_points(arena, arena.character(), whole_leads), kUnbounded}, loops);
     if (!arena.node(alternative).spellable_by_bytes()) continue;
-    const ExpressionNode& head = arena.node(arena.split(alternative).head);
+    const ExpressionNode& head = arena.node(first);
     if (head.kind == Kind::Terminal) add_loops(arena, head.body(), whole_leads, loops);
     if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);
@@ -68,7 +72,7 @@ void add_loops(const Arena& arena, ExpressionId expression, bool whole_leads, st
 
 }  // namespace
 
-std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads) {
+std::vector<Loop> loops_of(Arena& arena, ExpressionId expression, bool whole_leads) {
   std::vector<Loop> loops;
   add_loops(arena, expression, whole_leads, loops);
   return loops;

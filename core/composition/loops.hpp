@@ -25,7 +25,7 @@ struct Loop {
 // The widest and longest, 16 at most; a loop left out costs time alone.
 // `whole_leads` says that every continuation byte is a token of its own; without that, what a
 // token leaves behind when it ends inside a code point may not be spellable, and only ASCII counts.
-std::vector<Loop> loops_of(const Arena& arena, ExpressionId expression, bool whole_leads);
+std::vector<Loop> loops_of(Arena& arena, ExpressionId expression, bool whole_leads);
 
 // The same for states whose expression does not show what lives in them (intersections, complements,
 // lookaround), known to live: the code points that lead back to the very state.  In ~(.*foo.*) all but

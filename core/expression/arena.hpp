@@ -172,6 +172,7 @@ class Arena {
   }
   // Says which expression a character of a JSON string is: characters.cpp.
   void note_character(ExpressionId character, Budget& budget);
+  ExpressionId character() const { return character_; }
   // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
   // Those that begin more than `most` are not of the bounded one, if there is neither an escape nor a quote in them.
   struct Unbounded {
@@ -179,6 +180,9 @@ class Arena {
     Count sure, most;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
+  // Where any characters but some texts are left, which all lack one character, so that there is always a way on: the least
+  // number of characters.
+  std::optional<Count> characters_but_for_some(ExpressionId expression);
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
@@ -345,8 +349,9 @@ class Arena {
     Count most;
   };
   std::optional<Beside> beside_bounds(const std::vector<ExpressionId>& conjuncts);
-  // The bytes of a shortest text, where it is one without the bounds and these have room for it.
-  std::optional<std::uint32_t> length_within_bounds(ExpressionId expression);
+  // The bytes of some short text, where it is clear that there is one: bounds have room for the shortest without them, or
+  // nothing but some texts is excluded.
+  std::optional<std::uint32_t> length_without_search(ExpressionId expression);
 
   bool is_skippable(const ExpressionNode& n) const { return n.nullable && !n.open; }
   bool is_all_text(ExpressionId expression) const;

@@ -8,6 +8,7 @@
 // classes and bytes that stand for themselves, and of what begins with a backslash and goes on as c does.
 // The same of strings with a bound that is near: without_bound says how far what is left without it is right, and the tokens
 // that go further are judged by themselves (composition/terminal_parts.cpp).
+// And what is left of all characters without some texts lives, whatever was read of it, where these lack a character.
 // Cost.  Once for each expression; an escape is followed byte by byte.
 // Not taken: a search for a text that is not of characters: the whole of a pattern's states, where parts are enough.
 
@@ -100,10 +101,31 @@ std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
   return unbounded(beside->other, beside->most - node(beside->other).worst, beside->most);
 }
 
-std::optional<std::uint32_t> Arena::length_within_bounds(ExpressionId expression) {
+std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
+  const ExpressionNode n = node(expression);
+  if (n.kind != Kind::Intersection) return std::nullopt;
+  std::optional<Count> least;
+  ByteSet free = stand_for_themselves_ & single_bytes_;
+  for (const ExpressionId item : std::vector<ExpressionId>(items(n).begin(), items(n).end())) {
+    const ExpressionNode part = node(item);
+    if (counts_characters(part) && part.maximum == kUnbounded) {
+      least = std::max(least.value_or(0), part.minimum);
+      continue;
+    }
+    if (part.kind != Kind::Complement) return std::nullopt;
+    const ExpressionNode& body = node(part.body());
+    if (!body.text || body.constrained || body.open || body.behind || body.edges || body.rules) return std::nullopt;
+    free = free.without(first_bytes_within(part.body()));
+  }
+  return free.empty() ? std::nullopt : least;
+}
+
+std::optional<std::uint32_t> Arena::length_without_search(ExpressionId expression) {
   const auto [head, tail] = split(expression);
   const ExpressionNode n = node(head);
   if (n.kind != Kind::Intersection || node(tail).constrained) return std::nullopt;
+  if (const std::optional<Count> least = characters_but_for_some(head); least && *least < kUnbounded / 2)
+    return static_cast<std::uint32_t>(std::min<Count>(n.nullable ? 0 : std::max<Count>(*least, 1), ExpressionNode::kUnspelled / 2)) + node(tail).shortest;
   const std::optional<Beside> beside = beside_bounds(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
   if (!beside || node(beside->other).constrained || beside->most < node(beside->other).shortest) return std::nullopt;
   return node(beside->other).shortest + node(tail).shortest;

@@ -331,7 +331,7 @@ bool Arena::append_structure(ExpressionId expression, std::string& key) const {
 // ---- some text --------------------------------------------------------------------------------
 
 std::uint32_t Arena::length_of_some_text(ExpressionId expression, Budget& budget) {
-  const std::optional<std::uint32_t> known = length_within_bounds(expression);
+  const std::optional<std::uint32_t> known = length_without_search(expression);
   return known ? *known : found_text(expression, budget).length;
 }
 
