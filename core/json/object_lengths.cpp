@@ -200,6 +200,28 @@ std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted, const Places& pla
   }
 }
 
+// The formula where declared names before `next`, and those that are written, come no more: what it says of them is no
+// matter.  So ways that differ in nothing else meet, and alternatives that are alike now are one.
+ObjectId ObjectFormulas::without_passed(ObjectId f, const Places& places, std::uint32_t next) {
+  const auto is_passed = [&](NameId name) {
+    const auto place = places.find(name.value);
+    return place == places.end() || place->second < next;
+  };
+  return formulas_.map(f, [&](std::uint32_t number) {
+    const Atom atom = atoms_[number];
+    if (std::ranges::none_of(atom.names, is_passed)) return formulas_.make_atom(number);
+    if (atom.kind == Kind::Required) return formulas_.kFalse;
+    std::vector<NameId> names;
+    std::vector<SetId> values;
+    for (std::size_t i = 0; i < atom.names.size(); ++i) {
+      if (is_passed(atom.names[i])) continue;
+      names.push_back(atom.names[i]);
+      values.push_back(atom.values[i]);
+    }
+    return properties(std::move(names), std::move(values));
+  });
+}
+
 // Fewest missing first, and of these the shortest.  Members that change nothing are not taken.
 std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Room& room, const Work& work) {
   struct At {
@@ -212,7 +234,11 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
   Places places;
   for (std::uint32_t place = room.next; place < room.order->names.size(); ++place)
     if (!is_written(room, room.order->names[place])) places.emplace(room.order->names[place].value, place);
-  const auto reach = [&](std::uint32_t length, ObjectId rest, std::uint32_t next, std::uint32_t others) {
+  std::unordered_map<std::uint64_t, ObjectId> passed;
+  const auto reach = [&](std::uint32_t length, ObjectId behind, std::uint32_t next, std::uint32_t others) {
+    const auto [known, is_first] = passed.try_emplace((std::uint64_t{behind.value} << 32) | next, behind);
+    if (is_first) known->second = without_passed(behind, places, next);
+    const ObjectId rest = known->second;
     const std::uint32_t lacks = missing(rest, true, places, next);
     if (lacks >= kNever) return;
     const auto [place, is_new] = best.try_emplace({rest.value, next, others}, length);
