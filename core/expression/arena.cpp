@@ -100,7 +100,7 @@ std::size_t Arena::memory_bytes() const {
   return of_rules + numbers + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
          (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
-          texts_.size()) * kMapEntry +
+          texts_.size() + of_characters_.size() + escape_steps_.size()) * kMapEntry +
          first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
 }
 
