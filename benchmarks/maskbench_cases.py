@@ -72,7 +72,7 @@ def _is_text(text: str) -> bool:
 def in_order(schema: Any, value: Any) -> Any:
     """The value with members in the order in which the schema declares them, those that it does not last.
 
-    As far as that is simple: through ``$ref`` to pointers, and what applies in place; of schemas that exclude
+    What ``properties`` lists comes before what is required alone.  As far as that is simple: through ``$ref`` to pointers, and what applies in place; of schemas that exclude
     each other, as in ``anyOf``, all count.
     """
     return _ordered([schema], value, schema, 0)
@@ -87,9 +87,9 @@ def _ordered(schemas: list[Any], value: Any, root: Any, depth: int) -> Any:
     if not isinstance(value, dict):
         return value
     declared: dict[str, None] = {}
-    for one in applied:
-        for name in _declared(one):
-            declared.setdefault(name)
+    for kind in (_properties, _required):
+        for one in applied:
+            declared.update(dict.fromkeys(kind(one)))
     names = [name for name in declared if name in value] + [name for name in value if name not in declared]
     return {name: _ordered(_members(applied, name), value[name], root, depth + 1) for name in names}
 
@@ -128,12 +128,14 @@ def _pointed_at(root: Any, reference: str) -> Any:
     return place
 
 
-def _declared(schema: dict[str, Any]) -> Iterator[str]:
-    for key, part in schema.items():
-        if key == "properties" and isinstance(part, dict):
-            yield from part
-        elif key == "required" and isinstance(part, list):
-            yield from (name for name in part if isinstance(name, str))
+def _properties(schema: dict[str, Any]) -> list[str]:
+    part = schema.get("properties")
+    return list(part) if isinstance(part, dict) else []
+
+
+def _required(schema: dict[str, Any]) -> list[str]:
+    part = schema.get("required")
+    return [name for name in part if isinstance(name, str)] if isinstance(part, list) else []
 
 
 def _members(schemas: list[dict[str, Any]], name: str) -> list[Any]:

@@ -51,13 +51,8 @@ void add_loop(const Loop& loop, std::vector<Loop>& loops) {
   if (loops.size() < kMostLoops) loops.push_back(loop);
 }
 
-}  // namespace
-
-namespace {
-
 void add_loops(Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
-  const auto all = arena.alternatives(expression);
-  for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end())) {
+  for (const ExpressionId alternative : arena.alternatives(expression)) {
     const auto [first, tail] = arena.split(alternative);
     if (arena.node(tail).spellable_by_bytes() && arena.characters_but_for_some(first))
       add_loop({whole_code_points(arena, arena.character(), whole_leads), kUnbounded}, loops);

@@ -5,7 +5,7 @@
 // How.  A state has the masks of its sketches, each made once (rule_masks.cpp).  Tokens that begin with what a sketch
 // refuses are taken out as runs of the trie; tokens on whose way a sketch is suspect are asked for one by one, of the
 // state itself.
-// Example.  {"a": 1, "|  where any names may stand: the mask of  names of no list , less the tokens that begin with  a" .
+// Example.  {"a": 1, "|  where any names may stand: the mask of any name, less the tokens that begin with  a" .
 // Cost.  One look for each sketch, a few words for each run cut, one step for each suspect token.
 
 #include <algorithm>

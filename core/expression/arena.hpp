@@ -348,7 +348,7 @@ class Arena {
     ExpressionId other;
     Count most;
   };
-  std::optional<Beside> beside_bounds(const std::vector<ExpressionId>& conjuncts);
+  std::optional<Beside> beside_bounds(const ExpressionNode& n);
   // The bytes of some short text, where it is clear that there is one: bounds have room for the shortest without them, or
   // nothing but some texts is excluded.
   std::optional<std::uint32_t> length_without_search(ExpressionId expression);

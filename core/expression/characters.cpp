@@ -72,8 +72,10 @@ void Arena::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
   conjuncts = std::move(kept);
 }
 
-// The only conjunct beside bounds, and the least of these.
-std::optional<Arena::Beside> Arena::beside_bounds(const std::vector<ExpressionId>& conjuncts) {
+// The only conjunct of an intersection beside bounds, and the least of these.  It is of characters, and so not constrained.
+std::optional<Arena::Beside> Arena::beside_bounds(const ExpressionNode& n) {
+  if (n.kind != Kind::Intersection) return std::nullopt;
+  const std::vector<ExpressionId> conjuncts(items(n).begin(), items(n).end());  // a copy: items move when the arena grows
   std::vector<ExpressionId> others;
   Count least = kUnbounded;
   for (const ExpressionId item : conjuncts) {
@@ -95,9 +97,8 @@ std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
     return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most};
   };
   if (counts_characters(n) && n.maximum != kUnbounded) return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
-  if (n.kind != Kind::Intersection) return std::nullopt;
-  const std::optional<Beside> beside = beside_bounds(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
-  if (!beside || node(beside->other).constrained || beside->most < node(beside->other).worst) return std::nullopt;
+  const std::optional<Beside> beside = beside_bounds(n);
+  if (!beside || beside->most < node(beside->other).worst) return std::nullopt;
   return unbounded(beside->other, beside->most - node(beside->other).worst, beside->most);
 }
 
@@ -106,8 +107,8 @@ std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
   if (n.kind != Kind::Intersection) return std::nullopt;
   std::optional<Count> least;
   ByteSet free = stand_for_themselves_ & single_bytes_;
-  for (const ExpressionId item : std::vector<ExpressionId>(items(n).begin(), items(n).end())) {
-    const ExpressionNode part = node(item);
+  for (const ExpressionId item : items(n)) {
+    const ExpressionNode& part = node(item);
     if (counts_characters(part) && part.maximum == kUnbounded) {
       least = std::max(least.value_or(0), part.minimum);
       continue;
@@ -123,11 +124,11 @@ std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
 std::optional<std::uint32_t> Arena::length_without_search(ExpressionId expression) {
   const auto [head, tail] = split(expression);
   const ExpressionNode n = node(head);
-  if (n.kind != Kind::Intersection || node(tail).constrained) return std::nullopt;
+  if (node(tail).constrained) return std::nullopt;
   if (const std::optional<Count> least = characters_but_for_some(head); least && *least < kUnbounded / 2)
     return static_cast<std::uint32_t>(std::min<Count>(n.nullable ? 0 : std::max<Count>(*least, 1), ExpressionNode::kUnspelled / 2)) + node(tail).shortest;
-  const std::optional<Beside> beside = beside_bounds(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
-  if (!beside || node(beside->other).constrained || beside->most < node(beside->other).shortest) return std::nullopt;
+  const std::optional<Beside> beside = beside_bounds(n);
+  if (!beside || beside->most < node(beside->other).shortest) return std::nullopt;
   return node(beside->other).shortest + node(tail).shortest;
 }
 

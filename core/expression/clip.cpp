@@ -51,7 +51,7 @@ ExpressionId Arena::clip(ExpressionId expression) {
       const bool is_sure = !node(body).constrained;
       result = terminal_of(body, is_sure ? node(body).spelled : n.spelled, is_sure ? node(body).shortest : n.shortest);
     } else if (n.kind == Kind::Intersection) {
-      const std::optional<Beside> beside = beside_bounds(std::vector<ExpressionId>(items(n).begin(), items(n).end()));
+      const std::optional<Beside> beside = beside_bounds(n);
       const bool is_far = beside && beside->most > std::uint64_t{reach_} + node(beside->other).worst;
       result = is_far ? clip(beside->other) : rest;
     } else {

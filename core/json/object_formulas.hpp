@@ -118,8 +118,8 @@ class ObjectFormulas {
   };
   Help helpful(ObjectId f) const;
   using Places = std::unordered_map<std::uint32_t, std::uint32_t>;  // of names that may still come, in their order
-  static constexpr std::uint32_t kNever = 1 << 24;
-  std::uint32_t missing(ObjectId f, bool wanted, const Places& places, std::uint32_t next) const;
+  static constexpr std::uint32_t kMany = 1 << 24;
+  std::uint32_t missing(ObjectId f, bool wanted) const;
   ObjectId without_passed(ObjectId f, const Places& places, std::uint32_t next);
   std::optional<std::string> name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
                                        const Work& work);

@@ -160,40 +160,35 @@ std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room&
   return is_plain(f) ? plain_length(f, room, work) : search_length(f, room, work);
 }
 
-// How many members are missing at least, roughly: what the search goes by.  kNever: some that can come no more.
-std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted, const Places& places, std::uint32_t next) const {
-  const auto of = [&](ObjectId part, bool as_wanted) { return missing(part, as_wanted, places, next); };
+// How many members are missing at least, roughly: what the search goes by.
+std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
   const auto sum = [&](bool as_wanted) {
     std::uint32_t total = 0;
-    for (const ObjectId part : formulas_.operands(f)) total = std::min(kNever, total + of(part, as_wanted));
+    for (const ObjectId part : formulas_.operands(f)) total = std::min(kMany, total + missing(part, as_wanted));
     return total;
   };
   const auto least = [&](bool as_wanted) {
-    std::uint32_t fewest = kNever;
-    for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, of(part, as_wanted));
+    std::uint32_t fewest = kMany;
+    for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, missing(part, as_wanted));
     return fewest;
   };
   switch (formulas_.operation(f)) {
     case Operation::Atom: {
       const Atom& atom = atoms_[formulas_.atom(f)];
-      if (atom.kind == Kind::Required) {
-        if (!wanted) return 0;
-        for (const NameId name : atom.names)
-          if (const auto place = places.find(name.value); place == places.end() || place->second < next) return kNever;
-        return static_cast<std::uint32_t>(atom.names.size());
-      }
+      if (atom.kind == Kind::Required) return wanted ? static_cast<std::uint32_t>(atom.names.size()) : 0;
       if (atom.kind == Kind::Count)
-        return static_cast<std::uint32_t>(std::min<Count>(wanted ? atom.minimum : atom.minimum > 0 ? 0 : atom.maximum, kNever - 1));
+        return static_cast<std::uint32_t>(std::min<Count>(wanted ? atom.minimum : atom.minimum > 0 ? 0 : atom.maximum, kMany));
       return wanted ? 0 : 1;
     }
-    case Operation::Not: return of(formulas_.body(f), !wanted);
+    case Operation::Not: return missing(formulas_.body(f), !wanted);
     case Operation::All: return wanted ? sum(true) : least(false);
     case Operation::Any: return wanted ? least(true) : sum(false);
     case Operation::One: {  // one is had, and no other
       const std::uint32_t denied = sum(false);
       if (!wanted) return denied;
-      std::uint32_t fewest = kNever;
-      for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, denied - std::min(denied, of(part, false)) + of(part, true));
+      std::uint32_t fewest = kMany;
+      for (const ObjectId part : formulas_.operands(f))
+        fewest = std::min(fewest, denied - std::min(denied, missing(part, false)) + missing(part, true));
       return fewest;
     }
     default: return 0;
@@ -239,12 +234,11 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
     const auto [known, is_first] = passed.try_emplace((std::uint64_t{behind.value} << 32) | next, behind);
     if (is_first) known->second = without_passed(behind, places, next);
     const ObjectId rest = known->second;
-    const std::uint32_t lacks = missing(rest, true, places, next);
-    if (lacks >= kNever) return;
+    if (rest == formulas_.kFalse) return;
     const auto [place, is_new] = best.try_emplace({rest.value, next, others}, length);
     if (!is_new && place->second <= length) return;
     place->second = length;
-    open.push({lacks, length, rest.value, next, others});
+    open.push({missing(rest, true), length, rest.value, next, others});
   };
   reach(0, f, room.next, 0);
   while (!open.empty()) {

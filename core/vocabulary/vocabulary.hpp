@@ -35,14 +35,17 @@ class Vocabulary {
         single_bytes_.add(static_cast<std::uint8_t>(text[0]));
     for (std::uint32_t id : trie_.order()) text_words_[id / 32] |= 1u << (id % 32);
     code_points_begun_.reserve(token_count_);
+    quoting_words_.assign(words(), 0);
     for (std::uint32_t id = 0; id < token_count_; ++id) {
-      const auto begins = [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80; };
-      code_points_begun_.push_back(static_cast<std::uint32_t>(std::ranges::count_if(bytes({id}), begins)));
+      std::uint32_t begun = 0, quoting = 0;
+      for (const char byte : bytes({id})) {
+        begun += (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80;
+        quoting |= byte == '"' || byte == '\\';
+      }
+      code_points_begun_.push_back(begun);
+      quoting_words_[id / 32] |= quoting << (id % 32);
     }
     make_short_tokens();
-    quoting_words_.assign(words(), 0);
-    for (const std::uint32_t id : trie_.order())
-      if (bytes({id}).find_first_of("\"\\") != std::string_view::npos) quoting_words_[id / 32] |= 1u << (id % 32);
   }
 
   Vocabulary(const Vocabulary&) = delete;
@@ -67,6 +70,7 @@ class Vocabulary {
   // One bit per token, set where the token begins `most` code points at most; up to so many, that is at hand.
   static constexpr std::uint64_t kMostAtHand = 63;
   MaskCache::TokensPtr short_tokens(std::uint64_t most) const {
+    most = std::min<std::uint64_t>(most, trie_.longest());  // none begins more
     if (most < short_tokens_.size()) return short_tokens_[most];
     const std::string key = std::to_string(most);
     if (MaskCache::TokensPtr known = longer_tokens_.find(key)) return known;
@@ -120,7 +124,7 @@ class Vocabulary {
  private:
   // All of them together cost what one costs that is made when it is asked for.
   void make_short_tokens() {
-    const std::size_t lengths = kMostAtHand + 1;  // of 33 kB each, for 262,144 tokens
+    const std::size_t lengths = std::min<std::size_t>(kMostAtHand, trie_.longest()) + 1;  // of 33 kB each, for 262,144 tokens
     std::vector<MaskCache::Tokens> all(lengths, {std::vector<std::uint32_t>(words(), 0), 0});
     for (const std::uint32_t id : trie_.order())
       if (code_points_begun_[id] < lengths) all[code_points_begun_[id]].words[id / 32] |= 1u << (id % 32);

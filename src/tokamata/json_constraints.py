@@ -59,8 +59,9 @@ class Style(NamedTuple):
 
     Attributes:
         property_order: ``"schema"``: the names that a schema declares come in its order, by first appearance
-            in a depth-first reading, and all others after them; ``"any"``: every order.  A pattern of keys
-            that has one name, such as ``^id$``, declares it.
+            in a depth-first reading (those under ``properties`` before those that are required alone), and
+            all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
+            ``^id$``, declares it.
         whitespace: ``"compact"``: none; ``"natural"``: what people and ``json.dumps`` write: at most one
             space, or a line break and an indent whose width is the same all through; ``"any"``: all that
             JSON allows.

@@ -24,9 +24,8 @@ class RandomValues {
     open_ = {table_->reserve()};
     const Node root = node(4);
     table_->define(open_[0], root);
-    const json::Style style{static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)),
-                            static_cast<json::Spelling>(choices_.below(2))};
-    return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
+    return written(root, {static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)),
+                          static_cast<json::Spelling>(choices_.below(2))});
   }
 
   // Lists of strings of a pattern with many turns, and of some characters at most; few patterns have none.
@@ -46,7 +45,8 @@ class RandomValues {
 
   // Some go a long way within a string.
   static oracle::Tokens tokens() {
-    return with_all_bytes({"abababab", "a\xC3\xA9 ba ", "  a  a", "\\n\\n\\n", "bbb", "b\\\"a\"", "{\"", "\":", "\": ", "\",", "\", \"", "\"}", "{}", "[]", "[[", "],", "]}", "}}", "a\"", "ab", "b\":", "\"a", "\"a\":",
+    return with_all_bytes({"abababab", "a\xC3\xA9 ba ", "  a  a", "\\n\\n\\n", "bbb", "b\\\"a\"",
+                           "{\"", "\":", "\": ", "\",", "\", \"", "\"}", "{}", "[]", "[[", "],", "]}", "}}", "a\"", "ab", "b\":", "\"a", "\"a\":",
                            "\"a\": \"", "true", "null", "fal", "12", ".5", "-1", "1,", "1, ", "0]", "\n ", ",\n", "\n  \"", "{\n", "\\u00", "\\\"",
                            "\xC3\xA9", "\xC3", "\xA9" "a", "\"\xC3"});
   }
@@ -93,7 +93,10 @@ class RandomValues {
   // Lists of them, so that there are rules behind each.
   ExpressionPtr strings(std::vector<Node> all, json::Spelling spelling) {
     const Node root = both(json::kArray, Table::Items{{}, table_->add(Table::AllOf{std::move(all)})});
-    const json::Style style{json::Whitespace::Natural, json::PropertyOrder::Schema, spelling};
+    return written(root, {json::Whitespace::Natural, json::PropertyOrder::Schema, spelling});
+  }
+
+  ExpressionPtr written(Node root, json::Style style) const {
     return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style));
   }
 
