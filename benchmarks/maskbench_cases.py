@@ -72,8 +72,8 @@ def _is_text(text: str) -> bool:
 def in_order(schema: Any, value: Any) -> Any:
     """The value with members in the order in which the schema declares them, those that it does not last.
 
-    What ``properties`` lists comes before what is required alone.  As far as that is simple: through ``$ref`` to pointers, and what applies in place; of schemas that exclude
-    each other, as in ``anyOf``, all count.
+    What ``properties`` lists comes before what is required alone.  As far as that is simple: through ``$ref``
+    to pointers, and what applies in place; of schemas that exclude each other, as in ``anyOf``, all count.
     """
     return _ordered([schema], value, schema, 0)
 

@@ -328,10 +328,14 @@ struct BoundConstraint {
     if (const auto known = views.find(mask->serial); known != views.end()) return view_of(known->second);
     const std::uint64_t oldest = constraint->oldest_serial();
     while (!views.empty() && views.begin()->first < oldest) views.erase(views.begin());
-    auto owner = std::make_unique<MaskPtr>(mask);
-    const void* words = mask->words.data();
-    const std::size_t shape[1] = {mask->words.size()};
-    const nb::capsule capsule(owner.release(), [](void* held) noexcept { delete static_cast<MaskPtr*>(held); });
+    struct Held {
+      MaskPtr mask;
+      Words row;  // of a mask that is not kept as one
+    };
+    auto held = std::make_unique<Held>(Held{mask, mask->bits.data() ? Words() : mask->bits.row()});
+    const void* words = mask->bits.data() ? mask->bits.data() : held->row.data();
+    const std::size_t shape[1] = {mask->bits.size()};
+    const nb::capsule capsule(held.release(), [](void* one) noexcept { delete static_cast<Held*>(one); });
     const nb::object view =
         nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
     views.emplace(mask->serial, view);
@@ -355,7 +359,7 @@ struct BoundConstraint {
 }
 
 void copy_into(const nb::handle row, const Mask& mask) {
-  const std::size_t words = mask.words.size();
+  const std::size_t words = mask.bits.size();
   Py_buffer buffer;
   if (PyObject_CheckBuffer(row.ptr())) {
     if (PyObject_GetBuffer(row.ptr(), &buffer, PyBUF_RECORDS) != 0) {
@@ -373,7 +377,7 @@ void copy_into(const nb::handle row, const Mask& mask) {
     else if (words > 1 && buffer.strides[0] != 4)
       fault = "this one is not contiguous";
     else
-      std::memcpy(buffer.buf, mask.words.data(), 4 * words);
+      mask.bits.write(static_cast<std::uint32_t*>(buffer.buf));
     PyBuffer_Release(&buffer);
     if (!fault.empty()) refuse_row(fault, words);
     return;
@@ -381,7 +385,7 @@ void copy_into(const nb::handle row, const Mask& mask) {
   nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> tensor;
   if (!nb::try_cast(nb::borrow(row), tensor, /*convert=*/false)) refuse_row("this is no such array", words);
   if (tensor.shape(0) != words) refuse_row("this one has " + std::to_string(tensor.shape(0)), words);
-  std::memcpy(tensor.data(), mask.words.data(), 4 * words);
+  mask.bits.write(reinterpret_cast<std::uint32_t*>(tensor.data()));
 }
 
 // ---- matcher ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   const FramePtr own = frame(sketch, state, budget);
   std::shared_ptr<Mask> mask = spare_mask();
   mask->serial = pattern_.take_serial();
-  mask->words = own->words;
+  mask->bits.assign(own->words);
   mask->open_tokens = own->open_tokens;
   const TokenCount most = own->kept.empty() ? own->most : std::max(own->most, forbid(sketch, state, *own, *mask, budget));
   if (sketch.state != place.state) cut(place, sketch, *mask, budget);
@@ -34,10 +34,12 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
 void CanonicalAutomaton::cut(Place place, Place sketch, Mask& mask, Budget& budget) {
   const MaskPtr exact = pattern_.mask(place, budget);
   if (exact == pattern_.mask(sketch, budget)) return;
-  for (std::size_t i = 0; i < mask.words.size(); ++i)
-    if (const std::uint32_t gone = mask.words[i] & ~exact->words[i]; gone != 0) {
+  const Words allowed = exact->bits.row();
+  Words& words = mask.bits.words();
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (const std::uint32_t gone = words[i] & ~allowed[i]; gone != 0) {
       mask.open_tokens -= static_cast<std::size_t>(std::popcount(gone));
-      mask.words[i] &= ~gone;
+      words[i] &= ~gone;
     }
 }
 
@@ -99,21 +101,22 @@ TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, 
   const Pieces& pieces = tokenization_->pieces();
   const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
   const MaskParts::Touch touch{state.starter, state.marks, state.open};
+  Words& words = mask.bits.words();
   TokenCount most = 0;
   bool is_forbidden = false;
   for (const Hypothesis& h : state.hypotheses) {
     if (!is_inside(h)) continue;
-    if (!is_forbidden) mask.open_tokens -= pieces.forbid(h.pieces, state.last, frame.kept, mask.words);
+    if (!is_forbidden) mask.open_tokens -= pieces.forbid(h.pieces, state.last, frame.kept, words);
     is_forbidden = true;
     for (const std::uint32_t token : pieces.carried(h.pieces)) {
-      if (!has_bit(mask.words, token) || has_bit(frame.kept, token)) continue;
+      if (!has_bit(words, token) || has_bit(frame.kept, token)) continue;
       TokenCount least = kDead;
       for (const Hypothesis& other : state.hypotheses)
         if (is_inside(other))
           least = std::min(least, parts_.bound_after({place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
                                                      touch, {token}, budget));
       if (least == kDead) {
-        clear_bit(mask.words, token);
+        clear_bit(words, token);
         --mask.open_tokens;
       } else {
         most = std::max(most, least);
@@ -130,7 +133,7 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, 
                                                                    Budget& budget) {
   const MaskPtr known = known_mask(place, state);
   const bool is_known = known && token.value < tokenization_->vocabulary().width();
-  if (is_known && !has_bit(known->words, token.value)) return std::nullopt;
+  if (is_known && !known->bits.contains(token.value)) return std::nullopt;
   std::optional<CanonicalState> canonical = tokenization_->step(state, token);
   if (!canonical) return std::nullopt;
   const std::optional<StateId> target = pattern_step(pattern_, place, token, budget);
@@ -171,19 +174,17 @@ MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state
   const MaskPtr all = whole.mask;
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
-  mask->words.assign(all->words.size(), 0);
+  Words words(all->bits.size(), 0);
   const Vocabulary& vocabulary = tokenization_->vocabulary();
   if (left > 0)
-    for_each_bit(all->words, [&](std::uint32_t token) {
+    for_each_bit(all->bits.row(), [&](std::uint32_t token) {
       if (vocabulary.is_stop({token})) return;
       const std::optional<Target> target = step(place, state, {token}, budget);
-      if (target && budgets_.suffices({target->state, false}, target->canonical, left - 1, nullptr, budget)) set_bit(mask->words, token);
+      if (target && budgets_.suffices({target->state, false}, target->canonical, left - 1, nullptr, budget)) set_bit(words, token);
     });
-  mask->open_tokens = mask->set_bits = count_bits(mask->words);
-  if (accepting(place, state)) {
-    for (const std::uint32_t stop : vocabulary.stop()) set_bit(mask->words, stop);
-    mask->set_bits += vocabulary.stop().size();
-  }
+  mask->bits = MaskBits(std::move(words));
+  mask->open_tokens = mask->set_bits = mask->bits.count();
+  if (accepting(place, state)) add_stops(vocabulary, *mask);
   return mask;
 }
 

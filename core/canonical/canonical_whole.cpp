@@ -11,7 +11,7 @@ namespace {
 
 template <class Visit>
 void for_each_token(const Mask& mask, const Vocabulary& vocabulary, Visit&& visit) {
-  for_each_bit(mask.words, [&](std::uint32_t token) {
+  for_each_bit(mask.bits.row(), [&](std::uint32_t token) {
     if (!vocabulary.is_stop({token})) visit(TokenId{token});
   });
 }

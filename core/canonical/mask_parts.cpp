@@ -359,7 +359,7 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
       judge.judge({token}, pattern_.takes_sketch(*target) ? pattern_.sketched({*target, false}, budget).state : *target);
   };
   if (key.at_start || (key.pieces != 0 && key.place == CodePoints::kBetween)) {
-    for_each_bit(pattern_.mask(place, budget)->words, one_by_one);
+    for_each_bit(pattern_.mask(place, budget)->bits.row(), one_by_one);
     if (!key.at_start) return;
     for (std::uint32_t token = 0; token < pattern_.vocabulary(true).token_count(); ++token)
       if (pattern_.vocabulary(true).bytes({token}).empty()) one_by_one(token);

@@ -160,7 +160,7 @@ MaskPtr Completions::build_rule_mask(Place place, TokenCount left, Budget& budge
   walk_kinds(automaton_, automaton_.sketched(place, budget), budget, [&](StateId target, const TokenKind& kind) {
     if (known(target).at_most > left - 1) return;
     for (const std::uint32_t token : kind.tokens)
-      if ((allowed->words[token / 32] >> (token % 32)) & 1) tokens.push_back(token);
+      if (allowed->bits.contains(token)) tokens.push_back(token);
   });
   return automaton_.mask_of(place, tokens);
 }
@@ -190,8 +190,9 @@ void Completions::clear() {
 
 std::size_t Completions::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;
-  return known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ +
-       narrow_.size() * automaton_.mask_bytes();
+  std::size_t narrow_bytes = 0;
+  for (const Narrow& narrow : narrow_) narrow_bytes += narrow.mask->bytes();
+  return known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ + narrow_bytes;
 }
 
 }  // namespace tokamata

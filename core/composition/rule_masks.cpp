@@ -33,7 +33,17 @@ class TokenAutomaton::RuleMaskMaker {
 
  public:
   RuleMaskMaker(TokenAutomaton& tokens, Budget& budget)
-      : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget) {}
+      : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget),
+        bits_(std::move(tokens.cleared_row_)) {
+    bits_.resize(tokens.vocabulary_->words());
+  }
+  RuleMaskMaker(const RuleMaskMaker&) = delete;
+  RuleMaskMaker& operator=(const RuleMaskMaker&) = delete;
+  // The row is handed back as it came.
+  ~RuleMaskMaker() {
+    for (const std::uint32_t place : places_) bits_[place] = 0;
+    if (is_listed_) tokens_.cleared_row_ = std::move(bits_);
+  }
 
   RuleMask make(ExpressionId expression) {
     open({nullptr, TokenTrie::root().value}, expression, kNothing);
@@ -45,8 +55,14 @@ class TokenAutomaton::RuleMaskMaker {
       budget_.step();
       follow(way);
     }
-    if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
     for (auto& [spot, alternatives] : walked_) walk(spot, tokens_.automaton_.state_of_any(std::move(alternatives), budget_));
+    if (is_listed_) {
+      std::vector<MaskBits::Word> few;
+      for (const std::uint32_t place : places_) few.push_back({place, bits_[place]});
+      mask_.bits = {std::move(few), bits_.size()};
+    } else {
+      mask_.bits = MaskBits(std::move(bits_));
+    }
     return std::move(mask_);
   }
 
@@ -127,7 +143,7 @@ class TokenAutomaton::RuleMaskMaker {
       parts_.pop_back();
       const ExpressionNode n = arena_.node(part);
       if (n.commits) {
-        parts_.emplace_back(arena_.settled(joined(part, behind)), kNothing);
+        if (may_begin(spot, part, behind)) parts_.emplace_back(arena_.settled(joined(part, behind)), kNothing);
       } else if (n.kind == Kind::Union) {
         for (const ExpressionId item : arena_.items(n)) parts_.emplace_back(item, behind);
       } else {
@@ -200,6 +216,26 @@ class TokenAutomaton::RuleMaskMaker {
     }
   }
 
+  // The same of an expression with a choice in front, and what is behind it: all of that is made anew for each choice,
+  // and where only blanks are below, only a longer indent reads them, which has a choice of its own.
+  bool may_begin(Spot spot, ExpressionId expression, RestId rest) {
+    std::vector<std::pair<ExpressionId, RestId>> open{{expression, rest}};
+    while (!open.empty()) {
+      const auto [part, behind] = open.back();
+      open.pop_back();
+      const auto [head, tail] = arena_.split(part);
+      const ExpressionNode& n = arena_.node(head);
+      const RestId after = put(tail, behind);
+      if (n.kind == Kind::Union) {
+        for (const ExpressionId item : arena_.items(n)) open.emplace_back(item, after);
+        continue;
+      }
+      if (n.kind != Kind::Commit && may_begin(spot, n)) return true;
+      if ((n.kind == Kind::Commit || n.nullable) && after != kNothing) open.emplace_back(rests_[after.value].first, rests_[after.value].next);
+    }
+    return false;
+  }
+
   // Of what may begin with a choice, without making it.
   bool is_suspect(ExpressionId expression) const {
     const ExpressionNode& n = arena_.node(expression);
@@ -216,9 +252,19 @@ class TokenAutomaton::RuleMaskMaker {
   }
 
   void set(std::uint32_t token, bool is_suspect) {
-    if (mask_.words.empty()) mask_.words.assign(tokens_.vocabulary_->words(), 0);
-    mask_.words[token / 32] |= 1u << (token % 32);
+    std::uint32_t& word = bits_[token / 32];
+    if (is_listed_ && word == 0) list(token / 32);
+    word |= 1u << (token % 32);
     if (is_suspect) mask_.suspects.push_back(token);
+  }
+
+  void list(std::uint32_t place) {
+    places_.push_back(place);
+    if (places_.size() > MaskBits::few(bits_.size())) unlist();
+  }
+  void unlist() {
+    places_.clear();
+    is_listed_ = false;
   }
 
   // The tokens that end at a node, behind which the text needs so many bytes more.
@@ -245,10 +291,9 @@ class TokenAutomaton::RuleMaskMaker {
     const TerminalPart& part = tokens_.terminal_part(way.head, node, budget_);
     if (node != TokenTrie::root()) {
       for (const std::uint32_t token : part.few) set(token, inside_is_suspect);
-    } else if (mask_.words.empty()) {
-      mask_.words = part.inside;
     } else {
-      std::ranges::transform(mask_.words, part.inside, mask_.words.begin(), std::bit_or());
+      unlist();
+      unite_bits(bits_, part.inside);
     }
     if (node == TokenTrie::root() && inside_is_suspect)
       for (const std::uint32_t token : trie_.order())
@@ -401,7 +446,7 @@ class TokenAutomaton::RuleMaskMaker {
     else
       mask_walk.enter_below(node, state);
     for (const TokenRange& range : mask_walk.ranges())
-      for (std::uint32_t i = range.begin; i < range.end; ++i) mask_.words[order[i] / 32] |= 1u << (order[i] % 32);
+      for (std::uint32_t i = range.begin; i < range.end; ++i) set(order[i], false);
   }
 
   void walk_remainders(Spot from, StateId start) {
@@ -426,6 +471,9 @@ class TokenAutomaton::RuleMaskMaker {
   const TokenTrie& trie_;
   Budget& budget_;
   RuleMask mask_;
+  Words bits_;                         // of the mask
+  std::vector<std::uint32_t> places_;  // of its words that are not zero, as long as they are few
+  bool is_listed_ = true;
   struct Opened {
     Spot spot;
     ExpressionId expression;

@@ -46,8 +46,8 @@ StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
   RuleMask made = make_rule_mask(automaton_.expression(holder), budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
-  mask->words = std::move(made.words);
-  mask->set_bits = mask->open_tokens = count_bits(mask->words);
+  mask->bits = std::move(made.bits);
+  mask->set_bits = mask->open_tokens = mask->bits.count();
   if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
   data(holder).most_after = made.most;
   parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
@@ -69,7 +69,7 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
     if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
       suspects.insert(suspects.end(), known->second.begin(), known->second.end());
     if (cuts.size() == 1 && cut.refused.empty()) break;
-    Words own = data(holder).mask->words;
+    Words own = data(holder).mask->bits.row();
     for (const TokenRange& range : cut.refused)
       for (std::uint32_t i = range.begin; i < range.end; ++i) own[trie.order()[i] / 32] &= ~(1u << (trie.order()[i] % 32));
     if (words.empty())
@@ -78,18 +78,18 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
       std::ranges::transform(words, own, words.begin(), std::bit_or());
   }
   const auto is_set = [&](std::uint32_t token) {
-    return (((words.empty() ? data(holder).mask->words : words)[token / 32] >> (token % 32)) & 1) != 0;
+    return words.empty() ? data(holder).mask->bits.contains(token) : has_bit(words, token);
   };
   std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
-  if (!suspects.empty() && words.empty()) words = data(holder).mask->words;
+  if (!suspects.empty() && words.empty()) words = data(holder).mask->bits.row();
   data(state).most_after = most;
   data(state).mask_state = words.empty() ? holder : state;
   if (words.empty()) return;
   for (const std::uint32_t token : suspects) words[token / 32] &= ~(1u << (token % 32));
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
-  mask->words = std::move(words);
-  mask->set_bits = mask->open_tokens = count_bits(mask->words);
+  mask->bits = MaskBits(std::move(words));
+  mask->set_bits = mask->open_tokens = mask->bits.count();
   if (automaton_.accepting(state)) mask->open_tokens -= vocabulary_->stop().size();
   remember(state, std::move(mask));
 }

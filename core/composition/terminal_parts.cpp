@@ -87,7 +87,7 @@ TerminalPart TokenAutomaton::walked_part(ExpressionId terminal, NodeId node, Bud
   const StateId state = automaton_.state_of(terminal, budget);
   if (node == TokenTrie::root()) {
     walk.run(state);
-    part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->words;
+    part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->bits.row();
   } else {
     walk.enter_below(node, state);
     const std::span<const std::uint32_t> order = vocabulary_->trie().order();

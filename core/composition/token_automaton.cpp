@@ -83,6 +83,7 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
 }
 
 void TokenAutomaton::remember(StateId state, MaskPtr mask) {
+  masks_bytes_ += mask->bytes();
   data(state).mask = std::move(mask);
   mask_states_.push_back(state);
 }
@@ -92,12 +93,13 @@ std::size_t TokenAutomaton::reclaim(std::size_t limit) {
   for (const auto* trie : {&kinds_, &start_kinds_})
     if (*trie) fixed += (*trie)->memory_bytes();
   // The newest mask stays: it is the one that is being asked for.
-  while (mask_states_.size() > 1 && fixed + mask_states_.size() * mask_bytes() > limit) {
+  while (mask_states_.size() > 1 && fixed + masks_bytes_ > limit) {
+    masks_bytes_ -= data_[mask_states_.front().value].mask->bytes();
     data_[mask_states_.front().value].mask.reset();
     mask_states_.pop_front();
     oldest_serial_ = data_[mask_states_.front().value].mask->serial;
   }
-  return fixed + mask_states_.size() * mask_bytes();
+  return fixed + masks_bytes_;
 }
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
@@ -146,7 +148,7 @@ MaskCache::TokensPtr TokenAutomaton::inside(const ClassLoop& loop, Budget& budge
   with_walk(false, budget, [&](auto& walk, auto&) {
     walk.run(state);
     const MaskPtr mask = make_mask(*vocabulary_, walk.ranges(), {}, false);
-    tokens = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{mask->words, mask->open_tokens});
+    tokens = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{mask->bits.row(), mask->open_tokens});
   });
   shared.keep(loop.key, tokens);
   return tokens;
@@ -155,20 +157,21 @@ MaskCache::TokensPtr TokenAutomaton::inside(const ClassLoop& loop, Budget& budge
 // Of those, the ones that have no more code points than the loop has rounds.
 void TokenAutomaton::add_inside(const ClassLoop& loop, Mask& mask, Budget& budget) {
   const MaskCache::TokensPtr all = inside(loop, budget);
-  const bool is_first = mask.words.empty();
+  const bool is_first = mask.bits.size() == 0;
   if (loop.rounds >= vocabulary_->trie().longest()) {
     if (is_first) {
-      mask.words = all->words;
+      mask.bits.assign(all->words);
       mask.open_tokens = all->count;
       return;
     }
-    std::ranges::transform(mask.words, all->words, mask.words.begin(), std::bit_or());
+    unite_bits(mask.bits.words(), all->words);
   } else {
     const MaskCache::TokensPtr fitting = vocabulary_->short_tokens(loop.rounds);
-    if (is_first) mask.words.assign(all->words.size(), 0);
-    for (std::size_t i = 0; i < mask.words.size(); ++i) mask.words[i] |= all->words[i] & fitting->words[i];
+    if (is_first) mask.bits = MaskBits(Words(all->words.size()));
+    Words& words = mask.bits.words();
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= all->words[i] & fitting->words[i];
   }
-  mask.open_tokens = count_bits(mask.words);
+  mask.open_tokens = mask.bits.count();
 }
 
 std::optional<Factors> TokenAutomaton::factors(StateId state) {
@@ -200,9 +203,10 @@ MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
     if (!others.empty()) walk.run(automaton_.state_of_any(std::move(others), budget));
     if (is_short) walks_are_long_ |= walk.nodes() > kLongWalk;
     const std::span<const std::uint32_t> order = vocabulary_->trie().order();
+    Words& words = mask->bits.words();
     for (const TokenRange& range : walk.ranges())
       for (std::uint32_t i = range.begin; i < range.end; ++i) {
-        std::uint32_t& word = mask->words[order[i] / 32];
+        std::uint32_t& word = words[order[i] / 32];
         const std::uint32_t bit = 1u << (order[i] % 32);
         mask->open_tokens += (word & bit) == 0;
         word |= bit;
@@ -296,8 +300,8 @@ MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> toke
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   const Vocabulary& source = vocabulary(place.at_start);
-  mask->words.assign(source.words(), 0);
-  for (const std::uint32_t token : tokens) mask->words[token / 32] |= 1u << (token % 32);
+  mask->bits = MaskBits::none(source.words(), tokens.size());
+  for (const std::uint32_t token : tokens) mask->bits.set(token);
   mask->set_bits = mask->open_tokens = tokens.size();
   if (automaton_.accepting(place.state)) add_stops(source, *mask);
   return mask;
@@ -312,13 +316,13 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
   std::size_t live = 0;
   for (const TokenRange& range : ranges) live += range.end - range.begin;
   mask->open_tokens = live + controls.size();
-  std::vector<std::uint32_t>& words = mask->words;
   if (2 * live <= order.size()) {
-    words.assign(source.words(), 0);
+    mask->bits = MaskBits::none(source.words(), live);
     for (const TokenRange& range : ranges)
-      for (std::uint32_t i = range.begin; i < range.end; ++i) words[order[i] / 32] |= 1u << (order[i] % 32);
+      for (std::uint32_t i = range.begin; i < range.end; ++i) mask->bits.set(order[i]);
   } else {
-    words = source.text_words();
+    mask->bits.assign(source.text_words());
+    Words& words = mask->bits.words();
     std::uint32_t previous_end = 0;
     const auto clear = [&](std::uint32_t begin, std::uint32_t end) {
       for (std::uint32_t i = begin; i < end; ++i) words[order[i] / 32] &= ~(1u << (order[i] % 32));
@@ -329,7 +333,7 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
     }
     clear(previous_end, static_cast<std::uint32_t>(order.size()));
   }
-  for (const TokenId control : controls) words[control.value / 32] |= 1u << (control.value % 32);
+  for (const TokenId control : controls) mask->bits.set(control.value);
   mask->set_bits = mask->open_tokens;
   if (accepting) add_stops(source, *mask);
   return mask;
@@ -408,6 +412,7 @@ void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
   suspects_.clear();
   loops_bytes_ = parts_bytes_ = 0;
   mask_states_.clear();
+  masks_bytes_ = 0;
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
   StateId holder{};
   for (const auto& [mask, state] : masks) {  // those that share a mask are neighbours now

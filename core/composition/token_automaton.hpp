@@ -115,7 +115,6 @@ class TokenAutomaton {
 
   // The control tokens that the pattern names.
   const std::vector<TokenId>& controls() const { return controls_; }
-  std::size_t mask_bytes() const { return vocabulary_->words() * sizeof(std::uint32_t) + sizeof(Mask); }
 
   const Vocabulary& vocabulary(bool at_start) const { return at_start ? *start_vocabulary_ : *vocabulary_; }
   ByteAutomaton& automaton() { return automaton_; }
@@ -160,7 +159,7 @@ class TokenAutomaton {
 
   // Of states that hold rules: sketch_masks.cpp, rule_masks.cpp, terminal_parts.cpp.
   struct RuleMask {
-    Words words;
+    MaskBits bits;
     std::vector<std::uint32_t> suspects;  // tokens that must be asked for
     std::uint64_t most = 0;               // bytes that the text needs behind any token, kEndless where that is not known
 
@@ -206,6 +205,8 @@ class TokenAutomaton {
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first
+  std::size_t masks_bytes_ = 0;      // of these
+  Words cleared_row_;                // all zero: where the next mask of rules is made
   std::uint64_t next_serial_ = 0;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };

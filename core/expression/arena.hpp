@@ -153,8 +153,8 @@ class Arena {
   void adopt_rules(Arena& old);
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
   ExpressionId settled(ExpressionId expression);
-  // The alternatives of an expression, each to begin with something else than a union.
-  std::vector<ExpressionId> fronts(ExpressionId expression);
+  // The alternatives of an expression, each to begin with something else than a union, or than one that holds rules.
+  std::vector<ExpressionId> fronts(ExpressionId expression, bool without_rules = true);
   // The same, with what the rules in front stand for, and what is behind parts that may be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
   // The same with sketches in place of rules, behind something else.

@@ -23,8 +23,7 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_t
     class_of_[byte] = static_cast<std::uint8_t>(byte_classes_.size() - 1);
   }
   stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
-  state_of(Arena::kEmpty, limits_);  // kDead, whose row is never unknown
-  std::fill(rows_.begin(), rows_.end(), kDead);
+  make_dead();
   start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
 }
 
@@ -36,14 +35,24 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
     throw LimitExceeded("states", static_cast<double>(limits.states), arena_.blame(expression));
   const StateId state{static_cast<std::uint32_t>(expressions_.size())};
   expressions_.push_back(expression);
-  if (begins_with_rule(expression)) {
-    row_of_.push_back(kNoRow);
-  } else {
-    row_of_.push_back(static_cast<std::uint32_t>(rows_.size() / stride_));
-    rows_.resize(rows_.size() + stride_, kUnknown);
-  }
+  row_of_.push_back(kRowToCome);  // many states are met for their masks alone, and rows are long
   state_of_expression_[expression.value] = state.value;
   return state;
+}
+
+void ByteAutomaton::make_row(StateId state) {
+  if (begins_with_rule(expressions_[state.value])) {
+    row_of_[state.value] = kNoRow;
+  } else {
+    row_of_[state.value] = static_cast<std::uint32_t>(rows_.size() / stride_);
+    rows_.resize(rows_.size() + stride_, kUnknown);
+  }
+}
+
+// Its row is never unknown.
+void ByteAutomaton::make_dead() {
+  make_row(state_of(Arena::kEmpty, limits_));
+  std::ranges::fill(rows_, kDead);
 }
 
 bool ByteAutomaton::begins_with_rule(ExpressionId expression) const {
@@ -56,6 +65,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
+    if (row_of_[state.value] == kRowToCome) make_row(state);
     const bool is_by_byte = arena_.node(source).by_byte;
     const std::uint32_t row = row_of_[state.value];
     const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
@@ -107,8 +117,7 @@ void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
   state_of_expression_ = {};
 
   Arena::Copies copies;
-  state_of(Arena::kEmpty, limits_);
-  std::fill(rows_.begin(), rows_.end(), kDead);
+  make_dead();
   const auto moved = [&](StateId state) {
     return state_of(arena_.copy(old_arena, old_expressions[state.value], copies), limits_);
   };

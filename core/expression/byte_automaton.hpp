@@ -82,16 +82,21 @@ class ByteAutomaton {
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
-  static constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
+  // In place of a row: of states that begin with a rule, which have no row, and of those that no transition was asked of.
+  static constexpr std::uint32_t kNoRow = ~std::uint32_t{0}, kRowToCome = kNoRow - 1;
 
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
-    if (const std::uint32_t row = row_of_[state.value]; row != kNoRow) return rows_[std::size_t{row} * stride_ + column(symbol)];
+    const std::uint32_t row = row_of_[state.value];
+    if (row < kRowToCome) return rows_[std::size_t{row} * stride_ + column(symbol)];
+    if (row == kRowToCome) return kUnknown;
     const auto known = single_transitions_.find(place(state, symbol));
     return known == single_transitions_.end() ? kUnknown : known->second;
   }
   std::uint64_t place(StateId state, Symbol symbol) const { return std::uint64_t{state.value} * stride_ + column(symbol); }
   bool begins_with_rule(ExpressionId expression) const;
+  void make_dead();
+  void make_row(StateId state);
   std::uint32_t column(Symbol symbol) const {
     return symbol.is_byte() ? class_of_[symbol.byte()]
                             : static_cast<std::uint32_t>(byte_classes_.size()) + symbol.value - Symbol::kBytes;

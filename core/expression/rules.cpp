@@ -145,7 +145,7 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
     else
       found.push_back({sketch, std::move(refused)});
   };
-  for (const ExpressionId front : fronts(expression)) {
+  for (const ExpressionId front : fronts(expression, false)) {
     const auto [first, tail] = split(front);
     const ExpressionNode head = node(first);
     const bool is_optional = head.kind == Kind::Repetition && head.minimum == 0 && head.maximum == 1;
@@ -168,14 +168,14 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
   return found;
 }
 
-std::vector<ExpressionId> Arena::fronts(ExpressionId expression) {
+std::vector<ExpressionId> Arena::fronts(ExpressionId expression, bool without_rules) {
   std::vector<ExpressionId> found, open{expression};
   while (!open.empty()) {
     const ExpressionId at = rotated(open.back());
     open.pop_back();
     const auto [first, tail] = split(at);
     const ExpressionNode head = node(first);
-    if (head.kind != Kind::Union) {
+    if (head.kind != Kind::Union || !(head.rules || without_rules)) {
       found.push_back(at);
       continue;
     }

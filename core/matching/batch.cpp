@@ -38,7 +38,7 @@ std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, s
         try {
           MaskPtr mask = matchers[i]->try_mask();
           if (!mask) mask = matchers[i]->mask();
-          std::memcpy(rows[i], mask->words.data(), mask->words.size() * sizeof(std::uint32_t));
+          mask->bits.write(rows[i]);
         } catch (...) {
           errors[i] = std::current_exception();
         }

@@ -190,8 +190,7 @@ std::vector<TokenId> Matcher::forced_tokens() {
       if (canonical() ? canonical()->accepting(at, state) : automaton().automaton().accepting(at.state)) return forced;
       const MaskPtr mask = canonical() ? canonical()->mask(at, state, budget) : automaton().mask(at, budget);
       if (mask->set_bits != 1) return forced;
-      const auto word = std::ranges::find_if(mask->words, [](std::uint32_t bits) { return bits != 0; });
-      const TokenId token{static_cast<std::uint32_t>(32 * (word - mask->words.begin()) + std::countr_zero(*word))};
+      const TokenId token{mask->bits.first()};
       Step step = *next_step(at, state, token, budget);
       forced.push_back(token);
       at = {step.state, false};

@@ -256,7 +256,7 @@ TEST(canonical_masks_of_small_tokenizers) {
       for (const std::uint32_t token : place) CHECK(matcher.advance({token}));
       const MaskPtr mask = matcher.mask();
       for (std::uint32_t token = 0; token < views.size(); ++token)
-        CHECK_EQUAL(static_cast<bool>(mask->words[token / 32] >> (token % 32) & 1), next.contains(token));
+        CHECK_EQUAL(mask->bits.contains(token), next.contains(token));
       CHECK_EQUAL(matcher.is_accepting(), sequences.contains(place));
       CHECK(sequences.contains([&] {
         Tokens whole = place;

@@ -95,10 +95,12 @@ inline std::shared_ptr<Constraint> compile(const oracle::TreePtr& tree, const or
 }
 
 inline std::vector<bool> bits_of(const Mask& mask, std::uint32_t width) {
-  CHECK_EQUAL(mask.words.size(), (std::size_t{width} + 31) / 32);
+  const Words words = mask.bits.row();
+  CHECK_EQUAL(words.size(), (std::size_t{width} + 31) / 32);
   std::vector<bool> bits;
-  for (std::size_t id = 0; id < 32 * mask.words.size(); ++id) {
-    const bool bit = (mask.words[id / 32] >> (id % 32)) & 1;
+  for (std::size_t id = 0; id < 32 * words.size(); ++id) {
+    const bool bit = has_bit(words, static_cast<std::uint32_t>(id));
+    CHECK_EQUAL(mask.bits.contains(static_cast<std::uint32_t>(id)), bit);
     if (id < width)
       bits.push_back(bit);
     else
@@ -143,7 +145,7 @@ inline void check_mask(Matcher& matcher, const oracle::TokenGraph& graph, const 
   CHECK_EQUAL(mask->open_tokens, all - stops);
   CHECK_EQUAL(matcher.is_accepting(), at.stopped || graph.accepts(at.node));
   CHECK_EQUAL(matcher.is_finished(), at.stopped || (graph.accepts(at.node) && !graph.has_open_tokens(at.node)));
-  if (const MaskPtr known = matcher.try_mask()) CHECK(known->words == mask->words);
+  if (const MaskPtr known = matcher.try_mask()) CHECK(known->bits.row() == mask->bits.row());
 }
 
 inline void check_forced(Matcher& matcher, const oracle::TokenGraph& graph, Standing at) {

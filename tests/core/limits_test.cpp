@@ -163,7 +163,7 @@ Outcome run(const Attack& attack, const Tokens& tokens, const Limits& limits) {
         const auto mask = matcher.mask();
         if (mask->open_tokens == 0) break;
         std::uint32_t id = choices.one_in(4) ? 'a' : choices.one_in(3) ? 'b' : choices.below(tokens.width);
-        while (!((mask->words[id / 32] >> (id % 32)) & 1) || tokens.is_stop(id)) id = (id + 1) % tokens.width;
+        while (!mask->bits.contains(id) || tokens.is_stop(id)) id = (id + 1) % tokens.width;
         CHECK(matcher.advance({id}));
       } catch (const LimitExceeded&) {
         // Unchanged, and usable: what was advanced is still there and can be taken back.
@@ -285,13 +285,13 @@ void go_on_after(const Limits& limits, const std::string& name, double bound) {
   const auto constraint = engine::compile(tree, tokens, limits);
   Matcher matcher(constraint);
   const auto first = matcher.mask();
-  std::vector<std::vector<std::uint32_t>> masks = {first->words};
+  std::vector<std::vector<std::uint32_t>> masks = {first->bits.row()};
   bool stopped = false;
   Choices choices(5);
   while (!stopped) try {
       CHECK(masks.size() < 20'000);
       CHECK(matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')}));
-      masks.push_back(matcher.mask()->words);
+      masks.push_back(matcher.mask()->bits.row());
     } catch (const LimitExceeded& error) {
       CHECK_EQUAL(error.limit, name);
       CHECK_EQUAL(error.bound, bound);
@@ -303,7 +303,7 @@ void go_on_after(const Limits& limits, const std::string& name, double bound) {
   auto fork = matcher.fork();
   CHECK(fork->tokens() == matcher.tokens());
   CHECK(matcher.rollback(length + 1 - masks.size()));
-  CHECK(matcher.mask()->words == masks.back());
+  CHECK(matcher.mask()->bits.row() == masks.back());
   // With its memory full of texts under way, an engine gives up masks, and may lack the room to make
   // them again before some of the texts are gone.
   if (name == "memory_bytes") {
@@ -312,10 +312,10 @@ void go_on_after(const Limits& limits, const std::string& name, double bound) {
     masks.resize(masks.size() - masks.size() / 2);
   }
   for (std::size_t i = masks.size(); i-- > 0;) {
-    CHECK(matcher.mask()->words == masks[i]);
+    CHECK(matcher.mask()->bits.row() == masks[i]);
     if (i > 0) CHECK(matcher.rollback(1));
   }
-  CHECK(first->words == masks[0]);
+  CHECK(first->bits.row() == masks[0]);
   if (!fork) fork = matcher.fork();
   CHECK(fork->rollback(fork->tokens().size()));
   for (unsigned i = 0; i < 500; ++i) {
@@ -366,17 +366,16 @@ TEST(time_that_is_used_up_leaves_the_memo) {
 TEST(masks_come_back_within_the_memory) {
   std::vector<std::string> wide;
   for (unsigned i = 0; i < 20'000; ++i) wide.push_back("x" + std::to_string(i));
-  const Tokens tokens = engine::with_all_bytes(wide);  // a mask of 2.5 kB
-  std::vector<TreePtr> parts;
-  for (unsigned i = 0; i < 300; ++i) parts.push_back(text("x" + std::to_string(i) + "y"));
+  const Tokens tokens = engine::with_all_bytes(wide);  // a mask of many tokens takes 2.5 kB
+  const std::vector<TreePtr> parts(300, sequence({text("x"), repeat(one_of({{'0', '9'}}), 1, 5)}));
   const TreePtr tree = sequence(parts);
   const auto unlimited = engine::compile(tree, tokens);
   Matcher all(unlimited);
   std::string whole;
-  for (const TreePtr& part : parts) whole += part->bytes;
+  for (std::size_t i = 0; i < parts.size(); ++i) whole += "x7";
   std::vector<std::vector<std::uint32_t>> masks;
   for (const char byte : whole) {
-    masks.push_back(all.mask()->words);
+    masks.push_back(all.mask()->bits.row());
     CHECK(all.advance({static_cast<unsigned char>(byte)}));
   }
   Limits limits;
@@ -385,14 +384,14 @@ TEST(masks_come_back_within_the_memory) {
   Matcher some(limited);
   const auto held = some.mask();
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    CHECK(some.mask()->words == masks[i]);
+    CHECK(some.mask()->bits.row() == masks[i]);
     CHECK(some.advance({static_cast<unsigned char>(whole[i])}));
     CHECK(limited->memory_bytes() <= limits.memory_bytes);
   }
   CHECK(limited->oldest_serial() > 0);  // some were given up
-  CHECK(held->words == masks[0]);
+  CHECK(held->bits.row() == masks[0]);
   CHECK(some.rollback(whole.size()));
-  CHECK(some.mask()->words == masks[0]);
+  CHECK(some.mask()->bits.row() == masks[0]);
 }
 
 }  // namespace

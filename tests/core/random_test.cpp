@@ -164,7 +164,7 @@ TEST(the_order_of_visits_does_not_matter) {
     for (std::size_t i = paths.size(); i-- > 0;) {
       tokamata::Matcher matcher(second);
       for (std::uint32_t id : paths[i].second) CHECK(matcher.advance({id}));
-      CHECK(matcher.mask()->words == forwards[i]->words);
+      CHECK(matcher.mask()->bits.row() == forwards[i]->bits.row());
       engine::check_bits(engine::bits_of(*forwards[i], one.tokens.width), one.graph.mask(paths[i].first));
     }
   });
@@ -249,9 +249,9 @@ TEST(a_bound_too_far_to_see_is_no_bound) {
     Choices choices(7);
     for (unsigned step = 0; step < 300; ++step) {
       const auto mask = million.mask();
-      CHECK(mask->words == unbounded.mask()->words);
+      CHECK(mask->bits.row() == unbounded.mask()->bits.row());
       std::uint32_t id = choices.below(tokens.width);
-      while (!((mask->words[id / 32] >> (id % 32)) & 1) || tokens.bytes[id].value_or("!").ends_with('!'))
+      while (!mask->bits.contains(id) || tokens.bytes[id].value_or("!").ends_with('!'))
         id = (id + 1) % tokens.width;
       CHECK(million.advance({id}));
       CHECK(unbounded.advance({id}));

@@ -147,12 +147,12 @@ class Player {
   }
 
   void check_kept() const {
-    for (const auto& [mask, words] : kept_) CHECK(mask->words == words);
+    for (const auto& [mask, words] : kept_) CHECK(mask->bits.row() == words);
   }
 
  private:
   const Words& kept(MaskPtr mask) {
-    kept_.emplace_back(mask, mask->words);
+    kept_.emplace_back(mask, mask->bits.row());
     return kept_.back().second;
   }
 
@@ -293,13 +293,13 @@ inline void record(Sample& sample, unsigned texts, unsigned calls, std::uint64_t
 // Where texts lead as far as nothing is taken back.
 inline void find_positions(Sample& sample) {
   const auto constraint = sample.compile_apart();
-  sample.positions.push_back({{}, Matcher(constraint).mask()->words});
+  sample.positions.push_back({{}, Matcher(constraint).mask()->bits.row()});
   for (const std::vector<Call>& text : sample.texts) {
     Matcher matcher(constraint);
     for (const Call& call : text) {
       if (call.verb == Call::Verb::RollBack || call.verb == Call::Verb::Return) break;
       if (call.verb == Call::Verb::Advance && matcher.advance({call.first}))
-        sample.positions.push_back({ids_of(matcher.tokens()), matcher.mask()->words});
+        sample.positions.push_back({ids_of(matcher.tokens()), matcher.mask()->bits.row()});
     }
   }
 }
@@ -369,8 +369,8 @@ inline std::vector<Sample> make_samples() {
       Matcher matcher(sample.compile(limits));
       std::set<Words> masks;
       for (unsigned i = 0; i < 12 && matcher.mask()->open_tokens > 0; ++i) {
-        masks.insert(matcher.mask()->words);
-        const Call call = drawn(choices, sample, matcher.mask()->words);
+        masks.insert(matcher.mask()->bits.row());
+        const Call call = drawn(choices, sample, matcher.mask()->bits.row());
         if (call.verb == Call::Verb::Advance) (void)matcher.advance({call.first});
       }
       if (masks.size() < 4) continue;
@@ -429,7 +429,7 @@ void compile_at_once(const Samples& all, bool in_one_order, Compile&& compile) {
     }
   });
   for (const auto& masks : held)
-    for (const auto& [mask, words] : masks) CHECK(mask->words == *words);
+    for (const auto& [mask, words] : masks) CHECK(mask->bits.row() == *words);
 }
 
 // Patterns of a few classes, with bounds on both sides of the longest token.

@@ -35,7 +35,7 @@ TEST(another_thread_cancels_between_and_within_calls) {
       });
       stopped += played < 2 * sample.texts.size();
       CHECK(matcher.mask() == first);
-      CHECK(first->words == sample.positions[0].mask);
+      CHECK(first->bits.row() == sample.positions[0].mask);
       CHECK(matcher.tokens().empty());
       CHECK_THROWS(Cancelled, sample.compile({}, cancel, vocabulary));
       play_alone(sample.compile({}, nullptr, vocabulary), sample);
@@ -55,7 +55,7 @@ TEST(another_thread_cancels_a_long_walk) {
   const auto constraint = engine::compile(tree, tokens, limits, cancel);
   Matcher matcher(constraint);
   const MaskPtr first = matcher.mask();
-  const Words words = first->words;
+  const Words words = first->bits.row();
   at_once(3, [&](unsigned number) {
     if (number == 2) {
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -72,7 +72,7 @@ TEST(another_thread_cancels_a_long_walk) {
     CHECK(own->mask() == first);
   });
   CHECK(matcher.mask() == first);
-  CHECK(first->words == words);
+  CHECK(first->bits.row() == words);
   CHECK_THROWS(Cancelled, engine::compile(tree, tokens, limits, cancel));
 }
 
@@ -95,7 +95,7 @@ TEST(another_thread_cancels_masks_that_are_shared) {
       for (std::size_t i = 0; i < all.size(); ++i) {
         Matcher matcher(constraints[(i + number) % all.size()]);
         try {
-          CHECK(matcher.mask()->words == all[(i + number) % all.size()].positions[0].mask);
+          CHECK(matcher.mask()->bits.row() == all[(i + number) % all.size()].positions[0].mask);
         } catch (const Cancelled&) {
         }
       }
@@ -118,7 +118,7 @@ TEST(another_thread_cancels_compiling) {
       }
       CHECK_THROWS(Cancelled, for (unsigned i = 0; i < 100'000; ++i) {
         const auto constraint = sample.compile({}, cancel, vocabulary);
-        CHECK(Matcher(constraint).mask()->words == sample.positions[0].mask);
+        CHECK(Matcher(constraint).mask()->bits.row() == sample.positions[0].mask);
       });
     });
     play_alone(sample.compile({}, nullptr, vocabulary), sample);

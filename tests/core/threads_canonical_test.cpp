@@ -154,7 +154,7 @@ TEST(one_thread_alone_is_told_the_same_twice) {
   // What the tests are to be about is there: many tokens that may not stand behind one, and marks that compose.
   const Sample sample = anew()[1][0];
   Matcher matcher(sample.compile());
-  const auto allowed = [&](std::string_view token) { return has(matcher.mask()->words, *token_of(sample.tokens, token)); };
+  const auto allowed = [&](std::string_view token) { return has(matcher.mask()->bits.row(), *token_of(sample.tokens, token)); };
   CHECK(matcher.advance({*token_of(sample.tokens, "a")}));
   CHECK(!allowed("bcde"));
   CHECK(allowed("c"));
@@ -170,7 +170,7 @@ TEST(matchers_of_one_canonical_constraint_are_told_what_they_are_told_alone) {
       Matcher common(constraint);
       at_once(3, [&](unsigned number) {
         const test::Note note([&] { return sample.name; });
-        CHECK(common.mask()->words == sample.positions[0].mask);
+        CHECK(common.mask()->bits.row() == sample.positions[0].mask);
         Player player(number % 2 ? common.fork() : std::make_unique<Matcher>(constraint), number);
         CHECK_EQUAL(play_all(player, sample, number), sample.texts.size());
         CHECK(sample.tokenization->memory_bytes() > 0);

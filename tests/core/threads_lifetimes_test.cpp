@@ -61,7 +61,7 @@ void come_and_go(const Sample& sample, const Limits& limits) {
         CHECK(ids_of(matcher->tokens()) == position->tokens);
         if (choices.one_in(3)) pool->put({matcher->fork(), position});
         held[number].emplace_back(matcher->mask(), position);
-        CHECK(held[number].back().first->words == position->mask);
+        CHECK(held[number].back().first->bits.row() == position->mask);
       } catch (const LimitExceeded&) {
         CHECK(limits.states < 1'000'000);
       }
@@ -72,7 +72,7 @@ void come_and_go(const Sample& sample, const Limits& limits) {
   CHECK(constraint_left.expired());
   CHECK(vocabulary_left.expired());
   for (const auto& masks : held)
-    for (const auto& [mask, position] : masks) CHECK(mask->words == position->mask);
+    for (const auto& [mask, position] : masks) CHECK(mask->bits.row() == position->mask);
 }
 
 TEST(matchers_and_constraints_come_and_go) {

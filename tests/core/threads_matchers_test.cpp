@@ -15,10 +15,10 @@ TEST(matchers_of_one_constraint_are_told_what_they_are_told_alone) {
       Matcher common(constraint);                // all read and fork it, none advances it
       at_once(3, [&](unsigned number) {
         const test::Note note([&] { return sample.name; });
-        CHECK(common.mask()->words == sample.positions[0].mask);
+        CHECK(common.mask()->bits.row() == sample.positions[0].mask);
         Player player(number % 2 ? common.fork() : std::make_unique<Matcher>(constraint), number);
         CHECK_EQUAL(play_all(player, sample, number * (1 + round)), sample.texts.size());
-        CHECK(common.mask()->words == sample.positions[0].mask);
+        CHECK(common.mask()->bits.row() == sample.positions[0].mask);
         (void)common.forced_text();
         (void)common.explain({number});
       });
@@ -52,7 +52,7 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
       played += count;
       stopped += 3 * static_cast<unsigned>(sample.texts.size()) - count;
       given_up += constraint->oldest_serial() > 0;
-      CHECK(first->words == sample.positions[0].mask);
+      CHECK(first->bits.row() == sample.positions[0].mask);
       // Memory is looked at now and then; what a stopped call has built stays until the next one.
       if (!few_states) CHECK(constraint->memory_bytes() <= limits.memory_bytes + limits.memory_bytes / 10 + 4096);
     }
@@ -69,8 +69,8 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
 // gives up what it found before.
 TEST(what_is_known_is_told_while_others_work) {
   const Sample sample(explosion(5), tokens_of_letters(8));
-  const Words words = Matcher(sample.compile_apart()).mask()->words;
-  const Words narrow = Matcher(sample.compile_apart()).mask_within(30, true)->words;
+  const Words words = Matcher(sample.compile_apart()).mask()->bits.row();
+  const Words narrow = Matcher(sample.compile_apart()).mask_within(30, true)->bits.row();
   for (const bool few_states : {false, true}) {
     Limits limits;
     if (few_states) limits.states = 500;
@@ -95,14 +95,14 @@ TEST(what_is_known_is_told_while_others_work) {
       for (std::uint64_t oldest = 0; !finished;) {
         CHECK(constraint->oldest_serial() >= oldest);
         oldest = constraint->oldest_serial();
-        if (const MaskPtr mask = matcher.try_mask()) CHECK(mask->words == words);
-        if (const MaskPtr mask = matcher.try_mask_within(30, true)) CHECK(mask->words == narrow);
+        if (const MaskPtr mask = matcher.try_mask()) CHECK(mask->bits.row() == words);
+        if (const MaskPtr mask = matcher.try_mask_within(30, true)) CHECK(mask->bits.row() == narrow);
         const std::optional<bool> advanced = matcher.try_advance(letter());
         CHECK(advanced.value_or(true));
         if (advanced) CHECK(matcher.rollback(1));
       }
     });
-    CHECK(Matcher(constraint).mask()->words == words);
+    CHECK(Matcher(constraint).mask()->bits.row() == words);
     CHECK_EQUAL(constraint->oldest_serial() > 0, few_states);
   }
 }
@@ -112,13 +112,13 @@ TEST(one_matcher_takes_whole_calls_in_some_order) {
   const Tokens tokens = engine::with_all_bytes({"aa"});
   const auto constraint = engine::compile(star(one_of({{'a', 'z'}})), tokens);
   Matcher matcher(constraint);
-  const auto words = matcher.mask()->words;
+  const auto words = matcher.mask()->bits.row();
   std::atomic<int> balance{0};
   at_once(3, [&](unsigned number) {
     Choices choices(number);
     for (unsigned i = 0; i < 3000; ++i) switch (choices.below(8)) {
-        case 0: CHECK(matcher.fork()->mask()->words == words); break;
-        case 1: CHECK(matcher.mask()->words == words); break;
+        case 0: CHECK(matcher.fork()->mask()->bits.row() == words); break;
+        case 1: CHECK(matcher.mask()->bits.row() == words); break;
         case 2: CHECK(std::ranges::all_of(matcher.tokens(), [](TokenId token) { return token.value == 'a'; })); break;
         case 3: CHECK(std::ranges::all_of(matcher.text(), [](char letter) { return letter == 'a'; })); break;
         case 4: CHECK(matcher.is_accepting() && matcher.forced_text().empty()); break;

@@ -39,7 +39,7 @@ class Walk {
   void run() {
     const test::Note note([&] { return "operations" + log_; });
     for (unsigned i = 0; i < setup_.operations && !choices_.used_up(); ++i) operate();
-    for (const auto& [mask, words] : held_) CHECK(mask->words == words);
+    for (const auto& [mask, words] : held_) CHECK(mask->bits.row() == words);
   }
 
   std::size_t refusals() const { return refusals_; }
@@ -92,9 +92,9 @@ class Walk {
   void look(Run& run) {
     const MaskPtr mask = run.matcher->mask();
     Past& now = run.past.back();
-    if (!now.words.empty()) CHECK(mask->words == now.words);
-    now.words = mask->words;
-    if (held_.size() < 20) held_.emplace_back(mask, mask->words);
+    if (!now.words.empty()) CHECK(mask->bits.row() == now.words);
+    now.words = mask->bits.row();
+    if (held_.size() < 20) held_.emplace_back(mask, mask->bits.row());
     if (setup_.graph) check_mask(*run.matcher, *setup_.graph, tokens_, now.at);
     if (reference_) check_reference(run);
   }
@@ -102,7 +102,7 @@ class Walk {
   // The same text, read by an engine without limits that has seen other texts before.
   void check_reference(Run& run) {
     for (std::size_t i = 1; i < run.past.size(); ++i) CHECK(reference_->advance({*run.past[i].token}));
-    CHECK(reference_->mask()->words == run.past.back().words);
+    CHECK(reference_->mask()->bits.row() == run.past.back().words);
     CHECK_EQUAL(reference_->is_accepting(), run.matcher->is_accepting());
     CHECK_EQUAL(reference_->is_finished(), run.matcher->is_finished());
     CHECK(reference_->rollback(run.past.size() - 1));
@@ -114,7 +114,7 @@ class Walk {
     const std::size_t count = choices_.below(static_cast<std::uint32_t>(std::min<std::size_t>(most, 6)) + 1);
     CHECK(run.matcher->rollback(count));
     run.past.resize(run.past.size() - count);
-    if (!run.past.back().words.empty()) attempt([&] { CHECK(run.matcher->mask()->words == run.past.back().words); });
+    if (!run.past.back().words.empty()) attempt([&] { CHECK(run.matcher->mask()->bits.row() == run.past.back().words); });
   }
 
   void fork(Run& run) {
@@ -164,7 +164,7 @@ class Walk {
     const MaskPtr mask = run.matcher->mask();
     if (mask->set_bits == 0) return;
     std::uint32_t id = choices_.below(tokens_.width);
-    const auto allowed = [&] { return (mask->words[id / 32] >> (id % 32)) & 1; };
+    const auto allowed = [&] { return mask->bits.contains(id); };
     while (!allowed()) id = (id + 1) % tokens_.width;
     // Stop tokens end a walk; take a text token instead nine times in ten.
     if (mask->open_tokens > 0 && tokens_.is_stop(id) && !choices_.one_in(10))
@@ -176,7 +176,7 @@ class Walk {
   void any_token(Run& run) {
     const std::uint32_t id = choices_.below(tokens_.width);
     const MaskPtr mask = run.matcher->mask();
-    step(run, id, (mask->words[id / 32] >> (id % 32)) & 1);
+    step(run, id, mask->bits.contains(id));
   }
 
   void step(Run& run, std::uint32_t id, bool expected) {
