@@ -1,12 +1,14 @@
 // What terminals do to the vocabulary (vocabulary/terminal_part.hpp).  Part of TokenAutomaton.
 //
-// Problem.  A string of at most 50 characters is a terminal of its own behind each of them, and a walk of the vocabulary
-// for each takes a millisecond, or a hundred where there is a pattern beside.
+// Problem.  A string of at most 50 characters is a terminal of its own behind each of them, and so is a name that is none of
+// those that an object lists; a walk of the vocabulary for each takes a millisecond, or a hundred where there is a pattern
+// beside.
 // How.  The part of the same string without its bound is made once for all.  It is right for tokens of few characters, and
 // those of many are not in the bounded one; what lies between is judged token by token, in the order of their bytes, so
-// that what two of them begin with is read once.
+// that what two of them begin with is read once.  Of a string that must not be some others, the part with those is right
+// for all tokens but those that lie on the way of one, or end it.
 // Example.  With 7 characters to come,  [a-z]*"  is right for  wordy  and for  word",  and  wordiest  is out; of  ,"\n\n\n\n\n"
-// the characters are counted.
+// the characters are counted.  Of names but  id  and  item ,  i ,  id ,  id"  and  it  are judged.
 // Cost.  A walk of the vocabulary for each terminal without a bound, or with one of few characters; a copy for each other.
 
 #include <algorithm>
@@ -70,6 +72,8 @@ const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId 
 }
 
 TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
+  if (const std::optional<Arena::WithStrings> with = automaton_.arena().with_strings(terminal))
+    if (std::optional<TerminalPart> part = part_without(terminal, *with, node, budget)) return *std::move(part);
   if (every_byte_is_token_ && node == TokenTrie::root())
     if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
       if (std::optional<TerminalPart> part = bounded_part(terminal, *unbounded, budget)) return *std::move(part);
@@ -124,16 +128,54 @@ std::optional<TerminalPart> TokenAutomaton::bounded_part(ExpressionId terminal, 
     if (judged.size() > kManyJudged) return std::nullopt;
   }
   std::ranges::copy_if(part.tokens, std::back_inserter(judged), [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
+  return judged_part(std::move(part), terminal, TokenTrie::root(), std::move(judged), budget);
+}
+
+// Behind the way of a string nothing is left of it, and all is as if it were not there.
+std::optional<TerminalPart> TokenAutomaton::part_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
+  const TokenTrie& trie = vocabulary_->trie();
+  std::vector<std::uint32_t> judged;
+  const auto judge = [&](std::uint32_t begin, std::uint32_t end) {
+    judged.insert(judged.end(), trie.order().begin() + begin, trie.order().begin() + end);
+  };
+  for (const ExpressionId strings : with.strings) {
+    const ExpressionNode start = automaton_.arena().node(strings);
+    const StringAutomaton& automaton = automaton_.arena().string_automaton(start);
+    std::vector<std::pair<NodeId, std::uint32_t>> frames{{from, start.second}};
+    while (!frames.empty()) {
+      const auto [node, state] = frames.back();
+      frames.pop_back();
+      budget.step();
+      if (node != from) judge(trie.node(node).tokens_begin, trie.own_end(node));
+      for (const std::uint8_t byte : trie.bytes_below(node))
+        if (automaton.accepting(state) && with.behind.contains(byte)) {
+          const TokenTrie::Node& below = trie.node(trie.child(node, byte));
+          judge(below.tokens_begin, below.tokens_end);
+        }
+      if (judged.size() > kManyJudged) return std::nullopt;
+      for (const auto& [byte, target] : automaton.transitions(state))
+        if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
+    }
+  }
+  return judged_part(terminal_part(with.terminal, from, budget), terminal, from, std::move(judged), budget);
+}
+
+// The part of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.
+std::optional<TerminalPart> TokenAutomaton::judged_part(TerminalPart part, ExpressionId terminal, NodeId node,
+                                                        std::vector<std::uint32_t> judged, Budget& budget) {
+  if (judged.empty()) return part;
+  const std::size_t depth = vocabulary_->trie().depth(node, vocabulary_->bytes({judged[0]}));
   std::ranges::sort(judged);
   judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
 
   std::vector<std::uint32_t> in_order = judged;
   std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_->bytes({token}); });
   std::vector<EndOfTerminal> ends;
+  std::vector<std::uint32_t> dead;
   std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // behind each byte, as far as they live
   std::string_view before;
   for (const std::uint32_t token : in_order) {
-    const std::string_view bytes = vocabulary_->bytes({token});
+    const std::string_view bytes = vocabulary_->bytes({token}).substr(depth);
     const auto common = static_cast<std::size_t>(std::ranges::mismatch(before, bytes).in1 - before.begin());
     const bool has_died = states.size() <= common;  // in what both begin with
     states.resize(std::min(states.size(), common + 1));
@@ -145,9 +187,14 @@ std::optional<TerminalPart> TokenAutomaton::bounded_part(ExpressionId terminal, 
       states.push_back(reached);
     }
     for (std::uint32_t length = 1; length < states.size(); ++length)
-      if (automaton_.accepting(states[length])) ends.push_back({token, length});
-    if (states.size() <= bytes.size())
-      part.inside[token / 32] &= ~(1u << (token % 32));
+      if (automaton_.accepting(states[length])) ends.push_back({token, static_cast<std::uint32_t>(depth) + length});
+    if (states.size() <= bytes.size()) dead.push_back(token);
+  }
+  if (part.is_inner()) {
+    std::ranges::sort(dead);
+    std::erase_if(part.few, [&](std::uint32_t token) { return std::ranges::binary_search(dead, token); });
+  } else {
+    for (const std::uint32_t token : dead) clear_bit(part.inside, token);
   }
   std::ranges::sort(ends);
   if (!keep_ends(*vocabulary_, judged, ends, part)) return std::nullopt;

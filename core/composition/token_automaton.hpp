@@ -170,6 +170,9 @@ class TokenAutomaton {
   TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
   TerminalPart walked_part(ExpressionId terminal, NodeId node, Budget& budget);
   std::optional<TerminalPart> bounded_part(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
+  std::optional<TerminalPart> part_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
+  std::optional<TerminalPart> judged_part(TerminalPart part, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
+                                          Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(ExpressionId expression, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);

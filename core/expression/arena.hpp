@@ -180,6 +180,14 @@ class Arena {
     Count sure, most;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
+  // A terminal that begins with what is left of something without some strings: the one that has these as well, the
+  // strings, and the bytes that may come behind one.
+  struct WithStrings {
+    ExpressionId terminal;
+    std::vector<ExpressionId> strings;
+    ByteSet behind;
+  };
+  std::optional<WithStrings> with_strings(ExpressionId terminal);
   // Where any characters but some texts are left, which all lack one character, so that there is always a way on: the least
   // number of characters.
   std::optional<Count> characters_but_for_some(ExpressionId expression);

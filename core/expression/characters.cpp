@@ -102,6 +102,23 @@ std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
   return unbounded(beside->other, beside->most - node(beside->other).worst, beside->most);
 }
 
+std::optional<Arena::WithStrings> Arena::with_strings(ExpressionId terminal) {
+  const auto [head, tail] = split(node(terminal).body());
+  const ExpressionNode n = node(head);
+  if (n.kind != Kind::Intersection || node(tail).nullable) return std::nullopt;
+  std::vector<ExpressionId> strings, others;
+  for (const ExpressionId item : items(n)) {
+    const ExpressionNode& part = node(item);
+    if (part.kind == Kind::Complement && node(part.body()).kind == Kind::Strings)
+      strings.push_back(part.body());
+    else
+      others.push_back(item);
+  }
+  if (strings.empty() || others.empty()) return std::nullopt;
+  const ExpressionId body = concatenate(intersect(others), tail);
+  return WithStrings{terminal_of(body, node(body).spelled, node(body).shortest), std::move(strings), first_bytes(tail)};
+}
+
 std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
   const ExpressionNode n = node(expression);
   if (n.kind != Kind::Intersection) return std::nullopt;

@@ -73,6 +73,13 @@ class TokenTrie {
       if (node = child(node, static_cast<std::uint8_t>(byte)); node == root()) return std::nullopt;
     return node;
   }
+  // How many bytes of a token below it lead to a node.
+  std::size_t depth(NodeId below, std::string_view token) const {
+    NodeId node = root();
+    std::size_t depth = 0;
+    while (node != below) node = child(node, static_cast<std::uint8_t>(token[depth++]));
+    return depth;
+  }
   // Of the children of a node, in order.
   std::span<const std::uint8_t> bytes_below(NodeId id) const {
     return std::span(edge_bytes_).subspan(children_begin(id), children_end(id) - children_begin(id));

@@ -106,6 +106,25 @@ TEST(json_masks_of_bounded_patterns) {
   CHECK(4 * walked > 3 * count);
 }
 
+// Strings but some: what tokens do that end one of these, or lie on the way of one (composition/terminal_parts.cpp).
+TEST(json_masks_of_strings_without_some) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  std::size_t walked = 0;
+  const std::uint64_t count = test::drawn(300);
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    Choices choices(seed + 3'000'000);
+    RandomValues values(choices);
+    const auto constraint = compiled_if_some(seed % 2 ? values.strings_without_some() : values.objects_without_some(), vocabulary, limits);
+    if (!constraint) continue;
+    ++walked;
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    compare_with_steps(constraint, tokens, choices, 30);
+  }
+  CHECK(4 * walked > 3 * count);
+}
+
 // (ab)*b{k}: behind abababab there must be room for k more.
 TEST(json_masks_near_a_bound) {
   const oracle::Tokens tokens = RandomValues::tokens();

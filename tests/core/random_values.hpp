@@ -43,6 +43,33 @@ class RandomValues {
     return strings({both(json::kString, Table::String{table_->language(texts)}), table_->add(Table::StringLength{0, most})}, json::Spelling::Plain);
   }
 
+  // Lists of strings that are none of some others; of a pattern besides, or of some characters at most.
+  ExpressionPtr strings_without_some() {
+    table_ = std::make_shared<Table>();
+    std::vector<std::string> texts;
+    for (std::uint32_t i = choices_.between(2, 8); i > 0; --i) {
+      texts.emplace_back();
+      for (std::uint32_t k = choices_.below(4); k > 0; --k)
+        texts.back() += choices_.of<std::string>({"a", "b", "ab", "abab", "\xC3\xA9", " ", "\"", "\n", "1"});
+    }
+    const auto automaton = tokamata::StringAutomaton::of_strings({texts.begin(), texts.end()});
+    const Node others = table_->add(Table::String{table_->language(Expression::strings(automaton))});
+    std::vector<Node> all{table_->add(Table::Types{json::kString}), table_->add(Table::Negation{others})};
+    if (choices_.one_in(3)) all.push_back(table_->add(Table::String{table_->language(pattern(2))}));
+    if (choices_.one_in(3)) all.push_back(table_->add(Table::StringLength{choices_.below(2), choices_.between(1, 12)}));
+    return strings(std::move(all), choices_.one_in(4) ? json::Spelling::Any : json::Spelling::Plain);
+  }
+
+  // Objects whose names are none of some.
+  ExpressionPtr objects_without_some() {
+    table_ = std::make_shared<Table>();
+    std::vector<Node> all{table_->add(Table::Types{json::kObject})};
+    for (std::uint32_t i = choices_.between(2, 4); i > 0; --i) all.push_back(table_->add(Table::Property{name(), leaf()}));
+    if (choices_.one_in(2)) all.push_back(table_->add(Table::Matching{language(), leaf()}));
+    return written(table_->add(Table::AllOf{std::move(all)}),
+                   {static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)), json::Spelling::Plain});
+  }
+
   // Some go a long way within a string.
   static oracle::Tokens tokens() {
     return with_all_bytes({"abababab", "a\xC3\xA9 ba ", "  a  a", "\\n\\n\\n", "bbb", "b\\\"a\"",
