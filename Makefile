@@ -6,7 +6,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
-.PHONY: demo exactness test test-core test-threads test-python types lint bench clean
+# The Python tests in two halves that take equally long: what is read and what is canonical; all else.
+FIRST_HALF := tests/patterns tests/canonical
+
+.PHONY: demo exactness test test-core test-threads test-python test-first-half test-second-half types lint bench clean
 
 # JSON of a schema, and of a Python type; a plain pattern; then lookarounds, and a budget that the text must end in; then a text in any tokens that spell
 # it, with those struck through that are not the tokenizer's own, and in the tokenizer's own alone.
@@ -28,10 +31,16 @@ demo: $(VENV)/demo.stamp
 
 # Most of the time goes into programs of one thread; two of them run at once, each shown when it has ended.
 test: lint types
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-python test-threads
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-second-half test-first-half test-threads
 
 test-python: $(VENV)/test.stamp
 	$(BIN)/python -m pytest
+
+test-first-half: $(VENV)/test.stamp
+	$(BIN)/python -m pytest $(FIRST_HALF)
+
+test-second-half: $(VENV)/test.stamp
+	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(FIRST_HALF))
 
 test-core: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \

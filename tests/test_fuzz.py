@@ -20,7 +20,7 @@ from schema_sources import Schemas
 def test_patterns_vocabularies_and_calls() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
-        tally = fuzz_patterns.run(seconds=8, seed=20261121)
+        tally = fuzz_patterns.run(seconds=4, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.judged > 0
 
@@ -36,6 +36,6 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
 def test_texts_sampled_from_schemas() -> None:
     """Of vocabularies that have every byte; those that lack some come to limits, and are for long runs."""
     loaded = fuzz_schemas.vocabularies()[:2]
-    tally = fuzz_schemas.run(seconds=8, seed=20261121, loaded=loaded, source=Schemas())
+    tally = fuzz_schemas.run(seconds=4, seed=20261121, loaded=loaded, source=Schemas())
     assert tally.tried > tally.refused + tally.empty + tally.limited
     assert min(tally.texts, tally.judged, tally.compared) > 0
