@@ -1,10 +1,11 @@
-#include "bindings/json.hpp"
+// Sets of JSON values for Python: conversion only.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/parts.hpp"
 #include "json/canonical_value.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"

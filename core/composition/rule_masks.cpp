@@ -219,8 +219,10 @@ class TokenAutomaton::RuleMaskMaker {
   // The same of an expression with a choice in front, and what is behind it: all of that is made anew for each choice,
   // and where only blanks are below, only a longer indent reads them, which has a choice of its own.
   bool may_begin(Spot spot, ExpressionId expression, RestId rest) {
+    constexpr unsigned kMostLooked = 64;
     std::vector<std::pair<ExpressionId, RestId>> open{{expression, rest}};
-    while (!open.empty()) {
+    for (unsigned looked = 0; !open.empty(); ++looked) {
+      if (looked == kMostLooked) return true;
       const auto [part, behind] = open.back();
       open.pop_back();
       const auto [head, tail] = arena_.split(part);

@@ -38,6 +38,7 @@
 // distribution of concatenation over union (exponential).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -92,6 +93,7 @@ struct ExpressionNode {
   Count maximum = 0;
 
   static constexpr std::uint32_t kUnspelled = 0x7fffffff;  // sums of lengths end right below it
+  static std::uint32_t capped(std::uint64_t length) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kUnspelled)); }
   bool spellable_by_bytes() const { return spelled < kUnspelled; }
 
   ExpressionId head() const { return {first}; }

@@ -116,7 +116,9 @@ std::optional<Arena::WithStrings> Arena::with_strings(ExpressionId terminal) {
   }
   if (strings.empty() || others.empty()) return std::nullopt;
   const ExpressionId body = concatenate(intersect(others), tail);
-  return WithStrings{terminal_of(body, node(body).spelled, node(body).shortest), std::move(strings), first_bytes(tail)};
+  const ExpressionNode& next = node(split(tail).head);
+  const ByteSet behind = next.kind == Kind::Bytes ? byte_set(next) : ByteSet::range(0x00, 0xFF);
+  return WithStrings{terminal_of(body, node(body).spelled, node(body).shortest), std::move(strings), behind};
 }
 
 std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {

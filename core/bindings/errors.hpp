@@ -1,0 +1,69 @@
+// Errors of the engine as those of tokamata.errors, and the interpreter's lock.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "matching/matcher.hpp"
+
+namespace tokamata {
+
+[[noreturn]] inline void raise(const char* type, nanobind::object args) {
+  const nanobind::object error = nanobind::module_::import_("tokamata.errors").attr(type);
+  PyErr_SetObject(error.ptr(), args.ptr());
+  throw nanobind::python_error();
+}
+
+// What errors show: a pattern, or a description of a constraint that was not made from one.
+struct Shown {
+  nanobind::object text;
+  bool is_pattern;  // places are offsets into it
+  TokenCount budget = 0;  // of the call, where it has one
+};
+
+// Runs a task of the engine; its errors become those of tokamata.errors.
+template <class Task>
+auto guarded(const Shown& shown, Task&& task) {
+  const nanobind::object& pattern = shown.text;
+  try {
+    return task();
+  } catch (const LimitExceeded& error) {
+    const bool known = shown.is_pattern && error.position >= 0;
+    const nanobind::object position = known ? nanobind::object(nanobind::int_(error.position)) : nanobind::none();
+    raise("LimitExceeded", nanobind::make_tuple(error.limit, error.bound, pattern, position));
+  } catch (const BudgetTooSmall& error) {
+    raise("BudgetError", nanobind::make_tuple(shown.budget, error.needed));
+  } catch (const Cancelled&) {
+    raise("Cancelled", nanobind::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
+  } catch (const EmptyConstraint&) {
+    raise("EmptyConstraintError",
+          nanobind::make_tuple(nanobind::str("the pattern {!r} matches no text at all; check it for parts that exclude each other")
+                             .attr("format")(pattern)));
+  } catch (const NotCanonical& error) {
+    raise("NoncanonicalError", nanobind::make_tuple(pattern, error.by_context));
+  } catch (const ContextNotCanonical& error) {
+    raise("ContextError", nanobind::make_tuple(error.position));
+  } catch (const Unspellable& error) {
+    const std::string bytes = [&] {
+      std::string list;
+      for (unsigned byte = 0; byte < 256; ++byte)
+        if (error.bytes.contains(static_cast<std::uint8_t>(byte))) list.push_back(static_cast<char>(byte));
+      return list;
+    }();
+    raise("UnspellableError",
+          nanobind::make_tuple(nanobind::str("the vocabulary has no tokens that spell a text which {!r} matches; of the bytes in the "
+                                 "pattern these are not tokens of their own: {!r}")
+                             .attr("format")(pattern, nanobind::bytes(bytes.data(), bytes.size()))));
+  }
+}
+
+template <class Task>
+auto without_interpreter(const Shown& shown, Task&& task) {
+  return guarded(shown, [&] {
+    const nanobind::gil_scoped_release release;
+    return task();
+  });
+}
+
+}  // namespace tokamata

@@ -1,0 +1,10 @@
+// The parts of the module, one for each file beside module.cpp.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace tokamata {
+void bind_expressions(nanobind::module_& m);
+void bind_json(nanobind::module_& m);
+void bind_tokenization(nanobind::module_& m);
+}  // namespace tokamata

@@ -1,0 +1,221 @@
+// Tokenizations for Python: the tables that the front end reads, as the engine has them.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/arrays.hpp"
+#include "bindings/parts.hpp"
+#include "canonical/byte_pair_pieces.hpp"
+#include "canonical/longest_match_pieces.hpp"
+#include "canonical/text_ids.hpp"
+#include "canonical/tokenization.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+
+namespace {
+
+TextRulesTables text_rules(const nb::dict& tables) {
+  TextRulesTables rules;
+  const auto firsts = to_vector<std::uint32_t>(tables, "range_firsts");
+  const auto classes = to_vector<std::uint16_t>(tables, "range_classes");
+  if (firsts.size() != classes.size()) throw nb::value_error("range_firsts and range_classes differ in length");
+  for (std::size_t i = 0; i < firsts.size(); ++i) rules.ranges.push_back({firsts[i], classes[i]});
+  const auto symbols = to_vector<std::uint16_t>(tables, "class_symbols"), starters = to_vector<std::uint16_t>(tables, "class_starters"),
+             seconds = to_vector<std::uint16_t>(tables, "class_seconds");
+  const auto combining = to_vector<std::uint8_t>(tables, "class_combining"), lacking = to_vector<std::uint8_t>(tables, "class_lacking");
+  for (const std::size_t size : {starters.size(), seconds.size(), combining.size(), lacking.size()})
+    if (size != symbols.size()) throw nb::value_error("the tables of classes differ in length");
+  for (std::size_t i = 0; i < symbols.size(); ++i)
+    rules.classes.push_back({symbols[i], starters[i], seconds[i], combining[i], lacking[i] != 0});
+  rules.symbols = nb::cast<std::uint32_t>(tables["symbols"]);
+  rules.targets = to_vector<std::uint16_t>(tables, "targets");
+  rules.end_offsets = to_vector<std::uint32_t>(tables, "end_offsets");
+  rules.ends = to_vector<std::uint16_t>(tables, "ends");
+  rules.may_end = to_vector<std::uint8_t>(tables, "may_end");
+  rules.text_starts = to_vector<std::uint16_t>(tables, "text_starts");
+  rules.added_starts = to_vector<std::uint16_t>(tables, "added_starts");
+  rules.control_starts = to_vector<std::uint16_t>(tables, "control_starts");
+  rules.seconds = nb::cast<std::uint32_t>(tables["seconds"]);
+  rules.composes = to_vector<std::uint8_t>(tables, "composes");
+  for (const nb::handle content : nb::cast<nb::list>(tables["added_texts"])) {
+    const auto text = nb::cast<nb::bytes>(content);
+    rules.added.emplace_back(text.c_str(), text.size());
+  }
+  rules.added_are_apart = nb::cast<bool>(tables["added_are_apart"]);
+  return rules;
+}
+
+// Appends a text's code points; bytes count as one each.  False for anything else.
+bool append_text(std::u32string& text, nb::handle value) {
+  if (PyBytes_Check(value.ptr())) {
+    const auto* const data = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(value.ptr()));
+    text.append(data, data + PyBytes_GET_SIZE(value.ptr()));
+    return true;
+  }
+  if (!PyUnicode_Check(value.ptr())) return false;
+  const int kind = PyUnicode_KIND(value.ptr());
+  const void* const data = PyUnicode_DATA(value.ptr());
+  const Py_ssize_t size = PyUnicode_GET_LENGTH(value.ptr());
+  for (Py_ssize_t i = 0; i < size; ++i) text.push_back(PyUnicode_READ(kind, data, i));
+  return true;
+}
+
+TextIds text_ids(const nb::dict& ids) {
+  TextIds result(ids.size());
+  std::u32string text;
+  for (const auto& [key, id] : ids) {
+    text.clear();
+    if (!append_text(text, key)) throw nb::type_error("texts must be str or bytes");
+    result.add(text, nb::cast<std::uint32_t>(id));
+  }
+  return result;
+}
+
+nb::tuple columns_of(const std::vector<Merge>& merges) {
+  std::vector<std::uint32_t> left, right, result;
+  for (auto* column : {&left, &right, &result}) column->reserve(merges.size());
+  for (const Merge& merge : merges) {
+    left.push_back(merge.left);
+    right.push_back(merge.right);
+    result.push_back(merge.result);
+  }
+  return nb::make_tuple(to_array(std::move(left)), to_array(std::move(right)), to_array(std::move(result)));
+}
+
+// The two parts of a merge, [left, right] or "left right", one behind the other, and the length of the first.
+std::optional<std::size_t> append_parts(std::u32string& text, nb::handle merge) {
+  if (PyList_Check(merge.ptr())) {
+    if (PyList_GET_SIZE(merge.ptr()) != 2) return std::nullopt;
+    const nb::handle left = PyList_GET_ITEM(merge.ptr(), 0), right = PyList_GET_ITEM(merge.ptr(), 1);
+    if (!append_text(text, left)) return std::nullopt;
+    const std::size_t cut = text.size();
+    return append_text(text, right) ? std::optional(cut) : std::nullopt;
+  }
+  if (!append_text(text, merge)) return std::nullopt;
+  const std::size_t space = text.find(U' ');
+  if (space == std::u32string::npos) return std::nullopt;
+  text.erase(space, 1);
+  return space;
+}
+
+// The merges up to the first that is not of texts with ids.
+nb::tuple merge_ids(const nb::list& merges, const nb::dict& ids) {
+  const TextIds known = text_ids(ids);
+  std::vector<Merge> found;
+  found.reserve(merges.size());
+  std::u32string text;
+  for (const nb::handle merge : merges) {
+    text.clear();
+    const std::optional<std::size_t> cut = append_parts(text, merge);
+    if (!cut) break;
+    const std::u32string_view whole = text;
+    const auto left = known.find(whole.substr(0, *cut)), right = known.find(whole.substr(*cut)), result = known.find(whole);
+    if (!left || !right || !result) break;
+    found.push_back({*left, *right, *result, 0});
+  }
+  return columns_of(found);
+}
+
+nb::tuple rank_merge_ids(const nb::dict& ids) { return columns_of(every_cut(text_ids(ids))); }
+
+// The arrays of MergeTables, as Python keeps them.
+constexpr std::pair<const char*, std::vector<std::uint32_t> MergeTables::*> kMergeTables[] = {
+    {"tour", &MergeTables::tour},
+    {"forbidden_sets", &MergeTables::sets},
+    {"forbidden_offsets", &MergeTables::set_offsets},
+    {"forbidden_ranges", &MergeTables::ranges},
+    {"unmade", &MergeTables::unmade},
+    {"unmade_offsets", &MergeTables::part_offsets},
+    {"unmade_parts", &MergeTables::parts},
+};
+
+using Numbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::dict merge_tables(const Numbers& left, const Numbers& right, const Numbers& result, const Numbers& rank, const Numbers& atom_offsets,
+                      const Numbers& atoms) {
+  const auto view = [](const Numbers& array) { return std::span(array.data(), array.shape(0)); };
+  const std::size_t count = left.shape(0);
+  if (right.shape(0) != count || result.shape(0) != count || rank.shape(0) != count)
+    throw nb::value_error("the arrays of merges differ in length");
+  AtomLists lists{{view(atom_offsets).begin(), view(atom_offsets).end()}, {view(atoms).begin(), view(atoms).end()}};
+  if (lists.offsets.empty() || lists.offsets[0] != 0 || !std::ranges::is_sorted(lists.offsets) || lists.offsets.back() != lists.atoms.size())
+    throw nb::value_error("atom_offsets are not in order");
+  const auto check_tokens = [&](std::span<const std::uint32_t> tokens) {
+    if (std::ranges::any_of(tokens, [&](std::uint32_t token) { return token >= lists.size(); })) throw nb::value_error("a merge or an atom is not of tokens");
+  };
+  for (const Numbers* tokens : {&left, &right, &result, &atoms}) check_tokens(view(*tokens));
+  std::vector<Merge> merges;
+  merges.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) merges.push_back({view(left)[i], view(right)[i], view(result)[i], view(rank)[i]});
+  MergeTables tables = [&] {
+    const nb::gil_scoped_release release;
+    return make_merge_tables(merges, lists);
+  }();
+  nb::dict arrays;
+  for (const auto& [name, member] : kMergeTables) arrays[name] = to_array(std::move(tables.*member));
+  return arrays;
+}
+
+std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
+  MergeTables merges;
+  for (const auto& [name, member] : kMergeTables) merges.*member = to_vector<std::uint32_t>(tables, name);
+  const auto in_model = to_vector<std::uint8_t>(tables, "in_model");
+  const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
+  for (const std::size_t size : {merges.sets.size(), in_model.size()})
+    if (size != vocabulary.token_count()) throw nb::value_error("a table of tokens has another length than the vocabulary");
+  const nb::gil_scoped_release release;
+  return std::make_unique<BytePairPieces>(Merges(std::move(merges)), std::vector<bool>(in_model.begin(), in_model.end()), ignore_merges,
+                                          vocabulary.words());
+}
+
+std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
+  std::vector<LongestMatchPieces::Role> roles;
+  for (const std::uint8_t role : to_vector<std::uint8_t>(tables, "roles")) {
+    if (role > static_cast<std::uint8_t>(LongestMatchPieces::Role::Continues)) throw nb::value_error("a role is not known");
+    roles.push_back(static_cast<LongestMatchPieces::Role>(role));
+  }
+  const auto mark = nb::cast<nb::bytes>(tables["mark"]);
+  return std::make_unique<LongestMatchPieces>(vocabulary, std::move(roles), std::string(mark.c_str(), mark.size()));
+}
+
+std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary, const nb::dict& tables) {
+  TextRulesTables rules = text_rules(tables);
+  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
+       never_first = to_vector<std::uint32_t>(tables, "never_first");
+  auto pieces = tables.contains("roles") ? longest_match_pieces(tables, *vocabulary) : byte_pair_pieces(tables, *vocabulary);
+  const nb::gil_scoped_release release;
+  return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens),
+                                        std::move(never_first));
+}
+
+// The place of the first token that no canonical sequence has there; the number of tokens where all are
+// right but the text may not end; nothing where the sequence is canonical.
+std::optional<std::size_t> first_noncanonical(const Tokenization& tokenization, const std::vector<std::uint32_t>& tokens) {
+  CanonicalState state = tokenization.start();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    std::optional<CanonicalState> after = tokenization.step(state, {tokens[i]});
+    if (!after) return i;
+    state = *std::move(after);
+  }
+  return tokenization.may_end(state) ? std::nullopt : std::optional(tokens.size());
+}
+
+}  // namespace
+
+void bind_tokenization(nb::module_& m) {
+  m.def("merge_ids", &merge_ids, "merges"_a, "ids"_a);
+  m.def("rank_merge_ids", &rank_merge_ids, "ids"_a);
+  m.def("merge_tables", &merge_tables, "left"_a, "right"_a, "result"_a, "rank"_a, "atom_offsets"_a, "atoms"_a);
+  nb::class_<Tokenization>(m, "Tokenization")
+      .def(nb::new_(&make_tokenization), "vocabulary"_a, "tables"_a)
+      .def_prop_ro("guesses", [](const Tokenization& t) { return t.rules().guess_count(); })
+      .def_prop_ro("memory_bytes", &Tokenization::memory_bytes)
+      .def("first_noncanonical", &first_noncanonical, "tokens"_a);
+}
+
+}  // namespace tokamata

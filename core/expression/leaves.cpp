@@ -1,0 +1,185 @@
+// What expressions are made of: bytes, classes of code points, strings, numbers, control tokens.
+//
+// Example.  [a-zé] is an automaton over the bytes of UTF-8; é alone is two bytes, one after the other.
+// How.  Automata are kept once each, with the lengths of shortest texts from each of their states; an expression is an
+// automaton and a state of it.  All bytes that a pattern tells apart are noted on the way.
+
+#include <algorithm>
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+namespace {
+
+constexpr ExpressionId kUnmade{~std::uint32_t{0}};
+
+}  // namespace
+
+std::uint32_t Arena::index_of(const ByteSet& set) {
+  auto [place, is_new] = set_index_.try_emplace(set, static_cast<std::uint32_t>(sets_.size()));
+  if (is_new) sets_.push_back(set);
+  return place->second;
+}
+
+ExpressionId Arena::bytes(const ByteSet& set) {
+  if (set.empty()) return kEmpty;
+  return intern({.kind = Kind::Bytes, .text = true,
+                 .spelled = set.intersects(single_bytes_) ? 1 : ExpressionNode::kUnspelled, .shortest = 1, .worst = 1, .first = index_of(set)});
+}
+
+void Arena::note_bytes(const ByteSet& set) {
+  pattern_bytes_ |= set;
+  for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
+    end = set.next_non_member(low);
+    class_borders_.add(static_cast<std::uint8_t>(low));
+    if (end < 256) class_borders_.add(static_cast<std::uint8_t>(end));
+  }
+}
+
+ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
+  ExpressionId result = kEpsilon;
+  for (auto place = text.rbegin(); place != text.rend(); ++place) {
+    budget.step();
+    const auto byte = static_cast<std::uint8_t>(*place);
+    const ByteSet set = ByteSet::range(byte, byte);
+    note_bytes(set);
+    result = pair(bytes(set), result);
+  }
+  return result;
+}
+
+std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
+  for (std::uint32_t known = 0; known < strings_.size(); ++known)
+    if (strings_[known].automaton == automaton) return known;
+  ByteSet used;
+  std::vector<std::uint32_t> spelled(automaton->state_count(), 0);
+  std::vector<std::uint32_t> shortest(automaton->state_count(), 0);
+  std::uint32_t worst = 0;
+  for (std::uint32_t state = automaton->state_count(); state-- > 0;) {  // targets before sources
+    std::uint64_t least = automaton->accepting(state) ? 0 : ExpressionNode::kUnspelled;
+    std::uint64_t least_spelled = least;
+    for (const auto [byte, target] : automaton->transitions(state)) {
+      used.add(byte);
+      if (single_bytes_.contains(byte)) least_spelled = std::min(least_spelled, std::uint64_t{spelled[target]} + 1);
+      least = std::min(least, std::uint64_t{shortest[target]} + 1);
+    }
+    shortest[state] = ExpressionNode::capped(least);
+    spelled[state] = ExpressionNode::capped(least_spelled);
+    worst = std::max(worst, shortest[state]);
+  }
+  note_bytes(used);
+  // Any byte may lead elsewhere than its neighbours do.
+  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
+    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst, used});
+  return static_cast<std::uint32_t>(strings_.size() - 1);
+}
+
+// The last state of a string says no more than epsilon.
+ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
+  const KnownStrings& known = strings_[index];
+  const bool accepting = known.automaton->accepting(state);
+  if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
+  return intern({.kind = Kind::Strings, .nullable = accepting, .text = true, .spelled = known.spelled[state],
+                 .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
+}
+
+std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {
+  const auto [place, is_new] = numbers_index_.try_emplace(set->key(), static_cast<std::uint32_t>(numbers_.size()));
+  if (!is_new) return place->second;
+  auto automaton = std::make_unique<NumberAutomaton>(set);
+  const ByteSet used = automaton->bytes();
+  note_bytes(used);
+  // The first of the digits differs from the others in any case.
+  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
+    if (byte <= '1' || byte > '9' || !automaton->has_equal_digits())
+      note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  const std::uint32_t worst = automaton->most_missing();
+  const bool is_spelled = automaton->needed_bytes().is_subset_of(single_bytes_);
+  numbers_.push_back({std::move(automaton), worst, is_spelled});
+  return place->second;
+}
+
+// A state after which nothing can come says no more than epsilon.
+ExpressionId Arena::numbers_state(std::uint32_t index, std::uint32_t state) {
+  if (state == NumberAutomaton::kDead) return kEmpty;
+  NumberAutomaton& automaton = *numbers_[index].automaton;
+  const bool accepting = automaton.accepting(state);
+  if (accepting && automaton.next_bytes(state).empty()) return kEpsilon;
+  const std::uint32_t shortest = automaton.distance(state);
+  return intern({.kind = Kind::Numbers, .nullable = accepting, .text = true,
+                 .spelled = accepting || numbers_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
+                 .shortest = shortest, .worst = numbers_[index].worst, .first = index, .second = state});
+}
+
+ExpressionId Arena::add_control_token(const std::string& given) {
+  const auto alias = aliases_.find(given);
+  const std::string& name = alias == aliases_.end() ? given : alias->second;
+  const auto place = std::ranges::find(control_tokens_, name);
+  const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
+  if (place == control_tokens_.end()) control_tokens_.push_back(name);
+  return intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = index});
+}
+
+// Alive or not depends on the edges to come, and is never taken for granted.
+ExpressionId Arena::one_token(std::uint32_t set, Phase phase) {
+  return intern({.kind = Kind::OneToken, .constrained = true, .edges = true, .shortest = 1, .first = set,
+                 .second = static_cast<std::uint32_t>(phase)});
+}
+
+std::optional<std::uint32_t> Arena::find_automaton(const CodePointAutomaton& automaton) const {
+  auto [first, last] = automaton_index_.equal_range(automaton.hash());
+  for (auto place = first; place != last; ++place) {
+    const CodePointAutomaton& known = *automata_[place->second].automaton;
+    if (&known == &automaton || known == automaton) return place->second;  // one \d is mostly the same object
+  }
+  return std::nullopt;
+}
+
+ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
+  if (const auto known = find_automaton(*automaton)) return automaton_state(*known, automaton->start());
+  const auto index = static_cast<std::uint32_t>(automata_.size());
+  automaton_index_.emplace(automaton->hash(), index);
+  KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), kUnmade),
+                       std::vector<std::uint32_t>(automaton->state_count(), 0),
+                       std::vector<std::uint32_t>(automaton->state_count(), 0)};
+  // States are numbered from the leaves up, so that targets come before sources.
+  for (std::uint32_t state = 1; state < automaton->state_count(); ++state) {
+    known.spelled[state] = known.shortest[state] = ExpressionNode::kUnspelled;
+    for (auto t = automaton->begin(state); t != automaton->end(state); ++t) {
+      const ByteSet range = ByteSet::range(t->low, t->high);
+      note_bytes(range);
+      if (range.intersects(single_bytes_))
+        known.spelled[state] = std::min(known.spelled[state], ExpressionNode::capped(std::uint64_t{known.spelled[t->target]} + 1));
+      known.shortest[state] = std::min(known.shortest[state], known.shortest[t->target] + 1);
+    }
+  }
+  automata_.push_back(std::move(known));
+  return automaton_state(index, automaton->start());
+}
+
+// A state whose transitions all lead to one target is written as a set of bytes and that target,
+// so that the rests of different classes after the same lead byte are one expression.
+ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state) {
+  if (state == CodePointAutomaton::kFinal) return kEpsilon;
+  if (automata_[automaton].states[state] != kUnmade) return automata_[automaton].states[state];
+  const CodePointAutomaton& code_points = *automata_[automaton].automaton;
+  const auto begin = code_points.begin(state), end = code_points.end(state);
+  ExpressionId result = kEmpty;
+  if (begin != end) {
+    const bool single_target = std::all_of(begin, end, [&](const auto& t) { return t.target == begin->target; });
+    if (single_target) {
+      ByteSet set;
+      for (auto t = begin; t != end; ++t) set |= ByteSet::range(t->low, t->high);
+      result = pair(bytes(set), automaton_state(automaton, begin->target));
+    } else {
+      result = intern({.kind = Kind::CodePoints, .text = true, .spelled = automata_[automaton].spelled[state],
+                       .shortest = automata_[automaton].shortest[state], .worst = 4, .first = automaton, .second = state});
+    }
+  }
+  automata_[automaton].states[state] = result;
+  return result;
+}
+
+}  // namespace tokamata

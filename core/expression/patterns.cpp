@@ -1,0 +1,236 @@
+// From patterns to expressions, from one arena to another, and back to a place in a pattern.
+
+#include <algorithm>
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+ExpressionId Arena::add(const Expression& pattern, Budget& budget) {
+  Added added;
+  return add(pattern, added, budget);
+}
+
+ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budget) {
+  budget.step();
+  if (const auto known = added.find(&expression); known != added.end()) return known->second;
+  if (expression.depth() > depth_limit_) throw LimitExceeded("depth", depth_limit_);
+  struct Visitor {
+    Arena& arena;
+    Added& added;
+    Budget& budget;
+    ExpressionId operator()(const Expression::Empty&) const { return kEmpty; }
+    ExpressionId operator()(const Expression::Everything&) const { return kEverything; }
+    ExpressionId operator()(const Expression::Literal& literal) const { return arena.add_literal(literal.bytes, budget); }
+    ExpressionId operator()(const Expression::CodePoints& set) const { return arena.add_automaton(set.automaton); }
+    ExpressionId operator()(const Expression::Strings& strings) const {
+      return arena.strings_state(arena.add_strings(strings.automaton), StringAutomaton::start());
+    }
+    ExpressionId operator()(const Expression::Numbers& numbers) const {
+      const std::uint32_t index = arena.add_numbers(numbers.set);
+      return arena.numbers_state(index, arena.numbers_[index].automaton->start());
+    }
+    ExpressionId operator()(const Expression::ControlToken& token) const { return arena.add_control_token(token.name); }
+    ExpressionId operator()(const Expression::OneToken& token) const {
+      arena.note_bytes(token.bytes);
+      return token.bytes.empty() ? kEmpty : arena.one_token(arena.index_of(token.bytes), Phase::BeforeEdge);
+    }
+    ExpressionId operator()(const Expression::Concatenation& sequence) const {
+      return arena.add_concatenation(sequence, added, budget);
+    }
+    ExpressionId operator()(const Expression::Repetition& repetition) const {
+      return arena.add_repetition(repetition, added, budget);
+    }
+    ExpressionId operator()(const Expression::Union& choice) const {
+      std::vector<ExpressionId> items = arena.add_all(choice.items, added, budget);
+      return arena.unite(items);
+    }
+    ExpressionId operator()(const Expression::Intersection& both) const {
+      std::vector<ExpressionId> items = arena.add_all(both.items, added, budget);
+      return arena.intersect(items);
+    }
+    ExpressionId operator()(const Expression::Complement& n) const { return arena.complement(arena.add(*n.body, added, budget)); }
+    ExpressionId operator()(const Expression::LookAhead& n) const { return arena.look_ahead(arena.add(*n.rest, added, budget)); }
+    ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, added, budget)); }
+    ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, added, budget)); }
+    ExpressionId operator()(const Expression::Grammar& n) const { return arena.add_grammar(n.rules, budget); }
+    ExpressionId operator()(const Expression::Terminal& n) const {
+      const ExpressionId body = arena.add(*n.body, added, budget);
+      const ExpressionNode& about = arena.node(body);
+      if (!about.text || about.open || about.edges || about.rules)
+        throw std::invalid_argument("a terminal is a regular set of texts, without lookaround that sees beyond it");
+      return arena.terminal(body, budget);
+    }
+    ExpressionId operator()(const Expression::Reference&) const {
+      throw std::invalid_argument("a reference to a rule stands outside of rules");
+    }
+  };
+  const ExpressionId id = std::visit(Visitor{*this, added, budget}, expression.node());
+  added.emplace(&expression, id);
+  return id;
+}
+
+std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget) {
+  std::vector<ExpressionId> all;
+  all.reserve(expressions.size());
+  for (const ExpressionPtr& expression : expressions) all.push_back(add(*expression, added, budget));
+  return all;
+}
+
+ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget) {
+  std::vector<ExpressionId> items(sequence.items.size());
+  for (std::size_t i = items.size(); i-- > 0;) items[i] = add(*sequence.items[i], added, budget);
+  return concatenate_all(items, budget);
+}
+
+ExpressionId Arena::concatenate_all(std::span<const ExpressionId> items, Budget& budget) {
+  ExpressionId result = kEpsilon;
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    // Flat all the way: (ab)c and a(bc) are one expression.
+    std::vector<ExpressionId> spine;
+    ExpressionId head = *item;
+    while (node(head).kind == Kind::Concatenation) {
+      budget.step();
+      spine.push_back(node(head).head());
+      head = node(head).tail();
+    }
+    result = pair(head, result);
+    for (auto part = spine.rbegin(); part != spine.rend(); ++part) {
+      budget.step();
+      result = pair(*part, result);
+    }
+  }
+  return result;
+}
+
+ExpressionId Arena::add_repetition(const Expression::Repetition& repetition, Added& added, Budget& budget) {
+  const ExpressionId body = add(*repetition.body, added, budget);
+  const ExpressionId when_empty = node(body).open ? empty_part(body) : kEmpty;
+  const ExpressionId result = when_empty == kEmpty
+                                  ? repeat(body, repetition.minimum, repetition.maximum)
+                                  : repeat_conditional(body, when_empty, repetition.minimum, repetition.maximum, budget);
+  if (node(result).kind == Kind::Repetition && repetition.position >= 0)
+    positions_.try_emplace(node(result).first, repetition.position);
+  return result;
+}
+
+ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& copies) {
+  if (expression.value <= kEverything.value) return expression;
+  if (const auto known = copies.find(expression.value); known != copies.end()) return known->second;
+  const ExpressionNode& n = other.node(expression);
+  const auto copy_items = [&] {
+    std::vector<ExpressionId> copied;
+    for (ExpressionId item : other.items(n)) copied.push_back(copy(other, item, copies));
+    return copied;
+  };
+  ExpressionId result = kEmpty;
+  switch (n.kind) {
+    case Kind::Empty:
+    case Kind::Epsilon:
+    case Kind::Stub:
+    case Kind::Everything:
+      return expression;
+    case Kind::Bytes:
+      result = bytes(other.byte_set(n));
+      break;
+    case Kind::CodePoints: {
+      add_automaton(other.automata_[n.first].automaton);
+      result = automaton_state(*find_automaton(*other.automata_[n.first].automaton), n.second);
+      break;
+    }
+    case Kind::Strings:
+      result = strings_state(add_strings(other.strings_[n.first].automaton), n.second);
+      break;
+    case Kind::Numbers: {
+      const std::uint32_t index = add_numbers(other.numbers_[n.first].automaton->shared_set());
+      result = numbers_state(index, numbers_[index].automaton->adopt(*other.numbers_[n.first].automaton, n.second));
+      break;
+    }
+    case Kind::ControlToken:
+      if (control_tokens_.empty()) control_tokens_ = other.control_tokens_;  // with the numbers they have
+      result = intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = n.first});
+      break;
+    case Kind::OneToken:
+      result = one_token(index_of(other.byte_set(n)), static_cast<Phase>(n.second));
+      break;
+    case Kind::Repetition:
+      result = repeat(copy(other, n.body(), copies), n.minimum, n.maximum);
+      if (const auto place = other.positions_.find(n.first); place != other.positions_.end())
+        positions_.try_emplace(node(result).first, place->second);
+      break;
+    case Kind::Union: {
+      std::vector<ExpressionId> alternatives = copy_items();
+      result = unite(alternatives);
+      break;
+    }
+    case Kind::Intersection: {
+      std::vector<ExpressionId> all = copy_items();
+      result = intersect(all);
+      break;
+    }
+    case Kind::Complement:
+    case Kind::LookAhead:
+    case Kind::LookBehind:
+    case Kind::Scope:
+      result = wrap(n.kind, copy(other, n.body(), copies));
+      break;
+    case Kind::Guarded: {
+      const ExpressionId core = copy(other, n.core(), copies);
+      result = guarded(core, copy(other, n.guard(), copies));
+      break;
+    }
+    case Kind::Terminal:
+      result = terminal_of(copy(other, n.body(), copies), n.spelled, n.shortest);
+      break;
+    case Kind::Rule:
+      result = rule(n.first, n.rule());
+      break;
+    case Kind::Commit:
+      result = commit(n.first);
+      break;
+    case Kind::Suspect:
+      result = suspect_end();
+      break;
+    case Kind::Concatenation: {  // down its tails by a loop, since they can be long
+      std::vector<ExpressionId> heads;
+      ExpressionId rest = expression;
+      while (other.node(rest).kind == Kind::Concatenation && !copies.contains(rest.value)) {
+        heads.push_back(rest);
+        rest = other.node(rest).tail();
+      }
+      result = copy(other, rest, copies);
+      for (auto place = heads.rbegin(); place != heads.rend(); ++place) {
+        result = pair(copy(other, other.node(*place).head(), copies), result);
+        copies.emplace(place->value, result);
+      }
+    }
+  }
+  copies.emplace(expression.value, result);
+  return result;
+}
+
+// A hint for an error message, so it looks at the beginning of things alone.
+std::int64_t Arena::blame(ExpressionId expression) const {
+  constexpr std::size_t kMostBlamed = 64;
+  std::unordered_map<std::int64_t, unsigned> votes;
+  std::int64_t worst = -1;
+  const auto all = alternatives(expression);
+  for (ExpressionId item : all.first(std::min<std::size_t>(all.size(), kMostBlamed))) {
+    // The outermost repetition near the front of this alternative that has a place in the pattern.
+    ExpressionId rest = item;
+    for (unsigned link = 0; link < kMostBlamed; ++link) {
+      const auto [first, tail] = split(rest);
+      const ExpressionNode& head = node(first);
+      const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();
+      if (place != positions_.end()) {
+        if (++votes[place->second] > (worst < 0 ? 0u : votes[worst])) worst = place->second;
+        break;
+      }
+      if (tail == kEpsilon) break;
+      rest = tail;
+    }
+  }
+  return worst;
+}
+
+}  // namespace tokamata
