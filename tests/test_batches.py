@@ -304,6 +304,8 @@ FEW_MASKS = 1_000_000
 def wide_vocabulary(vocabulary: tk.Vocabulary) -> tk.Vocabulary:
     """The same tokens and some more, so that masks of many tokens are common: these take 32 KB."""
     more = ["".join(letters).encode() for length in range(2, 8) for letters in product("ab", repeat=length)]
+    more += [b"ab" * pairs + b"b" * rest for pairs in range(2, 6) for rest in range(7, 20)]
+    more += [b"b" * rest + b"ab" * pairs for pairs in range(2, 6) for rest in range(2, 20)]
     return tk.Vocabulary.load([*vocabulary.tokens, *more], stop=vocabulary.stop, width=1 << 18)
 
 
@@ -324,7 +326,7 @@ def test_views_outlive_eviction_and_their_constraint(wide_vocabulary: tk.Vocabul
     assert all(np.array_equal(view, copy) for view, copy in zip(views, copies, strict=True))
 
 
-@pytest.mark.parametrize("pattern", COUNTED[:3])
+@pytest.mark.parametrize("pattern", COUNTED[:4])
 def test_memory_is_bounded_and_masks_are_the_same(pattern: str, wide_vocabulary: tk.Vocabulary) -> None:
     """A long walk in room for few masks, in batches of all matchers of one constraint."""
     tight = tk.regex(pattern).compile(wide_vocabulary, limits=tk.Limits(memory_bytes=FEW_MASKS))

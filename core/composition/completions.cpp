@@ -155,12 +155,12 @@ MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
 // token: a text that tokens of several bytes would still finish in time may be refused here, and one is always
 // left, since a state that needs so many bytes has one behind it that needs one less.
 MaskPtr Completions::build_rule_mask(Place place, TokenCount left, Budget& budget) {
-  const MaskPtr allowed = automaton_.mask(place, budget);
+  const Words allowed = automaton_.mask(place, budget)->bits.row();
   std::vector<std::uint32_t> tokens;
   walk_kinds(automaton_, automaton_.sketched(place, budget), budget, [&](StateId target, const TokenKind& kind) {
     if (known(target).at_most > left - 1) return;
     for (const std::uint32_t token : kind.tokens)
-      if (allowed->bits.contains(token)) tokens.push_back(token);
+      if (has_bit(allowed, token)) tokens.push_back(token);
   });
   return automaton_.mask_of(place, tokens);
 }

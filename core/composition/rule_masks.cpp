@@ -298,8 +298,7 @@ class TokenAutomaton::RuleMaskMaker {
       unite_bits(bits_, part.inside);
     }
     if (node == TokenTrie::root() && inside_is_suspect)
-      for (const std::uint32_t token : trie_.order())
-        if ((part.inside[token / 32] >> (token % 32)) & 1) mask_.suspects.push_back(token);
+      for_each_bit(part.inside, [this](std::uint32_t token) { mask_.suspects.push_back(token); });
     // Whatever was read of the terminal, its rest is no longer than its worst one.
     mask_.note(arena_.node(way.head).worst + rest.spelled);
     if (way.rest == kNothing) return;

@@ -67,6 +67,26 @@ bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const ora
   return false;
 }
 
+// Of values that are nearly always some; `make` gets the number of the case.
+template <class Make>
+void compare_many(std::uint64_t first_seed, Make&& make) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  std::size_t walked = 0;
+  const std::uint64_t count = test::drawn(300);
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    Choices choices(first_seed + seed);
+    RandomValues values(choices);
+    const auto constraint = compiled_if_some(make(seed, values), vocabulary, limits);
+    if (!constraint) continue;
+    ++walked;
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    compare_with_steps(constraint, tokens, choices, 30);
+  }
+  CHECK(4 * walked > 3 * count);
+}
+
 }  // namespace
 
 TEST(json_masks_are_what_steps_say) {
@@ -90,39 +110,14 @@ TEST(json_masks_are_what_steps_say) {
 
 // Bounds of strings that no token comes near to, and those that some do (expression/characters.cpp).
 TEST(json_masks_of_bounded_patterns) {
-  const oracle::Tokens tokens = RandomValues::tokens();
-  const auto vocabulary = vocabulary_of(tokens);
-  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
-  std::size_t walked = 0;
-  const std::uint64_t count = test::drawn(300);
-  for (std::uint64_t seed = 0; seed < count; ++seed) {
-    Choices choices(seed + 2'000'000);
-    const auto constraint = compiled_if_some(RandomValues(choices).bounded_string(), vocabulary, limits);
-    if (!constraint) continue;
-    ++walked;
-    const test::Note note([&] { return "seed " + std::to_string(seed); });
-    compare_with_steps(constraint, tokens, choices, 30);
-  }
-  CHECK(4 * walked > 3 * count);
+  compare_many(2'000'000, [](std::uint64_t, RandomValues& values) { return values.bounded_string(); });
 }
 
 // Strings but some: what tokens do that end one of these, or lie on the way of one (composition/terminal_parts.cpp).
 TEST(json_masks_of_strings_without_some) {
-  const oracle::Tokens tokens = RandomValues::tokens();
-  const auto vocabulary = vocabulary_of(tokens);
-  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
-  std::size_t walked = 0;
-  const std::uint64_t count = test::drawn(300);
-  for (std::uint64_t seed = 0; seed < count; ++seed) {
-    Choices choices(seed + 3'000'000);
-    RandomValues values(choices);
-    const auto constraint = compiled_if_some(seed % 2 ? values.strings_without_some() : values.objects_without_some(), vocabulary, limits);
-    if (!constraint) continue;
-    ++walked;
-    const test::Note note([&] { return "seed " + std::to_string(seed); });
-    compare_with_steps(constraint, tokens, choices, 30);
-  }
-  CHECK(4 * walked > 3 * count);
+  compare_many(3'000'000, [](std::uint64_t seed, RandomValues& values) {
+    return seed % 2 ? values.strings_without_some() : values.objects_without_some();
+  });
 }
 
 // (ab)*b{k}: behind abababab there must be room for k more.
