@@ -68,6 +68,39 @@ def exact(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_float=Decimal)
 
 
+# Keywords by which a value can be invalid because a part of the schema takes it.
+_NOT_MONOTONE = {"oneOf", "not", "if", "maxContains", "disallow", "dependencies", "dependentSchemas"}
+_NOT_MONOTONE |= {"unevaluatedItems", "unevaluatedProperties"}
+
+
+def _names(schema: Any) -> Iterator[str]:
+    """Of all objects in a schema."""
+    if isinstance(schema, dict):
+        yield from schema
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _names(part)
+
+
+def _values_of(name: str, schema: Any) -> Iterator[str]:
+    """The strings that stand behind a name in a schema."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get(name), str):
+            yield schema[name]
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _values_of(name, part)
+
+
+def _date(text: object, judge: Any) -> Any:
+    """What `jsonschema` says of a date.  The year 0, which RFC 3339 has, is none to Python."""
+    if isinstance(text, str) and text.startswith("0000-"):
+        raise NoVerdict
+    return judge(text)
+
+
 class Judges:
     """What a schema says of values.
 
@@ -85,6 +118,7 @@ class Judges:
         self._root = read_schema(schema, table=table, formats=options).root
         self._oracle = Oracle(table)
         self._schema = exact(schema)
+        self._names = set(_names(schema))
 
     def by_table(self, value: Any) -> bool:
         """By the definition of each node of the table.
@@ -111,12 +145,20 @@ class Judges:
         Its judge of ``regex`` is Python's ``re``, which is another dialect, and left out.
 
         Raises:
-            NoVerdict: as above.
+            NoVerdict: as above; and where a value is invalid to it, but perhaps because a format that others
+                assert is an annotation to it.
         """
         checker = jsonschema.FormatChecker(())
         known = validator_for(self._schema, default=jsonschema.Draft202012Validator).FORMAT_CHECKER.checkers
         checker.checkers = {name: judge for name, judge in known.items() if name != "regex"}
-        return self._by_upstream(value, checker)
+        if "date" in known:
+            judge, raised = known["date"]
+            checker.checkers["date"] = (lambda text: _date(text, judge), raised)
+        is_valid = self._by_upstream(value, checker)
+        names = set(_values_of("format", self._schema))
+        if not is_valid and not names <= set(checker.checkers) and not self._names.isdisjoint(_NOT_MONOTONE):
+            raise NoVerdict
+        return is_valid
 
     def _by_upstream(self, value: Any, checker: jsonschema.FormatChecker | None) -> bool:
         kind = validator_for(self._schema, default=jsonschema.Draft202012Validator)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sampled_texts import Drawn, Source, names_written, sample, sources, summary
 from schema_exactness import SHARED
-from schema_judges import Judges
+from schema_judges import Judges, NoVerdict
 from test_schema_exactness import TOKENS
 
 import tokamata as tk
@@ -66,6 +66,17 @@ def test_formats_are_judged_where_upstream_has_a_judge() -> None:
     assert not judges.by_upstream_with_formats("1.2.3")
     assert judges.by_upstream_with_formats("1.2.3.4")
     assert Judges({"format": "uri"}, formats=True).by_upstream_with_formats("no URI")
+    assert not Judges({"format": "date"}, formats=True).by_upstream_with_formats("2001-02-29")
+
+
+def test_no_verdict_where_upstream_lacks_one() -> None:
+    with pytest.raises(NoVerdict):  # the year 0 is none to Python
+        Judges({"format": "date"}, formats=True).by_upstream_with_formats("0000-05-06")
+    one_of = Judges({"oneOf": [{"format": "uri"}, {"maxLength": 9}]}, formats=True)
+    with pytest.raises(NoVerdict):  # both take it, if a format is an annotation
+        one_of.by_upstream_with_formats("no URI")
+    assert one_of.by_upstream_with_formats("not a URI at all")
+    assert not Judges({"format": "uri", "type": "number"}, formats=True).by_upstream_with_formats("a:b")
 
 
 def test_tokens_are_chosen_among_those_of_the_mask(drawn: Drawn) -> None:
