@@ -65,32 +65,17 @@ std::optional<Pieces::State> BytePairPieces::follow(State state, TokenId last, T
   return after && merges_.may_follow(last, token) ? after : std::nullopt;
 }
 
-std::size_t BytePairPieces::forbid(State, TokenId last, const Words& kept, Words& words) const {
-  const std::uint32_t count = merges_.forbidden_count(last);
-  if (count >= kManyForbidden) return keep_allowed(*allowed_behind(last), kept, words);
-  const std::vector<std::uint32_t>& tour = merges_.tour();
-  std::size_t cleared = 0;
-  if (count < kSomeForbidden) {
+void BytePairPieces::forbid(State, TokenId last, const Words& kept, const Words& all, Words& words) const {
+  if (merges_.forbidden_count(last) < kManyForbidden) {
+    words = all;
+    const std::vector<std::uint32_t>& tour = merges_.tour();
     for (const TourRange range : merges_.forbidden(last))
-      for (std::uint32_t i = range.begin; i < range.end; ++i) {
-        const std::uint32_t word = tour[i] / 32, bit = 1u << (tour[i] % 32) & ~kept[word];
-        cleared += (words[word] & bit) != 0;
-        words[word] &= ~bit;
-      }
-    return cleared;
+      for (std::uint32_t i = range.begin; i < range.end; ++i)
+        if (!has_bit(kept, tour[i])) clear_bit(words, tour[i]);
+    return;
   }
-  // All of them first, so that one array alone is written all over; then those that are kept come back.
-  for (const TourRange range : merges_.forbidden(last))
-    for (std::uint32_t i = range.begin; i < range.end; ++i) {
-      cleared += has_bit(words, tour[i]);
-      clear_bit(words, tour[i]);
-    }
-  for (std::size_t i = 0; i < words.size(); ++i)
-    if (const std::uint32_t back = kept[i] & ~words[i]; back != 0) {
-      cleared -= static_cast<std::size_t>(std::popcount(back));
-      words[i] |= back;
-    }
-  return cleared;
+  const WordsPtr allowed = allowed_behind(last);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = all[i] & ((*allowed)[i] | kept[i]);
 }
 
 std::vector<std::uint32_t> BytePairPieces::carried(State state) const {
@@ -101,17 +86,7 @@ std::vector<std::uint32_t> BytePairPieces::carried(State state) const {
   return tokens;
 }
 
-std::size_t BytePairPieces::keep_allowed(const Words& allowed, const Words& kept, Words& words) {
-  std::size_t cleared = 0;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    if (const std::uint32_t gone = words[i] & ~(allowed[i] | kept[i]); gone != 0) {
-      cleared += static_cast<std::size_t>(std::popcount(gone));
-      words[i] &= ~gone;
-    }
-  return cleared;
-}
-
-// The tokens that a pre-token can go on with behind one that forbids very many.
+// The tokens that a pre-token can go on with behind one that forbids many.
 BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
   return allowed_.get(merges_.forbidden_set(last), [&] {
     Words bits = following_;

@@ -28,7 +28,7 @@ class BytePairPieces final : public Pieces {
   std::optional<State> extend(State state, TokenId token) const override;
   bool may_finish(State state) const override { return state == kWhole || !complete_[state]; }
   bool may_go_on(State state) const override { return state != kWhole; }
-  std::size_t forbid(State state, TokenId last, const Words& kept, Words& words) const override;
+  void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const override;
   // A place in the trie is like none, but where a sequence is complete, and for the tokens that go on in it.
   State alike(State state) const override { return state == kWhole || complete_[state] ? state : kElsewhere; }
   State alike_behind(State state) const override { return state == kWhole ? state : kElsewhere; }
@@ -45,9 +45,8 @@ class BytePairPieces final : public Pieces {
   static constexpr State kElsewhere = 0;  // on no path of the trie
   static constexpr State kRoot = 1;
   static constexpr State kWhole = ~State{0};  // a token that merges do not make
-  static constexpr std::uint32_t kSomeForbidden = 1024;
-  static constexpr std::uint32_t kManyForbidden = 16384;  // fewer are cleared one by one
-  static constexpr std::size_t kMostAllowed = 256;       // masks that are kept
+  static constexpr std::uint32_t kManyForbidden = 512;  // fewer are cleared one by one
+  static constexpr std::size_t kMostAllowed = 512;      // masks that are kept
 
   State child(State node, std::uint32_t token) const {
     if (node == kElsewhere || (node == kRoot && !begins_path_[token])) return kElsewhere;
@@ -63,9 +62,8 @@ class BytePairPieces final : public Pieces {
   std::vector<bool> complete_;
   std::vector<bool> begins_path_;  // by token: whether the trie has it at its root
   using WordsPtr = std::shared_ptr<const Words>;
-  static std::size_t keep_allowed(const Words& allowed, const Words& kept, Words& words);
   WordsPtr allowed_behind(TokenId last) const;
-  mutable Memo<std::uint32_t, Words> allowed_{kMostAllowed};  // for sets that are very large, by number
+  mutable Memo<std::uint32_t, Words> allowed_{kMostAllowed};  // for sets that are large, by number
 };
 
 }  // namespace tokamata

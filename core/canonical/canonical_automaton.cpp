@@ -19,8 +19,8 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   const FramePtr own = frame(sketch, state, budget);
   std::shared_ptr<Mask> mask = spare_mask();
   mask->serial = pattern_.take_serial();
-  mask->bits.assign(own->words);
   mask->open_tokens = own->open_tokens;
+  if (own->kept.empty() || !own->bits.is_row()) mask->bits = own->bits;
   const TokenCount most = own->kept.empty() ? own->most : std::max(own->most, forbid(sketch, state, *own, *mask, budget));
   if (sketch.state != place.state) cut(place, sketch, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
@@ -35,6 +35,10 @@ void CanonicalAutomaton::cut(Place place, Place sketch, Mask& mask, Budget& budg
   const MaskPtr exact = pattern_.mask(place, budget);
   if (exact == pattern_.mask(sketch, budget)) return;
   const Words allowed = exact->bits.row();
+  if (!mask.bits.is_row()) {
+    mask.open_tokens -= mask.bits.keep_of_few([&](std::uint32_t token) { return has_bit(allowed, token); });
+    return;
+  }
   Words& words = mask.bits.words();
   for (std::size_t i = 0; i < words.size(); ++i)
     if (const std::uint32_t gone = words[i] & ~allowed[i]; gone != 0) {
@@ -70,7 +74,8 @@ CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const PlaceKey& key, Bu
   const CanonicalState& state = key.canonical;
   const Place place{key.state, key.at_start};
   const Vocabulary& vocabulary = tokenization_->vocabulary();
-  Frame frame{.words = Words(vocabulary.words(), 0), .kept = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
+  Frame frame{.bits = {}, .kept = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
+  Words words(vocabulary.words(), 0);
   const MaskParts::Touch touch{state.starter, state.marks, state.open};
   const auto add_all = [&](Hypothesis::Edge edge) {
     bool is_any = false;
@@ -78,21 +83,24 @@ CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const PlaceKey& key, Bu
       if (h.edge != edge || (edge == Hypothesis::Edge::Inside && !tokenization_->pieces().may_go_on(h.pieces))) continue;
       is_any = true;
       frame.most = std::max(frame.most, parts_.add({key.state, key.at_start, h.guess, h.place, h.edge, h.pieces}, touch,
-                                                   frame.words, budget));
+                                                   words, budget));
     }
     return is_any;
   };
   add_all(Hypothesis::Edge::Border);
-  if (tokenization_->may_end(state)) frame.most = std::max(frame.most, parts_.add_added(place, state.open, frame.words, budget));
-  Words kept = frame.words;
+  if (tokenization_->may_end(state)) frame.most = std::max(frame.most, parts_.add_added(place, state.open, words, budget));
+  Words kept = words;
   if (add_all(Hypothesis::Edge::Inside)) frame.kept = std::move(kept);
-  frame.open_tokens = count_bits(frame.words);
-  if (!accepting(place, state)) return frame;
-  for (const std::uint32_t stop : vocabulary.stop()) {
-    set_bit(frame.words, stop);
-    if (!frame.kept.empty()) set_bit(frame.kept, stop);
+  frame.open_tokens = count_bits(words);
+  if (accepting(place, state)) {
+    for (const std::uint32_t stop : vocabulary.stop()) {
+      set_bit(words, stop);
+      if (!frame.kept.empty()) set_bit(frame.kept, stop);
+    }
+    frame.stop_tokens = vocabulary.stop().size();
   }
-  frame.stop_tokens = vocabulary.stop().size();
+  const std::size_t tokens = frame.open_tokens + frame.stop_tokens;
+  frame.bits = tokens <= kFew ? MaskBits::few_of(words) : MaskBits(std::move(words));
   return frame;
 }
 
@@ -101,22 +109,29 @@ TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, 
   const Pieces& pieces = tokenization_->pieces();
   const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
   const MaskParts::Touch touch{state.starter, state.marks, state.open};
-  Words& words = mask.bits.words();
   TokenCount most = 0;
   bool is_forbidden = false;
   for (const Hypothesis& h : state.hypotheses) {
     if (!is_inside(h)) continue;
-    if (!is_forbidden) mask.open_tokens -= pieces.forbid(h.pieces, state.last, frame.kept, words);
-    is_forbidden = true;
+    if (!is_forbidden) {
+      is_forbidden = true;
+      if (frame.bits.is_row()) {
+        pieces.forbid(h.pieces, state.last, frame.kept, frame.bits.words(), mask.bits.blank(frame.bits.size()));
+        mask.open_tokens = mask.bits.count() - frame.stop_tokens;
+      } else {
+        mask.open_tokens -= mask.bits.keep_of_few(
+            [&](std::uint32_t token) { return has_bit(frame.kept, token) || pieces.follow(h.pieces, state.last, {token}); });
+      }
+    }
     for (const std::uint32_t token : pieces.carried(h.pieces)) {
-      if (!has_bit(words, token) || has_bit(frame.kept, token)) continue;
+      if (!mask.bits.contains(token) || has_bit(frame.kept, token)) continue;
       TokenCount least = kDead;
       for (const Hypothesis& other : state.hypotheses)
         if (is_inside(other))
           least = std::min(least, parts_.bound_after({place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
                                                      touch, {token}, budget));
       if (least == kDead) {
-        clear_bit(words, token);
+        mask.bits.remove(token);
         --mask.open_tokens;
       } else {
         most = std::max(most, least);
@@ -198,6 +213,7 @@ std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalSt
 // ---- memory -------------------------------------------------------------------------------------
 
 void CanonicalAutomaton::clear() {
+  sketched_.reset();
   liveness_.clear();
   parts_.clear();
   frames_.clear();

@@ -16,8 +16,8 @@
 // another name or element lives in their place.
 //
 // Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders.  Cost: parts are
-// made once for each pair of states, frames once for each set of hypotheses; then a mask is a copy, and a bit to
-// clear for each token that is forbidden.
+// made once for each pair of states, frames once for each set of hypotheses; then a mask is a copy, less the tokens
+// that are forbidden; where few are allowed, each is asked.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "canonical/canonical_budgets.hpp"
@@ -86,8 +87,8 @@ class CanonicalAutomaton {
  private:
   // What stands behind all last tokens alike.
   struct Frame {
-    Words words;
-    Words kept;  // of those, what the last token does not forbid; empty where it forbids nothing
+    MaskBits bits;
+    Words kept;  // of those, what the last token does not forbid, as a row; empty where it forbids nothing
     std::size_t open_tokens, stop_tokens;
     TokenCount most;  // that any of the tokens needs behind it
   };
@@ -107,14 +108,18 @@ class CanonicalAutomaton {
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
   // The place of the sketch, where the pattern has rules; nothing is written yet at the start.
   Place sketched(Place place, Budget& budget) {
-    return !place.at_start && pattern_.takes_sketch(place.state) ? pattern_.sketched(place, budget) : place;
+    if (place.at_start || !pattern_.takes_sketch(place.state)) return place;
+    if (!sketched_ || sketched_->first != place.state) sketched_ = {place.state, pattern_.sketched(place, budget)};
+    return sketched_->second;
   }
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
+  std::optional<std::pair<StateId, Place>> sketched_;  // the last one: tokens of a string leave it where it was
   Liveness liveness_;
   MaskParts parts_;
   CanonicalBudgets budgets_;
+  static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
   static constexpr std::size_t kMostFrames = 128;
   PlaceMap<FramePtr> frames_;
   std::deque<const PlaceKey*> frame_order_;  // of the map's own keys

@@ -150,17 +150,12 @@ const LongestMatchPieces::Below& LongestMatchPieces::below(Node pending) const {
   return below_.try_emplace(pending, std::move(found)).first->second;
 }
 
-std::size_t LongestMatchPieces::forbid(State state, TokenId, const Words& kept, Words& words) const {
-  std::size_t cleared = 0;
+void LongestMatchPieces::forbid(State state, TokenId, const Words& kept, const Words& all, Words& words) const {
+  words = all;
   for (const Node pending : set_of(state))
     for (const Below::Run& run : below(pending).forbidden)
-      for (std::uint32_t i = run.begin; i < run.end; ++i) {
-        const std::uint32_t token = rest_.order()[i];
-        if (has_bit(kept, token)) continue;
-        cleared += has_bit(words, token);
-        clear_bit(words, token);
-      }
-  return cleared;
+      for (std::uint32_t i = run.begin; i < run.end; ++i)
+        if (const std::uint32_t token = rest_.order()[i]; !has_bit(kept, token)) clear_bit(words, token);
 }
 
 std::vector<std::uint32_t> LongestMatchPieces::carried(State state) const {

@@ -53,7 +53,7 @@ class LongestMatchPieces final : public Pieces {
   std::optional<State> extend(State state, TokenId token) const override;
   bool may_finish(State) const override { return true; }
   bool may_go_on(State) const override { return goes_on_; }
-  std::size_t forbid(State state, TokenId last, const Words& kept, Words& words) const override;
+  void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const override;
   const Words& settled(bool begins) const override { return begins ? settled_begun_ : settled_following_; }
   Words before(TokenId) const override { return following_; }
   State alike(State) const override { return kNothing; }

@@ -26,9 +26,9 @@ class Pieces {
   virtual bool may_finish(State state) const = 0;
   // Whether any token may follow.
   virtual bool may_go_on(State state) const = 0;
-  // Clears the bits of the tokens that may not follow, but for those in `kept`, and returns how many were set;
-  // the other bits are of tokens that may follow something.
-  virtual std::size_t forbid(State state, TokenId last, const Words& kept, Words& words) const = 0;
+  // Sets `words` to `all` but for the tokens that may not follow, of those that are not in `kept` and may follow
+  // something.
+  virtual void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const = 0;
   // The tokens that leave state 0, where they begin a pre-token, or else where they follow in state 0: what may
   // follow them is told by themselves.
   virtual const Words& settled(bool begins) const = 0;

@@ -5,6 +5,7 @@
 #include <queue>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "composition/trie_walk.hpp"
 
@@ -13,6 +14,7 @@ namespace tokamata {
 namespace {
 constexpr std::size_t kFew = 512;          // tokens that are listed rather than kept as bits
 constexpr std::size_t kMostOpened = 4096;  // pairs of one search for a way out
+constexpr std::size_t kManyJudged = 1000;  // tokens that are near to a bound: more are no less work than all
 }  // namespace
 
 // ---- where tokens leave a terminal --------------------------------------------------------------
@@ -184,7 +186,7 @@ class TerminalWaysMaker::Maker {
   }
 
  private:
-  static constexpr std::uint32_t kNotAsked = ~std::uint32_t{0}, kNone = kNotAsked - 1;
+  static constexpr std::size_t kNone = ~std::size_t{0};
   static constexpr std::size_t kMostWays = 4;      // from one place, inside a pre-token
   static constexpr std::size_t kMostInside = 512;  // places of a search for them
   using Kind = Tokenization::TerminalWays::Group::Kind;
@@ -282,9 +284,9 @@ class TerminalWaysMaker::Maker {
   // `length` of a text that has led there.
   Ways ways_by_text(StateId state, const TextState& text, std::size_t length) {
     if (bytes_.accepting(state)) return {{group_number(text, Kind::Token, {}, length), std::nullopt}};
-    const auto exit = search(state, text);
+    const std::optional<Exit> exit = search(state, text);
     if (!exit) return {};
-    return {{group_number(exit->first, Kind::Text, {}, length + exit->second), std::nullopt}};
+    return {{group_number(exit->text, Kind::Text, {}, length + exit->length), std::nullopt}};
   }
 
   Ways ways_from(StateId state, const TextState& text) {
@@ -330,41 +332,58 @@ class TerminalWaysMaker::Maker {
     return ways;
   }
 
-  // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.
-  std::optional<std::pair<TextState, std::size_t>> search(StateId start, const TextState& from) {
+  // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
+  // found at the end is known on the way to it.
+  std::optional<Exit> search(StateId start, const TextState& from) {
+    struct Met {
+      TextLiveness::Pair pair;
+      std::size_t came_from, length;
+    };
     struct Open {
-      std::uint64_t estimate, order;
-      StateId state;
-      TextState text;
-      std::size_t length;
-      bool operator<(const Open& other) const { return estimate != other.estimate ? estimate > other.estimate : order > other.order; }
+      std::uint64_t estimate;
+      std::size_t number;  // of what was met
+      bool operator<(const Open& other) const { return estimate != other.estimate ? estimate > other.estimate : number > other.number; }
     };
+    std::vector<Met> met;
+    std::unordered_set<TextLiveness::Pair, TextLiveness::PairHash> numbers;
     std::priority_queue<Open> open;
-    std::set<std::pair<StateId, TextState>> met;
-    const auto offer = [&](StateId state, const TextState& text, std::size_t length) {
-      if (met.emplace(state, text).second) open.push({bytes_.node(state).shortest, met.size(), state, text, length});
+    const auto offer = [&](StateId state, const TextState& text, std::size_t came_from, std::size_t length) {
+      if (!numbers.emplace(state, text).second) return;
+      open.push({bytes_.node(state).shortest, met.size()});
+      met.push_back({{state, text}, came_from, length});
     };
-    const auto offer_ends = [&](StateId state, const TextState& text, std::size_t length) {
+    const auto offer_ends = [&](StateId state, const TextState& text, std::size_t came_from, std::size_t length) {
       for (const std::uint16_t guess : rules_.ends(text.guess)) {
         TextState behind = text;
         behind.guess = guess;
-        offer(state, behind, length);
+        offer(state, behind, came_from, length);
       }
     };
-    offer_ends(start, from, 0);
+    const auto found = [&](std::size_t number, const TextState& text, std::size_t length) {
+      const std::size_t whole = met[number].length + length;
+      for (std::size_t at = number; at != kNone; at = met[at].came_from) all_.exits_.emplace(met[at].pair, Exit{text, whole - met[at].length});
+      return Exit{text, whole};
+    };
+    offer_ends(start, from, kNone, 0);
     for (std::size_t opened = 0; !open.empty() && opened < kMostOpened; ++opened) {
-      const Open here = open.top();
+      const std::size_t number = open.top().number;
+      const auto [state, text] = met[number].pair;
+      const std::size_t length = met[number].length;
       open.pop();
       budget_.step();
-      if (here.text.place == CodePoints::kBetween) offer_ends(here.state, here.text, here.length);
+      if (const auto known = all_.exits_.find(met[number].pair); known != all_.exits_.end())
+        return found(number, known->second.text, known->second.length);
+      if (text.place == CodePoints::kBetween) offer_ends(state, text, number, length);
+      TextLiveness::Pair before = met[number].pair;  // bytes side by side often lead to the same pair
       for (unsigned value = 0; value < 256; ++value) {
         const auto byte = static_cast<std::uint8_t>(value);
-        const StateId target = bytes_.next(here.state, byte, budget_);
+        const StateId target = bytes_.next(state, byte, budget_);
         if (target == ByteAutomaton::kDead) continue;
-        TextState after = here.text;
-        if (!rules_.read(after, byte)) continue;
-        if (bytes_.accepting(target) && after.place == CodePoints::kBetween) return std::pair(after, here.length + 1);
-        offer(target, after, here.length + 1);
+        TextState after = text;
+        if (!rules_.read(after, byte) || TextLiveness::Pair(target, after) == before) continue;
+        if (bytes_.accepting(target) && after.place == CodePoints::kBetween) return found(number, after, 1);
+        before = {target, after};
+        offer(target, after, number, length + 1);
       }
     }
     return std::nullopt;
@@ -387,11 +406,72 @@ class TerminalWaysMaker::Maker {
   KnownEndings endings_;
 };
 
+// ---- bounds -------------------------------------------------------------------------------------
+
+// Of some tokens, those that stay inside the terminal.
+Tokenization::TerminalSteps TerminalWaysMaker::steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget) {
+  Tokenization::TerminalSteps made;
+  ByteAutomaton& bytes = pattern_.automaton();
+  const StateId start = bytes.state_of(terminal, budget);
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  for (const std::uint32_t token : tokens) {
+    const std::string_view text = tokenization_.vocabulary().bytes({token});
+    StateId state = start;
+    for (std::size_t i = 0; i < text.size() && state != ByteAutomaton::kDead; ++i)
+      state = bytes.next(state, static_cast<std::uint8_t>(text[i]), budget);
+    if (state == ByteAutomaton::kDead) continue;
+    budget.step();
+    const auto [number, is_new] = numbers.try_emplace(state.value, static_cast<std::uint32_t>(made.samples.size()));
+    if (is_new) made.samples.emplace_back(text);
+    made.tokens.emplace_back(token, number->second);
+  }
+  return made;
+}
+
+// The ways of a string whose bound is far from most tokens and their ways out; nothing where it is near to many.
+TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess,
+                                                           Hypothesis::Edge edge, Budget& budget) {
+  const Vocabulary& vocabulary = tokenization_.vocabulary();
+  const WaysPtr all = ways(unbounded.terminal, guess, edge, budget);
+  if (unbounded.sure >= vocabulary.trie().longest() + all->longest()) return all;
+  const auto may_be_inside = [&](std::uint32_t token) {
+    return vocabulary.code_points_begun({token}) <= unbounded.most || has_bit(vocabulary.quoting_words(), token);
+  };
+  std::vector<std::uint32_t> judged;
+  const auto judge = [&](std::uint32_t token) {
+    if (may_be_inside(token)) judged.push_back(token);
+  };
+  Tokenization::TerminalWays made;
+  for (const Tokenization::TerminalWays::Group& group : all->groups) {
+    const std::uint64_t most = unbounded.sure > group.length ? unbounded.sure - group.length : 0;
+    Tokenization::TerminalWays::Group& own = made.groups.emplace_back(group);
+    std::erase_if(own.listed, [&](std::uint32_t token) { return vocabulary.code_points_begun({token}) > most; });
+    for (const std::uint32_t token : group.listed)
+      if (vocabulary.code_points_begun({token}) > most) judge(token);
+    if (!group.words.empty()) {
+      const MaskCache::TokensPtr near = vocabulary.short_tokens(most);
+      for (std::size_t i = 0; i < group.words.size(); ++i) own.words[i] &= near->words[i];
+      for_each_bit_of(group.words.size(), [&](std::size_t i) { return group.words[i] & ~near->words[i]; }, judge);
+    }
+    if (judged.size() > kManyJudged) return nullptr;
+  }
+  std::ranges::copy_if(all->doubtful, std::back_inserter(made.doubtful), may_be_inside);
+  Tokenization::TerminalWays rest = Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
+  std::ranges::move(rest.groups, std::back_inserter(made.groups));
+  made.doubtful.insert(made.doubtful.end(), rest.doubtful.begin(), rest.doubtful.end());
+  return std::make_shared<const Tokenization::TerminalWays>(std::move(made));
+}
+
 const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
                                                           Budget& budget) {
   const auto own = std::tuple(terminal.value, guess, edge);
   if (const auto known = known_.find(own); known != known_.end()) return known->second;
-  const Arena& arena = pattern_.automaton().arena();
+  Arena& arena = pattern_.automaton().arena();
+  if (const std::optional<Arena::Unbounded> unbounded = arena.without_bound(terminal))
+    if (WaysPtr found = bounded_ways(terminal, *unbounded, guess, edge, budget)) {
+      bytes_ += 96 + found->memory_bytes();  // others may hold it too; then it is counted for each
+      return known_.emplace(own, std::move(found)).first->second;
+    }
   const std::string key = arena.structure(arena.node(terminal).body());
   std::string name = key;
   for (const std::uint32_t number : {std::uint32_t{guess}, std::uint32_t{edge == Hypothesis::Edge::Border}})
@@ -412,6 +492,7 @@ void TerminalWaysMaker::clear() {
   known_.clear();
   steps_.clear();
   loops_.clear();
+  exits_.clear();
   bytes_ = 0;
 }
 

@@ -16,6 +16,10 @@
 // Maler 1997, of which one entry is kept.
 // Tokens are not looked at one by one: below a node of the trie all lead back to a state that takes every code point
 // there as a loop, and what lands alike is a set of bits (LandingSets), so that a group is mostly an intersection.
+// A string with a bound is another terminal behind each of its characters.  Its tokens have the ways of the same string
+// without it, as far as a token and its way out have fewer code points than the bound lets through; the few others are asked
+// anew.  And what one search has found of the way to an end is known to the next: of a string of at least 300 characters each
+// rest is a terminal of its own too.
 // Cost.  A short walk of the trie for each terminal, and some passes over bits for each hypothesis, once for all
 // constraints.
 #pragma once
@@ -23,11 +27,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "canonical/text_liveness.hpp"
 #include "canonical/tokenization.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -53,12 +60,15 @@ class TerminalWaysMaker {
   const Endings& endings(StateId state, std::uint16_t guess, std::uint16_t place, int most, KnownEndings& known, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return bytes_; }
+  std::size_t memory_bytes() const { return bytes_ + exits_.size() * 96; }
 
  private:
   using StepsPtr = Tokenization::TerminalStepsPtr;
   class Maker;
   StepsPtr steps(ExpressionId terminal, const std::string& key, Budget& budget);
+  Tokenization::TerminalSteps steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget);
+  WaysPtr bounded_ways(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess, Hypothesis::Edge edge,
+                       Budget& budget);
   const ByteSet& loop(StateId state, Budget& budget);
   bool returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget);
 
@@ -67,6 +77,12 @@ class TerminalWaysMaker {
   std::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, WaysPtr> known_;
   std::map<std::uint32_t, StepsPtr> steps_;  // of terminals that have no key
   std::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
+  // Where a text that goes on from a pair comes to the end of its terminal, and how many bytes that takes.
+  struct Exit {
+    TextState text;
+    std::size_t length;
+  };
+  std::unordered_map<TextLiveness::Pair, Exit, TextLiveness::PairHash> exits_;
   std::size_t bytes_ = 0;
 };
 

@@ -212,6 +212,9 @@ class Tokenization {
     };
     std::vector<Group> groups;
     std::vector<std::uint32_t> doubtful;  // tokens for which none was found, or it depends on the text before
+    std::size_t longest() const {  // of the groups' lengths
+      return groups.empty() ? 0 : std::ranges::max_element(groups, {}, &Group::length)->length;
+    }
     std::size_t memory_bytes() const;
   };
   using TerminalWaysPtr = std::shared_ptr<const TerminalWays>;

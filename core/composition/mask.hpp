@@ -39,6 +39,14 @@ class MaskBits {
     return tokens <= std::min(few(size), kMostSearched) ? MaskBits(std::vector<Word>(), size) : MaskBits(Words(size));
   }
 
+  // Of a row, of which few words are not zero.
+  static MaskBits few_of(const Words& row) {
+    std::vector<Word> found;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (row[i] != 0) found.push_back({static_cast<std::uint32_t>(i), row[i]});
+    return {std::move(found), row.size()};
+  }
+
   std::size_t size() const { return size_; }  // words of a row
   std::size_t bytes() const { return words_.capacity() * sizeof(std::uint32_t) + few_.capacity() * sizeof(Word); }
 
@@ -93,16 +101,42 @@ class MaskBits {
     few_.clear();
     size_ = row.size();
   }
+  void remove(std::uint32_t token) {
+    if (is_row()) return clear_bit(words_, token);
+    keep_of_few([token](std::uint32_t other) { return other != token; });
+  }
+  // Removes the others from few words; returns how many those are.
+  template <class Keep>
+  std::size_t keep_of_few(Keep&& keep) {
+    std::size_t removed = 0;
+    for (Word& word : few_)
+      for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (keep(32 * word.place + bit)) continue;
+        word.bits &= ~(1u << bit);
+        ++removed;
+      }
+    if (removed > 0) std::erase_if(few_, [](const Word& word) { return word.bits == 0; });
+    return removed;
+  }
+  bool is_row() const { return !words_.empty() || size_ == 0; }
   // To be written to: a row from now on.
   Words& words() {
     if (!is_row()) words_ = row();
     few_ = {};
     return words_;
   }
+  // Of a row.
+  const Words& words() const { return words_; }
+  // A row from now on, whose words are all to be written.
+  Words& blank(std::size_t size) {
+    few_.clear();
+    words_.resize(size);
+    size_ = size;
+    return words_;
+  }
 
  private:
-  bool is_row() const { return !words_.empty() || size_ == 0; }
-
   Words words_;
   std::vector<Word> few_;
   std::size_t size_ = 0;

@@ -87,6 +87,10 @@ SCHEMAS: list[tuple[Any, list[str]]] = [
         {"type": "array", "items": {"type": "string", "pattern": "^[ab]{0,2}$"}, "maxItems": 2},
         [_text(list(v)) for size in range(3) for v in itertools.product(_strings("ab", 2), repeat=size)],
     ),
+    (
+        {"type": "string", "pattern": "^[ab]*$", "minLength": 1, "maxLength": 4},
+        [_text(v) for v in _strings("ab", 4)[1:]],
+    ),
     ({"type": "integer", "minimum": -1, "maximum": 111}, [str(v) for v in range(-1, 112)]),
 ]
 
@@ -116,6 +120,39 @@ def test_every_mask(seed: int) -> None:
             matcher = at(start, place)
             assert bits(matcher.mask) == following, (schema, place)
             assert matcher.is_accepting == (place in case.sequences), (schema, place)
+
+
+# Strings whose bounds are near, far, and both.
+BOUNDED: list[Any] = [
+    {"type": "string", "maxLength": 2},
+    {"type": "string", "minLength": 3, "maxLength": 7},
+    {"type": "string", "minLength": 300},
+    {"type": "string", "pattern": "^[ab1 ]*$", "maxLength": 9},
+    {"type": "string", "maxLength": 30},
+]
+
+
+@pytest.mark.parametrize("seed", range(1000, 1000 + _CASES))
+def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
+    """A mask takes what is known of the same string without its bound; a step asks for one token."""
+    draw = random.Random(seed)
+    _, vocabulary = _with_every_byte(draw)
+    for items in BOUNDED:
+        schema = {"type": "array", "items": items, "minItems": 1}  # inside a value strings are terminals
+        constraint = tk.json_schema(schema, whitespace="compact", spelling=draw.choice(["plain", "any"]))
+        try:
+            masks, steps = (constraint.compile(vocabulary, tokenization="canonical").matcher() for _ in range(2))
+        except (tk.NoncanonicalError, tk.UnspellableError):
+            continue
+        for _ in range(12):
+            allowed = bits(masks.mask)
+            stepped = {token for token in range(vocabulary.width) if steps.fork().advance(token)}
+            assert allowed == stepped, (schema, masks.tokens)
+            longest = sorted(allowed, key=lambda token: len(vocabulary[token] or b""))[-3:]
+            if not allowed:
+                break
+            token = draw.choice(draw.choice([sorted(allowed), longest]))
+            assert masks.advance(token) and steps.advance(token)
 
 
 def _with_every_byte(draw: random.Random) -> tuple[Any, tk.Vocabulary]:
