@@ -141,7 +141,9 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
         schema = {"type": "array", "items": items, "minItems": 1}  # inside a value strings are terminals
         constraint = tk.json_schema(schema, whitespace="compact", spelling=draw.choice(["plain", "any"]))
         try:
-            masks, steps = (constraint.compile(vocabulary, tokenization="canonical").matcher() for _ in range(2))
+            masks, steps = (
+                constraint.compile(vocabulary, tokenization="canonical").matcher() for _ in range(2)
+            )
         except (tk.NoncanonicalError, tk.UnspellableError):
             continue
         for _ in range(12):
@@ -152,7 +154,8 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
             if not allowed:
                 break
             token = draw.choice(draw.choice([sorted(allowed), longest]))
-            assert masks.advance(token) and steps.advance(token)
+            assert masks.advance(token)
+            assert steps.advance(token)
 
 
 def _with_every_byte(draw: random.Random) -> tuple[Any, tk.Vocabulary]:
