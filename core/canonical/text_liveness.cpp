@@ -81,7 +81,7 @@ class TextLiveness::Search {
     constexpr std::size_t kTurn = 1024;
     for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
       budget_.step();
-      if (turn > kMostOfRules && is_settled_by_rules_) return suppose();
+      if (turn > all_.most_opened_ && is_settled_by_rules_) return suppose();
       if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
         const Pair here = late_.front();
         late_.pop();
@@ -121,8 +121,9 @@ class TextLiveness::Search {
     open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair, false});
   }
 
-  // That all of them live.
+  // That all of them live.  Where texts have no end a later search would not come to one either.
   TokenCount suppose() {
+    all_.most_opened_ = kFewOpened;
     for (const auto& [pair, came] : met_)
       if (all_.is_free(pair.first, pair.second)) all_.known_.try_emplace(pair, bytes_.node(pair.first).spelled);
     for (const auto& [pair, came] : met_)
@@ -210,8 +211,6 @@ class TextLiveness::Search {
     }
     return kDead;
   }
-
-  static constexpr std::size_t kMostOfRules = 64;
 
   TextLiveness& all_;
   ByteAutomaton& bytes_;

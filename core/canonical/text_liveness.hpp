@@ -12,9 +12,9 @@
 // Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
 // that the tokenizer would not leave as it is: no name and no language tells the byte that control tokens begin with
 // from the one beside it, or asks for code points that normal forms change, so that another text will do.  Then a pair is
-// unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched; a search that
-// has opened many pairs, and met some with a free guess, supposes that they live.  Where that is wrong a later mask is
-// empty.
+// unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched to the end; but a
+// search that has opened very many pairs, and met some with a free guess, supposes that they live: where values nest there
+// may be no end, and a normal form tells very many apart.  Where that is wrong a later mask is empty.
 // Source: Hart, Nilsson and Raphael, 1968, for the order.  Cost: a few pairs where an answer is yes, all that can
 // be reached where it is no; every answer is kept.  Rejected: breadth first, which meets each place inside each
 // code point of a wide class (24,000 pairs in the example).
@@ -64,9 +64,13 @@ class TextLiveness {
   bool is_free(StateId state, const TextState& text) const;
   bool rules_are_harmless();
 
+  // Pairs of rules that a search opens before it supposes that some live; and once one has, all later ones.
+  static constexpr std::size_t kManyOpened = 1 << 18, kFewOpened = 64;
+
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   AddedMoves added_;
+  std::size_t most_opened_ = kManyOpened;
   std::unordered_map<Pair, TokenCount, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
   std::vector<Calm> calm_;  // by state

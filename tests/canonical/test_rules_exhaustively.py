@@ -167,6 +167,34 @@ def _with_every_byte(draw: random.Random) -> tuple[Any, tk.Vocabulary]:
             return tokenizer, vocabulary
 
 
+@pytest.mark.parametrize("seed", range(3000, 3000 + _CASES))
+def test_what_is_forced_far_behind(seed: int) -> None:
+    """A required constant that the tokenizer never leaves as it is: no text of the schema is canonical.
+
+    Under a normal form what stands before is told apart by so much that the search is not ended (DESIGN.md).
+    """
+    draw = random.Random(seed)
+    tokenizer, vocabulary = _with_every_byte(draw)
+    while "NFC" in str(tokenizer.normalizer):
+        tokenizer, vocabulary = _with_every_byte(draw)
+    for constant in ("<>", "ab"):
+        text = _text({"a": "b", "b": constant})
+        tokens = tokenizer.encode(text, add_special_tokens=False).ids
+        is_left = tokenizer.decode(tokens, skip_special_tokens=False) == text
+        is_left = is_left and all(vocabulary[token] is not None for token in tokens)
+        properties = {"a": {"type": "string"}, "b": {"const": constant}}
+        schema = {"properties": properties, "required": ["a", "b"], "additionalProperties": False}
+        constraint = tk.json_schema({"type": "object", **schema}, whitespace="compact")
+        try:
+            matcher = constraint.compile(vocabulary, tokenization="canonical").matcher()
+        except (tk.NoncanonicalError, tk.UnspellableError):
+            assert not is_left
+            continue
+        assert is_left, (constant, text)
+        assert all(matcher.advance(token) for token in tokens), (constant, text)
+        assert matcher.is_accepting
+
+
 @pytest.mark.parametrize("seed", range(2000, 2000 + _CASES))
 def test_walks_through_any_json_encode_to_themselves(seed: int) -> None:
     """Also of what nests without end; no mask on the way is empty."""
