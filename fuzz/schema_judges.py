@@ -73,25 +73,14 @@ _NOT_MONOTONE = {"oneOf", "not", "if", "maxContains", "disallow", "dependencies"
 _NOT_MONOTONE |= {"unevaluatedItems", "unevaluatedProperties"}
 
 
-def _names(schema: Any) -> Iterator[str]:
-    """Of all objects in a schema."""
+def _members(schema: Any) -> Iterator[tuple[str, Any]]:
+    """Of all objects in a schema, by name."""
     if isinstance(schema, dict):
-        yield from schema
+        yield from schema.items()
         schema = list(schema.values())
     if isinstance(schema, list):
         for part in schema:
-            yield from _names(part)
-
-
-def _values_of(name: str, schema: Any) -> Iterator[str]:
-    """The strings that stand behind a name in a schema."""
-    if isinstance(schema, dict):
-        if isinstance(schema.get(name), str):
-            yield schema[name]
-        schema = list(schema.values())
-    if isinstance(schema, list):
-        for part in schema:
-            yield from _values_of(name, part)
+            yield from _members(part)
 
 
 def _date(text: object, judge: Any) -> Any:
@@ -99,6 +88,17 @@ def _date(text: object, judge: Any) -> Any:
     if isinstance(text, str) and text.startswith("0000-"):
         raise NoVerdict
     return judge(text)
+
+
+def _checker(schema: Any) -> jsonschema.FormatChecker:
+    """Of the formats that `jsonschema` has a judge of in the schema's draft."""
+    checker = jsonschema.FormatChecker(())
+    known = validator_for(schema, default=jsonschema.Draft202012Validator).FORMAT_CHECKER.checkers
+    checker.checkers = {name: judge for name, judge in known.items() if name != "regex"}
+    if "date" in known:
+        judge, raised = known["date"]
+        checker.checkers["date"] = (lambda text: _date(text, judge), raised)
+    return checker
 
 
 class Judges:
@@ -118,7 +118,11 @@ class Judges:
         self._root = read_schema(schema, table=table, formats=options).root
         self._oracle = Oracle(table)
         self._schema = exact(schema)
-        self._names = set(_names(schema))
+        formats = {value for name, value in _members(schema) if name == "format" and isinstance(value, str)}
+        self._checker = _checker(self._schema)
+        self._may_turn = not formats <= set(self._checker.checkers) and not _NOT_MONOTONE.isdisjoint(
+            name for name, _ in _members(schema)
+        )
 
     def by_table(self, value: Any) -> bool:
         """By the definition of each node of the table.
@@ -148,15 +152,8 @@ class Judges:
             NoVerdict: as above; and where a value is invalid to it, but perhaps because a format that others
                 assert is an annotation to it.
         """
-        checker = jsonschema.FormatChecker(())
-        known = validator_for(self._schema, default=jsonschema.Draft202012Validator).FORMAT_CHECKER.checkers
-        checker.checkers = {name: judge for name, judge in known.items() if name != "regex"}
-        if "date" in known:
-            judge, raised = known["date"]
-            checker.checkers["date"] = (lambda text: _date(text, judge), raised)
-        is_valid = self._by_upstream(value, checker)
-        names = set(_values_of("format", self._schema))
-        if not is_valid and not names <= set(checker.checkers) and not self._names.isdisjoint(_NOT_MONOTONE):
+        is_valid = self._by_upstream(value, self._checker)
+        if not is_valid and self._may_turn:
             raise NoVerdict
         return is_valid
 
