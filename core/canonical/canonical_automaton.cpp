@@ -20,8 +20,11 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   std::shared_ptr<Mask> mask = spare_mask();
   mask->serial = pattern_.take_serial();
   mask->open_tokens = own->open_tokens;
-  if (own->kept.empty() || !own->bits.is_row()) mask->bits = own->bits;
-  const TokenCount most = own->kept.empty() ? own->most : std::max(own->most, forbid(sketch, state, *own, *mask, budget));
+  TokenCount most = own->most;
+  if (own->kept.empty())
+    mask->bits = own->bits;
+  else
+    most = std::max(most, forbid(sketch, state, *own, *mask, budget));
   if (sketch.state != place.state) cut(place, sketch, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   budget.check();
@@ -119,6 +122,7 @@ TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, 
         pieces.forbid(h.pieces, state.last, frame.kept, frame.bits.words(), mask.bits.blank(frame.bits.size()));
         mask.open_tokens = mask.bits.count() - frame.stop_tokens;
       } else {
+        mask.bits = frame.bits;
         mask.open_tokens -= mask.bits.keep_of_few(
             [&](std::uint32_t token) { return has_bit(frame.kept, token) || pieces.follow(h.pieces, state.last, {token}); });
       }

@@ -445,9 +445,11 @@ TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal
   for (const Tokenization::TerminalWays::Group& group : all->groups) {
     const std::uint64_t most = unbounded.sure > group.length ? unbounded.sure - group.length : 0;
     Tokenization::TerminalWays::Group& own = made.groups.emplace_back(group);
-    std::erase_if(own.listed, [&](std::uint32_t token) { return vocabulary.code_points_begun({token}) > most; });
-    for (const std::uint32_t token : group.listed)
-      if (vocabulary.code_points_begun({token}) > most) judge(token);
+    std::erase_if(own.listed, [&](std::uint32_t token) {
+      const bool is_far = vocabulary.code_points_begun({token}) > most;
+      if (is_far) judge(token);
+      return is_far;
+    });
     if (!group.words.empty()) {
       const MaskCache::TokensPtr near = vocabulary.short_tokens(most);
       for (std::size_t i = 0; i < group.words.size(); ++i) own.words[i] &= near->words[i];
