@@ -234,3 +234,97 @@ def test_compiling_a_long_pattern_is_bounded_too(vocabulary: tk.Vocabulary) -> N
     with pytest.raises(tk.LimitExceeded, match="seconds"):
         constraint.compile(vocabulary, limits=tk.Limits(seconds=1e-6))
     assert constraint.compile(vocabulary).matcher().advance(ord("a"))
+
+
+def test_figures_and_destructors_wait_for_nobody(vocabulary: tk.Vocabulary) -> None:
+    """One question can take long; other threads read the figures and drop matchers meanwhile."""
+    cancel = tk.CancelToken()
+    compiled = tk.regex(PATTERN).compile(vocabulary, cancel=cancel, limits=tk.Limits(seconds=30))
+    matcher = compiled.matcher()
+    outcome: list[type] = []
+
+    def ask_for_everything() -> None:
+        try:
+            compiled.token_automaton()
+        except tk.TokamataError as error:
+            outcome.append(type(error))
+
+    thread = threading.Thread(target=ask_for_everything)
+    thread.start()
+    states, memory_bytes = compiled.states, compiled.memory_bytes
+    while thread.is_alive() and compiled.states <= states:  # the figures move while the question is under way
+        pass
+    assert compiled.memory_bytes > memory_bytes
+    del matcher
+    assert thread.is_alive()
+    cancel.cancel()
+    thread.join()
+    assert outcome == [tk.Cancelled]
+
+
+def test_reading_a_figure_evicts_nothing(vocabulary: tk.Vocabulary) -> None:
+    compiled = tk.regex(r"(\w{1,5} ?){1,30}\.").compile(vocabulary, limits=tk.Limits(memory_bytes=300_000))
+    matcher = compiled.matcher()
+    views = []
+    for byte in b"ab abb a":
+        views.append(matcher.mask)
+        assert matcher.advance(byte)
+    before = compiled.memory_bytes
+    assert [compiled.memory_bytes for _ in range(3)] == [before] * 3
+    assert before <= 300_000
+
+
+def test_collecting_keeps_what_matchers_stand_on() -> None:
+    """Little memory: again and again all is given up but the states of a few texts, of every kind of expression."""
+    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
+    tokens += [b'":', b'{"', b"ab", b"12", b"aba", None]
+    vocabulary = tk.Vocabulary.load(tokens, stop=len(tokens) - 1)
+    schema = {"properties": {"n": {"type": "number", "multipleOf": 0.25, "maximum": 1e6}}, "uniqueItems": True}
+    constraints = {
+        "lookaround": tk.regex(r"(?=.{1,200}$)(?:a(?!bb)|b(?<!aab)|é){0,150}(?:x|yy)?"),
+        "algebra": (tk.regex("[ab]{0,300}") & tk.regex(".*a.{7}")) - tk.choice(["ab" * k for k in range(50)]),
+        "strings": tk.substring_of("abba" * 40 + "é" * 30) + tk.regex(";[ab]{0,99}"),
+        "json": tk.json_schema(schema),
+    }
+    for name, constraint in constraints.items():
+        wide = constraint.compile(vocabulary)
+        chooser = random.Random(name)
+        smallest = _smallest_memory(constraint, vocabulary)
+        collected = 0
+        for share in (1.2, 1.5, 2.0, 3.0):
+            tight = constraint.compile(vocabulary, limits=tk.Limits(memory_bytes=int(smallest * share)))
+            for _ in range(6):
+                collected += _walk_together(tight, wide, chooser)
+        assert collected > 0, name
+
+
+def _smallest_memory(constraint: tk.Constraint, vocabulary: tk.Vocabulary) -> int:
+    """What a constraint holds after its first mask."""
+    compiled = constraint.compile(vocabulary)
+    _ = compiled.matcher().mask
+    return compiled.memory_bytes
+
+
+def _walk_together(tight: tk.CompiledConstraint, wide: tk.CompiledConstraint, chooser: random.Random) -> int:
+    """A random text under both limits; returns how often states were given up."""
+    one, other = tight.matcher(), wide.matcher()
+    forks = []
+    collected = 0
+    try:
+        for step in range(40):
+            before = tight.states
+            assert np.array_equal(one.mask, other.mask)
+            live = sorted(allowed(other) - set(tight.vocabulary.stop))
+            if not live:
+                break
+            token = chooser.choice(live)
+            assert other.advance(token)
+            assert one.advance(token)
+            if step % 10 == 5:
+                forks.append((one.fork(), other.fork()))
+            collected += tight.states < before
+        for fork, judge in forks:
+            assert np.array_equal(fork.mask, judge.mask)
+    except tk.LimitExceeded as error:
+        assert error.limit == "memory_bytes"
+    return collected

@@ -53,7 +53,15 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
 struct BoundConstraint {
   std::shared_ptr<Constraint> constraint;
   Shown shown;
-  std::map<std::uint64_t, nb::object> views;  // by serial
+  std::map<std::uint64_t, nb::object> views = {};  // by serial
+
+  BoundConstraint(std::shared_ptr<Constraint> made, Shown about) : constraint(std::move(made)), shown(std::move(about)) {}
+  BoundConstraint(BoundConstraint&&) = default;
+  ~BoundConstraint() {
+    if (!constraint) return;
+    const nb::gil_scoped_release release;  // much may have to be given back
+    constraint.reset();
+  }
 
   nb::object view(const MaskPtr& mask) {
     if (const auto known = views.find(mask->serial); known != views.end()) return view_of(known->second);
@@ -276,7 +284,7 @@ BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabul
     return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
                                         std::move(cancel), std::move(tokenization));
   });
-  return {std::move(constraint), std::move(shown), {}};
+  return {std::move(constraint), std::move(shown)};
 }
 
 }  // namespace

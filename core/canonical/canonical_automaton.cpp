@@ -227,20 +227,24 @@ void CanonicalAutomaton::clear() {
   budgets_.clear();
 }
 
-std::size_t CanonicalAutomaton::reclaim(std::size_t limit) {
-  const std::size_t words = tokenization_->vocabulary().words() * sizeof(std::uint32_t) + 256;
-  const std::size_t fixed = liveness_.memory_bytes() + parts_.memory_bytes() + budgets_.memory_bytes();
-  const auto held = [&] { return fixed + (masks_.size() + 2 * frames_.size()) * words; };
-  while (frames_.size() > 1 && held() > limit) {
+std::size_t CanonicalAutomaton::mask_bytes() const {
+  return tokenization_->vocabulary().words() * sizeof(std::uint32_t) + 256;
+}
+
+std::size_t CanonicalAutomaton::memory_bytes() const {
+  return liveness_.memory_bytes() + parts_.memory_bytes() + budgets_.memory_bytes() + (masks_.size() + 2 * frames_.size()) * mask_bytes();
+}
+
+void CanonicalAutomaton::trim_masks(std::size_t limit) {
+  while (frames_.size() > 1 && memory_bytes() > limit) {
     frames_.erase(frames_.find(*frame_order_.front()));
     frame_order_.pop_front();
   }
-  while (masks_.size() > 1 && held() > limit) {
+  while (masks_.size() > 1 && memory_bytes() > limit) {
     masks_.erase(masks_.find(*mask_order_.front()));
     mask_order_.pop_front();
     oldest_serial_ = masks_.at(*mask_order_.front()).mask->serial;
   }
-  return held();
 }
 
 }  // namespace tokamata

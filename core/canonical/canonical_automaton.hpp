@@ -81,8 +81,9 @@ class CanonicalAutomaton {
   void clear();
   // Masks with a smaller serial are no longer in the memo.
   std::uint64_t oldest_serial() const { return oldest_serial_; }
-  // Bytes held, after masks were given up as far as `limit` asks for it.
-  std::size_t reclaim(std::size_t limit);
+  std::size_t memory_bytes() const;
+  // Gives up masks and what they are made of, oldest first, until no more than `limit` bytes are held or one mask is left.
+  void trim_masks(std::size_t limit);
 
  private:
   // What stands behind all last tokens alike.
@@ -104,6 +105,7 @@ class CanonicalAutomaton {
   TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
   void cut(Place place, Place sketch, Mask& mask, Budget& budget);
   std::shared_ptr<Mask> spare_mask();
+  std::size_t mask_bytes() const;
 
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
   // The place of the sketch, where the pattern has rules; nothing is written yet at the start.

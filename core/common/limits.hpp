@@ -53,8 +53,8 @@ class Budget {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `spent_seconds` is what earlier calls on the same account used; `memory_bytes` says how much
-  // is held at the moment.
+  // `spent_seconds` is what earlier calls on the same account used; `memory_bytes` says how much is held at the
+  // moment.  It is called in the midst of work, so it must only read: what it freed might be in use.
   Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds,
          std::function<std::size_t()> memory_bytes)
       : limits_(limits), cancel_(std::move(cancel)), memory_bytes_(std::move(memory_bytes)), spent_(spent_seconds),

@@ -83,23 +83,29 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
 }
 
 void TokenAutomaton::remember(StateId state, MaskPtr mask) {
-  masks_bytes_ += mask->bytes();
-  data(state).mask = std::move(mask);
+  StateData& known = data(state);
   mask_states_.push_back(state);
+  masks_bytes_ += mask->bytes();
+  known.mask = std::move(mask);
 }
 
-std::size_t TokenAutomaton::reclaim(std::size_t limit) {
+std::size_t TokenAutomaton::memory_bytes() const {
   std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_ + parts_bytes_;
   for (const auto* trie : {&kinds_, &start_kinds_})
     if (*trie) fixed += (*trie)->memory_bytes();
-  // The newest mask stays: it is the one that is being asked for.
-  while (mask_states_.size() > 1 && fixed + masks_bytes_ > limit) {
-    masks_bytes_ -= data_[mask_states_.front().value].mask->bytes();
-    data_[mask_states_.front().value].mask.reset();
+  return fixed + masks_bytes_;
+}
+
+void TokenAutomaton::trim_masks(std::size_t limit) {
+  // The newest mask stays: it is the one that is asked for most likely.
+  for (std::size_t held = memory_bytes(); mask_states_.size() > 1 && held > limit;) {
+    StateData& oldest = data_[mask_states_.front().value];
+    held -= oldest.mask->bytes();
+    masks_bytes_ -= oldest.mask->bytes();
+    oldest.mask.reset();
     mask_states_.pop_front();
     oldest_serial_ = data_[mask_states_.front().value].mask->serial;
   }
-  return fixed + masks_bytes_;
 }
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
@@ -400,11 +406,10 @@ std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, Toke
 
 // Masks of the states that are kept are kept too: where a call stopped at a limit, what the matcher
 // could do before it can do still.
-void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
+void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   std::vector<std::pair<MaskPtr, StateId*>> masks;
   for (StateId* state : states)
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
-  automaton_.keep_only(states);
   kinds_.reset();  // they are as good as ever, but memory is short
   start_kinds_.reset();
   data_ = {};
@@ -413,13 +418,15 @@ void TokenAutomaton::keep_only(std::vector<StateId*>& states) {
   loops_bytes_ = parts_bytes_ = 0;
   mask_states_.clear();
   masks_bytes_ = 0;
+  oldest_serial_ = next_serial_;
+  automaton_.keep_only(states);
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
   StateId holder{};
   for (const auto& [mask, state] : masks) {  // those that share a mask are neighbours now
     if (mask_states_.empty() || data(holder).mask != mask) remember(holder = *state, mask);
     data(*state).mask_state = holder;
   }
-  oldest_serial_ = masks.empty() ? next_serial_ : masks.front().first->serial;
+  if (!masks.empty()) oldest_serial_ = masks.front().first->serial;
 }
 
 }  // namespace tokamata

@@ -51,7 +51,9 @@ class TokenAutomaton {
     StateId state;
     bool at_start;
   };
-  Place start() const { return {automaton_.start(), start_vocabulary_ != nullptr}; }
+  Place start() const { return {automaton_.start(), has_start_rule()}; }
+  // Whether the first token of a text may have other bytes.
+  bool has_start_rule() const { return start_vocabulary_ != nullptr; }
 
   // Null where the mask is not in the memo.
   const MaskPtr* known_mask(Place place) const;
@@ -125,9 +127,11 @@ class TokenAutomaton {
   // The number of the next mask that is made, here or from this automaton.
   std::uint64_t take_serial() { return next_serial_++; }
 
-  // Bytes held, after masks were given up as far as `limit` asks for it.
-  std::size_t reclaim(std::size_t limit);
-  void keep_only(std::vector<StateId*>& states);
+  std::size_t memory_bytes() const;
+  // Gives up masks, oldest first, until no more than `limit` bytes are held or one mask is left.
+  void trim_masks(std::size_t limit);
+  // Gives up every state but the start and those named, whose new numbers replace the old ones in place.
+  void keep_only(std::span<StateId* const> states);
 
  private:
   enum class Spelling : std::uint8_t { Unknown, Yes, No };

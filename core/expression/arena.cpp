@@ -29,7 +29,7 @@ constexpr Count kLargestProduct = Count{1} << 60;
 }  // namespace
 
 Arena::Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
-    : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit), table_(256, 0) {
+    : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit), table_(kLeastSlots, 0) {
   intern({.kind = Kind::Empty, .text = true});
   intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
   intern({.kind = Kind::Stub, .text = true, .spelled = 0});
@@ -78,14 +78,16 @@ ExpressionId Arena::intern(ExpressionNode node, std::span<const ExpressionId> it
 
 void Arena::grow_table() {
   std::vector<std::uint32_t> larger(table_.size() * 2, 0);
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ExpressionNode& node = nodes_[i];
-    const auto node_items = node.has_items() ? items(node) : std::span<const ExpressionId>();
-    std::size_t slot = hash_of(node, node_items) & (larger.size() - 1);
-    while (larger[slot]) slot = (slot + 1) & (larger.size() - 1);
-    larger[slot] = i + 1;
-  }
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) larger[free_slot(larger, i)] = i + 1;
   table_ = std::move(larger);
+}
+
+std::size_t Arena::free_slot(const std::vector<std::uint32_t>& table, std::uint32_t number) const {
+  const ExpressionNode& node = nodes_[number];
+  const auto node_items = node.has_items() ? items(node) : std::span<const ExpressionId>();
+  std::size_t slot = hash_of(node, node_items) & (table.size() - 1);
+  while (table[slot]) slot = (slot + 1) & (table.size() - 1);
+  return slot;
 }
 
 std::size_t Arena::memory_bytes() const {

@@ -122,10 +122,9 @@ class Arena {
 
   // A pattern, into normal form.
   ExpressionId add(const Expression& pattern, Budget& budget);
-  // Copies an expression of another arena into this one.  `copies` remembers what was copied, by
-  // the ids of the other arena.
-  using Copies = std::unordered_map<std::uint32_t, ExpressionId>;
-  ExpressionId copy(const Arena& other, ExpressionId expression, Copies& copies);
+  // Gives up every expression that no root is made of (compact.cpp).  Result: by the old number of each expression
+  // that stays its new one.  Where it throws, nothing has changed.
+  std::vector<ExpressionId> keep_only(std::span<const ExpressionId> roots);
 
   ExpressionId bytes(const ByteSet& set);
   ExpressionId concatenate(ExpressionId head, ExpressionId tail);
@@ -151,8 +150,6 @@ class Arena {
   std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget);
   std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
-  // Rules move to the arena that replaces theirs.
-  void adopt_rules(Arena& old);
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
   ExpressionId settled(ExpressionId expression);
   // The alternatives of an expression, each to begin with something else than a union, or than one that holds rules.
@@ -246,13 +243,6 @@ class Arena {
   // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
   std::int64_t blame(ExpressionId expression) const;
 
-  // Gives back what was set aside for growing.
-  void shrink_to_fit() {
-    nodes_.shrink_to_fit();
-    items_.shrink_to_fit();
-    sets_.shrink_to_fit();
-  }
-
   std::size_t size() const { return nodes_.size(); }
   std::size_t memory_bytes() const;
 
@@ -260,6 +250,7 @@ class Arena {
   enum class Phase : std::uint32_t { BeforeEdge, AtEdge, Inside };  // of a OneToken
 
   struct KnownAutomaton {
+    static constexpr ExpressionId kUnmade{~std::uint32_t{0}};
     std::shared_ptr<const CodePointAutomaton> automaton;
     std::vector<ExpressionId> states;  // the expression of each state, or kUnmade
     std::vector<std::uint32_t> spelled;   // of each state, as of a node
@@ -300,6 +291,17 @@ class Arena {
   std::uint64_t hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const;
   bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
   void grow_table();
+  // Where the node belongs in a table that has room and does not hold it.
+  std::size_t free_slot(const std::vector<std::uint32_t>& table, std::uint32_t node) const;
+
+  // Compaction: compact.cpp.
+  struct Leaves;
+  template <class Visit>
+  void visit_parts(ExpressionNode& n, Visit&& visit);
+  std::vector<ExpressionId> moves_to_keep(std::span<const ExpressionId> roots);
+  Leaves leaves_to_keep(const std::vector<ExpressionId>& moved) const;
+  void move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves);
+  void forget_memos();
 
   // Leaves.
   void note_bytes(const ByteSet& set);
@@ -410,10 +412,12 @@ class Arena {
   ExpressionId committed(ExpressionId expression, std::uint32_t choice);
   bool append_structure(ExpressionId expression, std::string& key) const;
 
+  static constexpr std::size_t kLeastSlots = 256;
+
   ByteSet single_bytes_;
   std::size_t reach_;
   std::uint32_t depth_limit_;
-  std::vector<ExpressionNode> nodes_;
+  std::vector<ExpressionNode> nodes_;  // the parts of each before it
   std::vector<ExpressionId> items_;
   std::vector<std::uint32_t> table_;  // open addressing: id + 1, or 0
   std::vector<ByteSet> sets_;

@@ -11,7 +11,7 @@ constexpr std::size_t kMapEntry = 40;
 
 ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
                              std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : single_bytes_(single_bytes), reach_(reach), limits_(limits), arena_(make_arena()) {
+    : limits_(limits), arena_(single_bytes, reach, limits.depth) {
   Budget budget(limits_, std::move(cancel), 0, [this] { return arena_.memory_bytes(); });
   arena_.join_control_tokens(std::move(control_tokens));
   const ExpressionId root = arena_.add(pattern, budget);
@@ -23,7 +23,8 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_t
     class_of_[byte] = static_cast<std::uint8_t>(byte_classes_.size() - 1);
   }
   stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
-  make_dead();
+  make_row(state_of(Arena::kEmpty, limits_));
+  std::ranges::fill(rows_, kDead);  // the row of kDead is never unknown
   start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
 }
 
@@ -47,12 +48,6 @@ void ByteAutomaton::make_row(StateId state) {
     row_of_[state.value] = static_cast<std::uint32_t>(rows_.size() / stride_);
     rows_.resize(rows_.size() + stride_, kUnknown);
   }
-}
-
-// Its row is never unknown.
-void ByteAutomaton::make_dead() {
-  make_row(state_of(Arena::kEmpty, limits_));
-  std::ranges::fill(rows_, kDead);
 }
 
 bool ByteAutomaton::begins_with_rule(ExpressionId expression) const {
@@ -105,29 +100,34 @@ std::size_t ByteAutomaton::memory_bytes() const {
          state_of_expression_.capacity() * sizeof(std::uint32_t);
 }
 
-void ByteAutomaton::keep_only(std::vector<StateId*>& states) {
-  Arena old_arena = std::move(arena_);
-  const std::vector<ExpressionId> old_expressions = std::move(expressions_);
-  arena_ = make_arena();
-  arena_.adopt_rules(old_arena);
-  expressions_.clear();
-  rows_ = {};
-  row_of_ = {};
-  single_transitions_ = {};
-  state_of_expression_ = {};
-
-  Arena::Copies copies;
-  make_dead();
-  const auto moved = [&](StateId state) {
-    return state_of(arena_.copy(old_arena, old_expressions[state.value], copies), limits_);
+// Everything that is needed is allocated before the arena changes, so that a failure leaves the automaton as it was.
+void ByteAutomaton::keep_only(std::span<StateId* const> states) {
+  std::vector<StateId> moved(expressions_.size(), kUnknown);
+  std::vector<ExpressionId> expressions;  // by new state
+  const auto keep = [&](StateId state) {
+    if (moved[state.value] != kUnknown) return;
+    moved[state.value] = {static_cast<std::uint32_t>(expressions.size())};
+    expressions.push_back(expressions_[state.value]);
   };
-  start_ = moved(start_);
-  for (StateId* state : states) *state = moved(*state);
-  arena_.shrink_to_fit();
-  rows_.shrink_to_fit();
-  row_of_.shrink_to_fit();
-  expressions_.shrink_to_fit();
+  keep(kDead);
+  keep(start_);
+  for (const StateId* state : states) keep(*state);
+  std::vector<std::uint32_t> row_of(expressions.size(), kRowToCome);
+  std::vector<StateId> rows(stride_, kDead);
+  row_of[kDead.value] = 0;  // its row is never unknown
+  const std::vector<ExpressionId> moved_expressions = arena_.keep_only(expressions);
+
+  for (ExpressionId& expression : expressions) expression = moved_expressions[expression.value];
+  expressions_ = std::move(expressions);
+  row_of_ = std::move(row_of);
+  rows_ = std::move(rows);
+  single_transitions_ = {};
+  std::ranges::fill(state_of_expression_, kNoState);
+  if (state_of_expression_.size() > arena_.size()) state_of_expression_.resize(arena_.size());
+  for (std::uint32_t state = 0; state < expressions_.size(); ++state) state_of_expression_[expressions_[state].value] = state;
   state_of_expression_.shrink_to_fit();
+  start_ = moved[start_.value];
+  for (StateId* state : states) *state = moved[state->value];
 }
 
 }  // namespace tokamata

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -76,8 +77,8 @@ class ByteAutomaton {
   std::size_t memory_bytes() const;
 
   // Gives up every state but the start and those named; these get new numbers, which replace the
-  // old ones in place.
-  void keep_only(std::vector<StateId*>& states);
+  // old ones in place.  Where it throws, nothing has changed.
+  void keep_only(std::span<StateId* const> states);
 
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
@@ -95,7 +96,6 @@ class ByteAutomaton {
   }
   std::uint64_t place(StateId state, Symbol symbol) const { return std::uint64_t{state.value} * stride_ + column(symbol); }
   bool begins_with_rule(ExpressionId expression) const;
-  void make_dead();
   void make_row(StateId state);
   std::uint32_t column(Symbol symbol) const {
     return symbol.is_byte() ? class_of_[symbol.byte()]
@@ -104,10 +104,6 @@ class ByteAutomaton {
   StateId make_transition(StateId state, Symbol symbol, Budget& budget);
   bool fill_dead_from_leaf(StateId state, Budget& budget);
 
-  Arena make_arena() const { return Arena(single_bytes_, reach_, limits_.depth); }
-
-  ByteSet single_bytes_;
-  std::size_t reach_;
   Limits limits_;
   Arena arena_;
   ByteSet pattern_bytes_;

@@ -10,12 +10,6 @@
 
 namespace tokamata {
 
-namespace {
-
-constexpr ExpressionId kUnmade{~std::uint32_t{0}};
-
-}  // namespace
-
 std::uint32_t Arena::index_of(const ByteSet& set) {
   auto [place, is_new] = set_index_.try_emplace(set, static_cast<std::uint32_t>(sets_.size()));
   if (is_new) sets_.push_back(set);
@@ -141,7 +135,7 @@ ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton
   if (const auto known = find_automaton(*automaton)) return automaton_state(*known, automaton->start());
   const auto index = static_cast<std::uint32_t>(automata_.size());
   automaton_index_.emplace(automaton->hash(), index);
-  KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), kUnmade),
+  KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), KnownAutomaton::kUnmade),
                        std::vector<std::uint32_t>(automaton->state_count(), 0),
                        std::vector<std::uint32_t>(automaton->state_count(), 0)};
   // States are numbered from the leaves up, so that targets come before sources.
@@ -163,7 +157,7 @@ ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton
 // so that the rests of different classes after the same lead byte are one expression.
 ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state) {
   if (state == CodePointAutomaton::kFinal) return kEpsilon;
-  if (automata_[automaton].states[state] != kUnmade) return automata_[automaton].states[state];
+  if (automata_[automaton].states[state] != KnownAutomaton::kUnmade) return automata_[automaton].states[state];
   const CodePointAutomaton& code_points = *automata_[automaton].automaton;
   const auto begin = code_points.begin(state), end = code_points.end(state);
   ExpressionId result = kEmpty;

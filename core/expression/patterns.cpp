@@ -1,4 +1,4 @@
-// From patterns to expressions, from one arena to another, and back to a place in a pattern.
+// From patterns to expressions, and back to a position in a pattern.
 
 #include <algorithm>
 
@@ -111,101 +111,6 @@ ExpressionId Arena::add_repetition(const Expression::Repetition& repetition, Add
                                   : repeat_conditional(body, when_empty, repetition.minimum, repetition.maximum, budget);
   if (node(result).kind == Kind::Repetition && repetition.position >= 0)
     positions_.try_emplace(node(result).first, repetition.position);
-  return result;
-}
-
-ExpressionId Arena::copy(const Arena& other, ExpressionId expression, Copies& copies) {
-  if (expression.value <= kEverything.value) return expression;
-  if (const auto known = copies.find(expression.value); known != copies.end()) return known->second;
-  const ExpressionNode& n = other.node(expression);
-  const auto copy_items = [&] {
-    std::vector<ExpressionId> copied;
-    for (ExpressionId item : other.items(n)) copied.push_back(copy(other, item, copies));
-    return copied;
-  };
-  ExpressionId result = kEmpty;
-  switch (n.kind) {
-    case Kind::Empty:
-    case Kind::Epsilon:
-    case Kind::Stub:
-    case Kind::Everything:
-      return expression;
-    case Kind::Bytes:
-      result = bytes(other.byte_set(n));
-      break;
-    case Kind::CodePoints: {
-      add_automaton(other.automata_[n.first].automaton);
-      result = automaton_state(*find_automaton(*other.automata_[n.first].automaton), n.second);
-      break;
-    }
-    case Kind::Strings:
-      result = strings_state(add_strings(other.strings_[n.first].automaton), n.second);
-      break;
-    case Kind::Numbers: {
-      const std::uint32_t index = add_numbers(other.numbers_[n.first].automaton->shared_set());
-      result = numbers_state(index, numbers_[index].automaton->adopt(*other.numbers_[n.first].automaton, n.second));
-      break;
-    }
-    case Kind::ControlToken:
-      if (control_tokens_.empty()) control_tokens_ = other.control_tokens_;  // with the numbers they have
-      result = intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = n.first});
-      break;
-    case Kind::OneToken:
-      result = one_token(index_of(other.byte_set(n)), static_cast<Phase>(n.second));
-      break;
-    case Kind::Repetition:
-      result = repeat(copy(other, n.body(), copies), n.minimum, n.maximum);
-      if (const auto place = other.positions_.find(n.first); place != other.positions_.end())
-        positions_.try_emplace(node(result).first, place->second);
-      break;
-    case Kind::Union: {
-      std::vector<ExpressionId> alternatives = copy_items();
-      result = unite(alternatives);
-      break;
-    }
-    case Kind::Intersection: {
-      std::vector<ExpressionId> all = copy_items();
-      result = intersect(all);
-      break;
-    }
-    case Kind::Complement:
-    case Kind::LookAhead:
-    case Kind::LookBehind:
-    case Kind::Scope:
-      result = wrap(n.kind, copy(other, n.body(), copies));
-      break;
-    case Kind::Guarded: {
-      const ExpressionId core = copy(other, n.core(), copies);
-      result = guarded(core, copy(other, n.guard(), copies));
-      break;
-    }
-    case Kind::Terminal:
-      result = terminal_of(copy(other, n.body(), copies), n.spelled, n.shortest);
-      break;
-    case Kind::Rule:
-      result = rule(n.first, n.rule());
-      break;
-    case Kind::Commit:
-      result = commit(n.first);
-      break;
-    case Kind::Suspect:
-      result = suspect_end();
-      break;
-    case Kind::Concatenation: {  // down its tails by a loop, since they can be long
-      std::vector<ExpressionId> heads;
-      ExpressionId rest = expression;
-      while (other.node(rest).kind == Kind::Concatenation && !copies.contains(rest.value)) {
-        heads.push_back(rest);
-        rest = other.node(rest).tail();
-      }
-      result = copy(other, rest, copies);
-      for (auto place = heads.rbegin(); place != heads.rend(); ++place) {
-        result = pair(copy(other, other.node(*place).head(), copies), result);
-        copies.emplace(place->value, result);
-      }
-    }
-  }
-  copies.emplace(expression.value, result);
   return result;
 }
 

@@ -44,16 +44,6 @@ ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, 
   return rules_[source]->start(*this, budget);
 }
 
-void Arena::adopt_rules(Arena& old) {
-  rules_ = std::move(old.rules_);
-  rule_sets_ = std::move(old.rule_sets_);
-  joins_rules_ = old.joins_rules_;
-  pattern_bytes_ = old.pattern_bytes_;
-  told_apart_by_rules_ = old.told_apart_by_rules_;
-  class_borders_ = old.class_borders_;
-  for (const auto& rules : rules_) rules->forget_expressions();
-}
-
 std::optional<std::uint8_t> Arena::only_byte(const ExpressionNode& n) const {
   if (n.kind != Kind::Bytes || byte_set(n).size() != 1) return std::nullopt;
   return static_cast<std::uint8_t>(byte_set(n).next_member(0));

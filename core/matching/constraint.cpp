@@ -40,13 +40,46 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
 }
 
 void Constraint::collect() {
+  std::vector<std::shared_ptr<History>> kept;  // so that none goes meanwhile
   std::vector<StateId*> held;
-  for (Matcher* matcher : matchers_)
-    for (Matcher::Step& step : matcher->steps_)
-      if (step.state != Matcher::kStopped) held.push_back(&step.state);
-  automaton_.keep_only(held);
+  for (const std::weak_ptr<History>& known : histories_)
+    if (std::shared_ptr<History> history = known.lock()) {
+      for (Step& step : *history)
+        if (step.state != Step::kStopped) held.push_back(&step.state);
+      kept.push_back(std::move(history));
+    }
   completions_.clear();
   if (canonical_) canonical_->clear();
+  automaton_.keep_only(held);
+  trim_masks(limits_.memory_bytes / 2);
+  note_figures();
+}
+
+// Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
+void Constraint::trim_masks(std::size_t limit) {
+  const auto left = [limit](std::size_t held) { return limit > held ? limit - held : 0; };
+  const std::size_t others = completions_.memory_bytes();
+  if (canonical_) canonical_->trim_masks(left(others) / 2);
+  automaton_.trim_masks(left(others + (canonical_ ? canonical_->memory_bytes() : 0)));
+}
+
+std::size_t Constraint::note_figures() {
+  memory_bytes_ = automaton_.memory_bytes() + completions_.memory_bytes() + (canonical_ ? canonical_->memory_bytes() : 0);
+  state_count_ = automaton_.automaton().state_count();
+  return memory_bytes_;
+}
+
+std::shared_ptr<History> Constraint::begin_history() {
+  const std::lock_guard lock(mutex_);
+  if (histories_.size() >= next_sweep_) {
+    std::erase_if(histories_, [](const std::weak_ptr<History>& known) { return known.expired(); });
+    next_sweep_ = 2 * histories_.size() + 16;
+  }
+  Step first{{}, automaton_.start().state};
+  if (canonical_) first.canonical = canonical_->tokenization().start();
+  auto history = std::make_shared<History>(1, std::move(first));
+  histories_.push_back(history);
+  return history;
 }
 
 ClosedForm Constraint::closed_form() {
@@ -54,16 +87,6 @@ ClosedForm Constraint::closed_form() {
   return work(spent_seconds, [this](Budget& budget) {
     return canonical_ ? canonical_->closed_form(budget) : tokamata::closed_form(automaton_, budget);
   });
-}
-
-std::size_t Constraint::state_count() {
-  const std::lock_guard lock(mutex_);
-  return automaton_.automaton().state_count();
-}
-
-std::size_t Constraint::memory_bytes() {
-  const std::lock_guard lock(mutex_);
-  return held_bytes();
 }
 
 }  // namespace tokamata

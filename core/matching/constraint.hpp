@@ -4,6 +4,7 @@
 // full memory by giving up every state that no matcher holds and trying once more.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -49,6 +50,17 @@ struct BudgetTooSmall : std::runtime_error {
   TokenCount needed;
 };
 
+// A text under way: what was advanced, and the state behind each token.  The first step stands for the empty text and
+// has no token.
+struct Step {
+  static constexpr StateId kStopped{~std::uint32_t{0}};  // behind a stop token
+
+  TokenId token;
+  StateId state;
+  CanonicalState canonical = {};  // where only canonical tokenizations are admitted
+};
+using History = std::vector<Step>;
+
 class Matcher;
 
 class Constraint {
@@ -62,8 +74,9 @@ class Constraint {
 
   const Vocabulary& vocabulary() const { return automaton_.vocabulary(false); }
   double compile_seconds() const { return compile_seconds_; }
-  std::size_t state_count();
-  std::size_t memory_bytes();
+  // The figures of the moment, or of the last look at the limits of what is under way.  They take no lock.
+  std::size_t state_count() const { return state_count_; }
+  std::size_t memory_bytes() const { return memory_bytes_; }
   // All of the automaton over tokens.
   ClosedForm closed_form();
   // Masks with a smaller serial are no longer in the memo.  Takes no lock.
@@ -77,11 +90,10 @@ class Constraint {
   auto work(double& spent_seconds, Task&& task);
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
-  std::size_t held_bytes() {
-    std::size_t others = completions_.memory_bytes();
-    if (canonical_) others += canonical_->reclaim(limits_.memory_bytes > others ? (limits_.memory_bytes - others) / 2 : 0);
-    return others + automaton_.reclaim(limits_.memory_bytes > others ? limits_.memory_bytes - others : 0);
-  }
+  void trim_masks(std::size_t limit);
+  // Returns the bytes that are held.
+  std::size_t note_figures();
+  std::shared_ptr<History> begin_history();
 
   Budget::Clock::time_point started_;
   Limits limits_;
@@ -90,8 +102,11 @@ class Constraint {
   Completions completions_{automaton_};
   std::optional<CanonicalAutomaton> canonical_;  // where only the tokenizer's own tokens are admitted
   double compile_seconds_ = 0;
+  std::atomic<std::size_t> state_count_ = 0, memory_bytes_ = 0;
   std::mutex mutex_;
-  std::vector<Matcher*> matchers_;
+  // Of the matchers, and of those that are gone until the next sweep: a matcher that goes never waits for the lock.
+  std::vector<std::weak_ptr<History>> histories_;
+  std::size_t next_sweep_ = 16;
 };
 
 }  // namespace tokamata

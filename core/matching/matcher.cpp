@@ -7,14 +7,8 @@
 namespace tokamata {
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint)
-    : constraint_(std::move(constraint)), spent_seconds_(constraint_->compile_seconds()) {
-  const std::lock_guard lock(constraint_->mutex_);
-  const TokenAutomaton::Place start = automaton().start();
-  has_start_rule_ = start.at_start;
-  steps_.push_back({{}, start.state});
-  if (canonical()) steps_.back().canonical = canonical()->tokenization().start();
-  constraint_->matchers_.push_back(this);
-}
+    : constraint_(std::move(constraint)), steps_(constraint_->begin_history()), has_start_rule_(automaton().has_start_rule()),
+      spent_seconds_(constraint_->compile_seconds()) {}
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context) : Matcher(std::move(constraint)) {
   if (!canonical()) return;
@@ -25,7 +19,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
     if (!after) throw ContextNotCanonical(i);
     state = *std::move(after);
   }
-  steps_.back().canonical = std::move(state);
+  steps().back().canonical = std::move(state);
   // Behind an added token a text begins anew.
   has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
   const bool lives = constraint_->work(
@@ -33,18 +27,10 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
   if (!lives) throw NotCanonical(!context.empty());
 }
 
-Matcher::~Matcher() {
-  const std::lock_guard lock(constraint_->mutex_);
-  std::vector<Matcher*>& matchers = constraint_->matchers_;
-  const auto self = std::ranges::find(matchers, this);
-  *self = matchers.back();
-  matchers.pop_back();
-}
-
 std::unique_ptr<Matcher> Matcher::fork() {
   auto copy = std::make_unique<Matcher>(constraint_);
   const std::lock_guard lock(constraint_->mutex_);
-  copy->steps_ = steps_;
+  copy->steps() = steps();
   copy->has_start_rule_ = has_start_rule_;
   copy->spent_seconds_ = spent_seconds_;
   return copy;
@@ -68,7 +54,7 @@ bool Matcher::accepts_here() {
   return canonical() ? canonical()->accepting(place(), canonical_state()) : automaton().automaton().accepting(state());
 }
 
-std::optional<Matcher::Step> Matcher::next_step(TokenAutomaton::Place at, const CanonicalState& before, TokenId token, Budget& budget) {
+std::optional<Step> Matcher::next_step(TokenAutomaton::Place at, const CanonicalState& before, TokenId token, Budget& budget) {
   if (canonical()) {
     std::optional<CanonicalAutomaton::Target> target = canonical()->step(at, before, token, budget);
     if (!target) return std::nullopt;
@@ -118,7 +104,7 @@ std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::optional<std::optional<StateId>> target = automaton().try_step(place(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
-  steps_.push_back({token, **target});
+  steps().push_back({token, **target});
   return true;
 }
 
@@ -126,22 +112,22 @@ bool Matcher::advance(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     if (constraint_->vocabulary().is_stop(token)) {
       if (!stopped() && !accepts_here()) return false;
-      steps_.push_back({token, kStopped});
+      steps().push_back({token, Step::kStopped});
       return true;
     }
     if (stopped()) return false;
     std::optional<Step> step = next_step(place(), canonical_state(), token, budget);
     budget.check();  // what is held from now on is within the limits
     if (!step) return false;
-    steps_.push_back(*std::move(step));
+    steps().push_back(*std::move(step));
     return true;
   });
 }
 
 bool Matcher::rollback(std::size_t count) {
   const std::lock_guard lock(constraint_->mutex_);
-  if (count >= steps_.size()) return false;
-  steps_.resize(steps_.size() - count);
+  if (count >= steps().size()) return false;
+  steps().resize(steps().size() - count);
   return true;
 }
 
@@ -160,15 +146,15 @@ bool Matcher::is_finished() {
 std::vector<TokenId> Matcher::tokens() {
   const std::lock_guard lock(constraint_->mutex_);
   std::vector<TokenId> tokens;
-  for (std::size_t i = 1; i < steps_.size(); ++i) tokens.push_back(steps_[i].token);
+  for (std::size_t i = 1; i < steps().size(); ++i) tokens.push_back(steps()[i].token);
   return tokens;
 }
 
 std::string Matcher::text() {
   const std::lock_guard lock(constraint_->mutex_);
   std::string text;
-  for (std::size_t i = 1; i < steps_.size() && steps_[i].state != kStopped; ++i)
-    text.append(automaton().vocabulary(has_start_rule_ && i == 1).bytes(steps_[i].token));
+  for (std::size_t i = 1; i < steps().size() && steps()[i].state != Step::kStopped; ++i)
+    text.append(automaton().vocabulary(has_start_rule_ && i == 1).bytes(steps()[i].token));
   return text;
 }
 

@@ -49,7 +49,6 @@ class Matcher {
   // Behind a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
   // and NotCanonical where no canonical sequence goes on from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
-  ~Matcher();
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
   std::unique_ptr<Matcher> fork();
@@ -79,28 +78,22 @@ class Matcher {
   const std::shared_ptr<Constraint>& constraint() const { return constraint_; }
 
  private:
-  friend class Constraint;
-  static constexpr StateId kStopped{~std::uint32_t{0}};  // behind a stop token
-  struct Step {
-    TokenId token;
-    StateId state;
-    CanonicalState canonical = {};  // where only canonical tokenizations are admitted
-  };
-
   TokenAutomaton& automaton() { return constraint_->automaton_; }
-  StateId state() const { return steps_.back().state; }
-  bool stopped() const { return state() == kStopped; }
-  TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps_.size() == 1}; }
+  History& steps() { return *steps_; }
+  const History& steps() const { return *steps_; }
+  StateId state() const { return steps().back().state; }
+  bool stopped() const { return state() == Step::kStopped; }
+  TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps().size() == 1}; }
   Completions& completions() { return constraint_->completions_; }
   MaskPtr current_mask(Budget& budget);
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
-  const CanonicalState& canonical_state() const { return steps_.back().canonical; }
+  const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_here();
   std::optional<Step> next_step(TokenAutomaton::Place at, const CanonicalState& state, TokenId token, Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;
+  std::shared_ptr<History> steps_;
   bool has_start_rule_;
-  std::vector<Step> steps_;  // the first stands for the empty text and has no token
   double spent_seconds_;
 };
 

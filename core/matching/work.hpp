@@ -9,10 +9,13 @@ template <class Task>
 auto Constraint::work(double& spent_seconds, Task&& task) {
   const std::lock_guard lock(mutex_);
   for (bool retried = false;; retried = true) {
-    Budget budget(limits_, cancel_, spent_seconds, [this] { return held_bytes(); });
+    Budget budget(limits_, cancel_, spent_seconds, [this] { return note_figures(); });
     try {
       auto result = task(budget);
       spent_seconds = budget.spent_seconds();
+      // Masks are given up here and not within a task, which may be reading them.  The eighth is for the next task.
+      trim_masks(limits_.memory_bytes - limits_.memory_bytes / 8);
+      note_figures();
       return result;
     } catch (const LimitExceeded& error) {
       spent_seconds = budget.spent_seconds();

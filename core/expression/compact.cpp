@@ -1,0 +1,165 @@
+// Compaction: giving up the expressions that no text under way is made of.  Part of Arena.
+//
+// Problem.  An arena only grows; a constraint that serves texts for days meets expressions that are never needed
+// again.  When memory is short, all but those that the matchers stand on must go, and not by a copy of the rest,
+// which would hold two arenas at the moment when there is room for one.
+// Example.  0 1 2 3 | 4: a   5: b   6: a·b   7: c   8: c·4   with the root 8: 4, 7 and 8 stay, as 4, 5 and 6.
+// How.  The parts of an expression have smaller numbers than the expression itself.  One pass from the last to the first
+// marks what the roots are made of, one from the first to the last moves each node down and renumbers its parts.  The
+// order of numbers stays, and so does every normal form that is sorted by them.
+// Cost.  Linear in the arena; in memory a number for each old expression, and the new table.  All of it is set aside
+// before anything changes, so that a failure leaves the arena as it was.
+// Not taken: a copy into a new arena, which makes every normal form again; reference counts, which cost at every step.
+
+#include <algorithm>
+#include <bit>
+
+#include "expression/arena.hpp"
+
+namespace tokamata {
+
+namespace {
+constexpr ExpressionId kGone{~std::uint32_t{0}};
+}
+
+template <class Visit>
+void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
+  const auto visit_number = [&](std::uint32_t& number) {
+    ExpressionId part{number};
+    visit(part);
+    number = part.value;
+  };
+  switch (n.kind) {
+    case Kind::Concatenation:
+    case Kind::Guarded:
+      visit_number(n.second);
+      [[fallthrough]];
+    case Kind::Repetition:
+    case Kind::Complement:
+    case Kind::LookAhead:
+    case Kind::LookBehind:
+    case Kind::Scope:
+    case Kind::Terminal:
+      visit_number(n.first);
+      break;
+    case Kind::Union:
+    case Kind::Intersection:
+      for (std::uint32_t i = 0; i < n.second; ++i) visit(items_[n.first + i]);
+      break;
+    case Kind::Empty:
+    case Kind::Epsilon:
+    case Kind::Stub:
+    case Kind::Everything:
+    case Kind::Bytes:
+    case Kind::CodePoints:
+    case Kind::Strings:
+    case Kind::Numbers:
+    case Kind::ControlToken:
+    case Kind::OneToken:
+    case Kind::Rule:
+    case Kind::Commit:
+    case Kind::Suspect:
+      break;
+  }
+}
+
+// Where the nodes move: kGone for those that no root is made of.
+std::vector<ExpressionId> Arena::moves_to_keep(std::span<const ExpressionId> roots) {
+  std::vector<ExpressionId> moved(nodes_.size(), kGone);
+  const auto keep = [&](ExpressionId expression) { moved[expression.value] = kEmpty; };  // its place is to come
+  for (const ExpressionId always : {kEmpty, kEpsilon, kStub, kEverything, character_, behind_backslash_}) keep(always);
+  for (const ExpressionId root : roots) keep(root);
+  for (std::size_t i = nodes_.size(); i-- > 0;)
+    if (moved[i] != kGone) visit_parts(nodes_[i], [&](ExpressionId& part) { keep(part); });
+  std::uint32_t count = 0;
+  for (ExpressionId& place : moved)
+    if (place != kGone) place = {count++};
+  return moved;
+}
+
+// The leaves that the nodes which stay are made of: sets of strings with new numbers, numbers in new automata.
+struct Arena::Leaves {
+  std::vector<std::uint32_t> strings;                     // the new number of each that stays, by its old one
+  std::uint32_t strings_left = 0;
+  std::vector<std::unique_ptr<NumberAutomaton>> numbers;  // in the place of the old ones
+  std::vector<std::uint32_t> number_states;               // of the nodes of numbers that stay, in their order
+};
+
+Arena::Leaves Arena::leaves_to_keep(const std::vector<ExpressionId>& moved) const {
+  Leaves leaves;
+  leaves.strings.resize(strings_.size(), kGone.value);
+  for (const KnownNumbers& known : numbers_) leaves.numbers.push_back(std::make_unique<NumberAutomaton>(known.automaton->shared_set()));
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const ExpressionNode& n = nodes_[i];
+    if (moved[i] == kGone) continue;
+    if (n.kind == Kind::Strings) leaves.strings[n.first] = 0;
+    if (n.kind == Kind::Numbers) leaves.number_states.push_back(leaves.numbers[n.first]->adopt(*numbers_[n.first].automaton, n.second));
+  }
+  for (std::uint32_t& number : leaves.strings)
+    if (number != kGone.value) number = leaves.strings_left++;
+  return leaves;
+}
+
+std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) {
+  std::vector<ExpressionId> moved = moves_to_keep(roots);
+  Leaves leaves = leaves_to_keep(moved);
+  const auto count = nodes_.size() - static_cast<std::size_t>(std::ranges::count(moved, kGone));
+  std::vector<std::uint32_t> table(std::max(kLeastSlots, std::bit_ceil(2 * count + 1)), 0);
+  std::unordered_map<std::uint32_t, std::int64_t> positions;
+  for (const auto& [body, position] : positions_)
+    if (moved[body] != kGone) positions.emplace(moved[body].value, position);
+  // All that is needed is allocated: from here on nothing fails.
+  forget_memos();
+  positions_ = std::move(positions);
+  move_nodes(moved, leaves);
+  table_ = std::move(table);
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) table_[free_slot(table_, i)] = i + 1;
+  for (KnownAutomaton& known : automata_)
+    for (ExpressionId& state : known.states)
+      if (state != KnownAutomaton::kUnmade) state = moved[state.value];  // kGone is kUnmade
+  character_ = moved[character_.value];
+  behind_backslash_ = moved[behind_backslash_.value];
+  for (const auto& rules : rules_) rules->forget_expressions();
+  nodes_.shrink_to_fit();
+  items_.shrink_to_fit();
+  return moved;
+}
+
+void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves) {
+  for (std::size_t i = 0; i < leaves.strings.size(); ++i)
+    if (leaves.strings[i] != kGone.value && leaves.strings[i] != i) strings_[leaves.strings[i]] = std::move(strings_[i]);
+  strings_.erase(strings_.begin() + static_cast<std::ptrdiff_t>(leaves.strings_left), strings_.end());
+  for (std::size_t i = 0; i < leaves.numbers.size(); ++i) numbers_[i].automaton = std::move(leaves.numbers[i]);
+  auto number_state = leaves.number_states.begin();
+  std::uint32_t nodes_end = 0, items_end = 0;
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] == kGone) continue;
+    ExpressionNode n = nodes_[i];
+    visit_parts(n, [&](ExpressionId& part) { part = moved[part.value]; });
+    if (n.kind == Kind::Strings) n.first = leaves.strings[n.first];
+    if (n.kind == Kind::Numbers) n.second = *number_state++;
+    if (n.has_items()) {
+      std::copy_n(items_.begin() + n.first, n.second, items_.begin() + items_end);
+      n.first = items_end;
+      items_end += n.second;
+    }
+    nodes_[nodes_end++] = n;
+  }
+  nodes_.erase(nodes_.begin() + nodes_end, nodes_.end());
+  items_.erase(items_.begin() + items_end, items_.end());
+}
+
+// What is remembered of expressions and can be found again.
+void Arena::forget_memos() {
+  clipped_ = {};
+  first_bytes_ = {};
+  advanced_ = {};
+  committed_ = {};
+  sketched_ = {};
+  terminal_derivatives_ = {};
+  texts_ = {};
+  escape_steps_ = {};
+  of_characters_ = {};
+}
+
+}  // namespace tokamata

@@ -1,0 +1,45 @@
+"""Masks of rules under limits on memory that are hardly enough: what a mask is made of may not go meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from real_tokenizers import REAL
+
+import tokamata as tk
+
+SCHEMA = {"type": "array", "uniqueItems": True}
+TOKENS = (1204, 101866, 17995, 74854, 81992)  # of Llama 3
+MEMORY_BYTES = sorted({*range(500_000, 5_000_000, 250_000), 10_000_000, 50_000_000})
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> tk.Vocabulary:
+    real = next(real for real in REAL if real.name == "llama-3")
+    return tk.Vocabulary.load(real.path(), stop=[])
+
+
+@pytest.fixture(scope="module")
+def masks(vocabulary: tk.Vocabulary) -> list[np.ndarray]:
+    matcher = tk.json_schema(SCHEMA).compile(vocabulary).matcher()
+    found = [matcher.mask.copy()]
+    for token in TOKENS:
+        assert matcher.advance(token)
+        found.append(matcher.mask.copy())
+    return found
+
+
+@pytest.mark.parametrize("memory_bytes", MEMORY_BYTES)
+def test_masks_are_exact_or_the_limit_is_told(
+    memory_bytes: int, vocabulary: tk.Vocabulary, masks: list[np.ndarray]
+) -> None:
+    compiled = tk.json_schema(SCHEMA).compile(vocabulary, limits=tk.Limits(memory_bytes=memory_bytes))
+    matcher = compiled.matcher()
+    try:
+        for token, mask in zip((*TOKENS, None), masks, strict=True):
+            assert np.array_equal(matcher.mask, mask)
+            assert token is None or matcher.advance(token)
+            assert compiled.memory_bytes <= memory_bytes
+    except tk.LimitExceeded as error:
+        assert error.limit == "memory_bytes"
+        assert memory_bytes < 3_000_000
