@@ -20,6 +20,14 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.fixture
+def kind(root: Path) -> Path:
+    """The folder of some kind of derived files."""
+    folder = kept_files.folder_of("kind")
+    assert folder is not None
+    return folder
+
+
 def put(path: Path, size: int, days_ago: float = 0) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"x" * size)
@@ -29,52 +37,54 @@ def put(path: Path, size: int, days_ago: float = 0) -> Path:
 
 
 def test_where(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kept_files.folder_of("kind") == root / "kind"
+    assert kept_files.cache_folder() == root
+    assert kept_files.folder_of("kind") == root / "tokamata-derived" / "kind"
     monkeypatch.setenv("TOKAMATA_CACHE", "off")
+    assert kept_files.cache_folder() is None
     assert kept_files.folder_of("kind") is None
     monkeypatch.setenv("TOKAMATA_CACHE", "")
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: f"/somewhere/{name}")
-    assert kept_files.folder_of("kind") == Path("/somewhere/tokamata/kind")
+    assert kept_files.folder_of("kind") == Path("/somewhere/tokamata/tokamata-derived/kind")
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: f"~/.cache/{name}")
     assert kept_files.folder_of("kind") is None
 
 
-def test_a_file_is_written_as_a_whole(root: Path) -> None:
+def test_a_file_is_written_as_a_whole(kind: Path) -> None:
     def fail(file: object) -> None:
         file.write(b"half")  # type: ignore[attr-defined]
         raise OSError("the disk is full")
 
-    path = root / "kind" / "name"
+    path = kind / "name"
     kept_files.write(path, lambda file: file.write(b"first"))
     kept_files.write(path, fail)
     assert path.read_bytes() == b"first"
     assert [file.name for file in path.parent.iterdir()] == ["name"]
 
 
-def test_what_was_not_used_for_longest_goes_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_used_for_longest_goes_first(kind: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_files, "_MOST_BYTES", 350)
-    files = [put(root / "kind" / f"of {age} days" / "file", 100, age) for age in range(1, 6)]
+    files = [put(kind / f"of {age} days" / "file", 100, age) for age in range(1, 6)]
     kept_files.note_use(files[4])
     kept_files.trim()
     assert [file.exists() for file in files] == [True, True, False, False, True]
     kept_files.trim()
-    assert sorted(path.name for path in (root / "kind").iterdir()) == ["of 1 days", "of 2 days", "of 5 days"]
+    assert sorted(path.name for path in kind.iterdir()) == ["of 1 days", "of 2 days", "of 5 days"]
 
 
-def test_what_was_given_up_goes_and_what_is_being_written_stays(root: Path) -> None:
-    old, new = put(root / "kind" / "a.unfinished", 10, 3), put(root / "kind" / "b.unfinished", 10)
+def test_what_was_given_up_goes_and_what_is_being_written_stays(kind: Path) -> None:
+    old, new = put(kind / "a.unfinished", 10, 3), put(kind / "b.unfinished", 10)
     kept_files.trim()
     assert not old.exists()
     assert new.exists()
 
 
 def test_folders_are_looked_through_only_where_there_is_something_new(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[None] = []
     trim = kept_files.trim
     monkeypatch.setattr(kept_files, "trim", lambda: (looks.append(None), trim()))
-    folder = root / "kind"
+    folder = kind
     kept_files.trim_after(folder)
     assert not looks  # there is nothing yet
     put(folder / "one", 10)
@@ -85,3 +95,36 @@ def test_folders_are_looked_through_only_where_there_is_something_new(
     os.utime(folder, (time.time() + 60, time.time() + 60))
     kept_files.trim_after(folder)
     assert len(looks) == 2
+
+
+def everything_in(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for path in folder.rglob("*")}
+
+
+def test_nothing_else_in_the_cache_folder_is_ever_deleted(
+    root: Path, kind: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A converted model and files of other programs outlive writes and trims, whatever they are called."""
+    monkeypatch.setattr(kept_files, "_MOST_BYTES", 250)
+    for name in ("models/gemma/model.safetensors", "models/gemma/config.json", "holiday.jpg", "kind/old",
+                 "models/.work-of-another/half.unfinished", "mail/half.unfinished", "trimmed"):  # fmt: skip
+        put(root / name, 1000, days_ago=1000)
+    (root / "empty" / "within").mkdir(parents=True)
+    before = everything_in(root)
+    for number in range(8):
+        kept_files.write(kind / str(number), lambda file: file.write(b"x" * 100))
+        kept_files.trim()
+        kept_files.trim_after(kind)
+    left = everything_in(root)
+    assert before <= left
+    assert {path.parts[0] for path in left - before} == {"tokamata-derived"}
+    assert len(list(kind.iterdir())) == 2
+
+
+def test_trimming_a_folder_without_derived_files_leaves_it_as_it_is(root: Path) -> None:
+    put(root / "letters" / "a.txt", 10)
+    (root / "empty").mkdir()
+    before = everything_in(root)
+    kept_files.trim()
+    kept_files.trim_after(root / "letters")
+    assert everything_in(root) == before

@@ -1,17 +1,21 @@
 """What is kept on disk for the next process, in the user's cache folder.
 
-There are three kinds of it: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical
-tokenization (``tokenization/kept_tables.py``), and what terminals do to a vocabulary
-(``vocabulary/kept_parts.py``).  Each lies under a name that says everything it depends on, the
-versions of what made it included, so that nothing there is ever out of date, and all of it may be deleted
-at any time.
+The cache folder also holds the converted model (``integrations/models.py``), and where ``TOKAMATA_CACHE`` names
+it, perhaps files of other programs.  So the files that are deleted to save space lie in a subfolder of their
+own, and nothing outside of that subfolder is ever deleted::
+
+    cache folder/models/                    converted models; nothing is trimmed
+    cache folder/tokamata-derived/KIND/…    512 MiB at most; the least recently used files go first
+
+Three kinds are derived: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical tokenization
+(``tokenization/kept_tables.py``), and what terminals do to a vocabulary (``vocabulary/kept_parts.py``,
+written by ``core/vocabulary/part_files``).  Each file has a name that says everything it depends on, the versions of
+what made it included, so that no file is ever out of date, and all of them may be deleted at any time.
 
 Several processes may write at once: each writes a file of its own and renames it, and whoever reads sees a
-whole file or none.  Nothing is pickled; what cannot be read, or is not what was written, is made anew.  All
-files together have 512 MiB at most, give or take what is being written at the moment; those that were
-not used for longest go first.
+whole file or none.  Nothing is pickled; a file that cannot be read, or is damaged, is written again.
 
-The environment variable ``TOKAMATA_CACHE`` names another folder, or is ``off``: then nothing is kept, and
+The environment variable ``TOKAMATA_CACHE`` names another cache folder, or is ``off``: then nothing is kept, and
 nothing read.  Where the folder cannot be written to, nothing is kept either; that costs time alone.
 """
 
@@ -24,7 +28,8 @@ from typing import IO
 
 _MOST_BYTES = 1 << 29
 _VARIABLE = "TOKAMATA_CACHE"
-_TRIMMED = "trimmed"  # an empty file, as old as the last time that was looked at what there is
+_DERIVED = "tokamata-derived"  # the one folder that is trimmed; no other program has one of this name
+_TRIMMED = "trimmed"  # an empty file in it, as old as the last trim
 _UNFINISHED = ".unfinished"
 _GIVEN_UP_S = 24 * 3600.0  # so old is nothing that still is being written
 _USED_LATELY_S = 24 * 3600.0
@@ -43,17 +48,30 @@ def key_of(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
+def cache_folder() -> Path | None:
+    """The whole cache folder, whether or not it is there; ``None`` where nothing is to be kept."""
+    given = os.environ.get(_VARIABLE)
+    if given == "off":
+        return None
+    if given:
+        return Path(given)
+    import platformdirs
+
+    root = Path(platformdirs.user_cache_dir("tokamata"))
+    return root if root.is_absolute() else None  # "~" that nobody could resolve
+
+
 def folder_of(kind: str) -> Path | None:
-    """Where things of a kind are kept, whether or not the folder is there; ``None`` where they are not."""
-    root = _root()
-    return None if root is None else root / kind
+    """Where derived files of a kind are kept, whether or not the folder is there; ``None`` where they are not."""
+    derived = _derived()
+    return None if derived is None else derived / kind
 
 
 def write(path: Path, save: Callable[[IO[bytes]], object]) -> None:
-    """Writes a file, all of it or nothing, and leaves no more than the newest of all files.
+    """Writes a derived file, all of it or nothing, and trims.
 
     Args:
-        path: its place, in the folder of some kind.
+        path: where, in a folder that :func:`folder_of` names.
         save: writes the content.
     """
     import tempfile
@@ -84,10 +102,10 @@ def note_use(path: Path) -> None:
 
 
 def trim_after(folder: Path) -> None:
-    """Leaves no more than the newest of all files, if there is anything new in the folder."""
-    root = _root()
+    """Trims, if anything was written to the folder since the last trim."""
+    derived = _derived()
     try:
-        if root is None or _age(folder) < _age(root / _TRIMMED):
+        if derived is None or _age(folder) < _age(derived / _TRIMMED):
             return
     except OSError:  # there is no folder yet, or nothing was ever trimmed
         if not folder.exists():
@@ -96,42 +114,35 @@ def trim_after(folder: Path) -> None:
 
 
 def trim() -> None:
-    """Leaves no more than the newest of all files, and no half of one that was given up long ago."""
-    root = _root()
-    if root is None:
+    """Deletes the least recently used derived files beyond the bound, and unfinished ones that are a day old."""
+    derived = _derived()
+    if derived is None:
         return
     try:
-        (root / _TRIMMED).touch()
-    except OSError:
+        (derived / _TRIMMED).touch()
+    except OSError:  # no file was ever written, or the folder is read-only
         return
     import time
 
     now, left = time.time(), _MOST_BYTES
-    for path, used, size in sorted(_files(root), key=lambda found: -found[1]):
+    for path, used, size in sorted(_files(derived), key=lambda found: -found[1]):
         left -= size
         if left < 0 or (path.suffix == _UNFINISHED and now - used > _GIVEN_UP_S):
             _remove(path)
 
 
-def _root() -> Path | None:
-    given = os.environ.get(_VARIABLE)
-    if given == "off":
-        return None
-    if given:
-        return Path(given)
-    import platformdirs
-
-    root = Path(platformdirs.user_cache_dir("tokamata"))
-    return root if root.is_absolute() else None  # "~" that nobody could resolve
+def _derived() -> Path | None:
+    root = cache_folder()
+    return None if root is None else root / _DERIVED
 
 
 def _age(path: Path) -> int:
     return path.stat().st_mtime_ns
 
 
-def _files(root: Path) -> Iterator[tuple[Path, float, int]]:
-    """Every file, when it was last used, and its size; folders without any are taken away."""
-    for place, folders, names in os.walk(root):
+def _files(derived: Path) -> Iterator[tuple[Path, float, int]]:
+    """Every derived file, when it was last used, and its size; empty folders in between are removed."""
+    for place, folders, names in os.walk(derived):
         for name in names:
             path = Path(place, name)
             try:
@@ -140,7 +151,7 @@ def _files(root: Path) -> Iterator[tuple[Path, float, int]]:
                 continue  # another process has taken it out
             if name != _TRIMMED:
                 yield path, stat.st_mtime, stat.st_size
-        if not folders and not names and place != str(root):
+        if not folders and not names and place != str(derived):
             _remove_folder(Path(place))
 
 

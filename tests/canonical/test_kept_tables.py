@@ -18,7 +18,7 @@ from tokamata.tokenization import canonical, kept_tables
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of the test's own."""
     monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "tokamata"))
-    return tmp_path / "tokamata" / "tokenizations"
+    return tmp_path / "tokamata" / "tokamata-derived" / "tokenizations"
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ def test_masks_are_the_same_with_and_without(folder: Path, monkeypatch: pytest.M
     made = masks()
     files = parts_in(folder)
     assert len(files) > 5
+    assert all(file.is_relative_to(folder / "tokamata-derived") for file in files)  # what is trimmed
     before = {file: file.stat().st_mtime_ns for file in files}
     assert masks() == made
     assert {file: file.stat().st_mtime_ns for file in parts_in(folder)} == before  # none was made anew
@@ -104,7 +105,7 @@ def test_other_vocabularies_and_other_versions_have_parts_of_their_own(
     masks(extra=(b"xyz",))
     monkeypatch.setattr(tk, "__version__", "0.0.0")
     assert masks() == made
-    assert len(list((folder / "terminals").iterdir())) == 3
+    assert len(list((folder / "tokamata-derived" / "terminals").iterdir())) == 3
 
 
 def test_a_folder_that_cannot_be_written_to(folder: Path) -> None:

@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of the test's own, in which tokens are kept however small the file."""
     monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kept_tokens, "_LEAST_BYTES", 0)
-    return tmp_path / "cache" / "tokens"
+    return tmp_path / "cache" / "tokamata-derived" / "tokens"
 
 
 @pytest.fixture
