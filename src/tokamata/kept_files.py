@@ -1,22 +1,23 @@
 """What is kept on disk for the next process, in the user's cache folder.
 
-The cache folder also holds the converted model (``integrations/models.py``), and where ``TOKAMATA_CACHE`` names
-it, perhaps files of other programs.  So the files that are deleted to save space lie in a subfolder of their
-own, and nothing outside of that subfolder is ever deleted::
+The cache folder also holds the converted model (``integrations/models.py``), and perhaps files of other
+programs where ``TOKAMATA_CACHE`` names it.  So the files that are deleted to save space lie in a subfolder of
+their own, and nothing outside of that subfolder is ever deleted::
 
     cache folder/models/                    converted models; nothing is trimmed
     cache folder/tokamata-derived/KIND/…    512 MiB at most; the least recently used files go first
 
-Three kinds are derived: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical tokenization
-(``tokenization/kept_tables.py``), and what terminals do to a vocabulary (``vocabulary/kept_parts.py``,
-written by ``core/vocabulary/part_files``).  Each file has a name that says everything it depends on, the versions of
-what made it included, so that no file is ever out of date, and all of them may be deleted at any time.
+Three kinds are derived: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical
+tokenization (``tokenization/kept_tables.py``), and what terminals do to a vocabulary
+(``vocabulary/kept_parts.py``, written by ``core/vocabulary/part_files``).  Each file has a name that says
+everything it depends on, the versions of what made it included, so that no file is ever out of date, and
+all of them may be deleted at any time.
 
 Several processes may write at once: each writes a file of its own and renames it, and whoever reads sees a
 whole file or none.  Nothing is pickled; a file that cannot be read, or is damaged, is written again.
 
-The environment variable ``TOKAMATA_CACHE`` names another cache folder, or is ``off``: then nothing is kept, and
-nothing read.  Where the folder cannot be written to, nothing is kept either; that costs time alone.
+The environment variable ``TOKAMATA_CACHE`` names another cache folder, or is ``off``: then nothing is kept,
+and nothing read.  Where the folder cannot be written to, nothing is kept either; that costs time alone.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def cache_folder() -> Path | None:
 
 
 def folder_of(kind: str) -> Path | None:
-    """Where derived files of a kind are kept, whether or not the folder is there; ``None`` where they are not."""
+    """Where derived files of a kind are kept, whether or not the folder is there; ``None`` where none are."""
     derived = _derived()
     return None if derived is None else derived / kind
 
@@ -114,7 +115,7 @@ def trim_after(folder: Path) -> None:
 
 
 def trim() -> None:
-    """Deletes the least recently used derived files beyond the bound, and unfinished ones that are a day old."""
+    """Deletes the least recently used derived files beyond the bound, and unfinished ones of a day ago."""
     derived = _derived()
     if derived is None:
         return

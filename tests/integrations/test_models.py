@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import json
+import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,11 +23,10 @@ import torch
 import transformers
 
 import tokamata as tk
+from tokamata import kept_files
 from tokamata.integrations import gemma_gguf, models
 
 gguf = pytest.importorskip("gguf", reason="gguf is an extra")
-
-pytest.importorskip("accelerate", reason="accelerate comes with the extra demo")
 
 TENSORS = gguf.get_tensor_name_map(gguf.MODEL_ARCH.GEMMA3, 2)
 PIECES = [
@@ -64,7 +64,9 @@ def small_gemma() -> Any:
     return model
 
 
-def write_gguf(path: Path, model: Any, architecture: str = "gemma3", leave_out: str = "") -> Path:
+def write_gguf(
+    path: Path, model: Any, architecture: str = "gemma3", leave_out: str = "", feed_forward: int = 64
+) -> Path:
     """Write ``model`` as llama.cpp's converter does: norm scales with 1 added."""
     writer = gguf.GGUFWriter(path, architecture)
     config = model.config
@@ -72,7 +74,7 @@ def write_gguf(path: Path, model: Any, architecture: str = "gemma3", leave_out: 
         writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
-    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_feed_forward_length(feed_forward)
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
@@ -146,6 +148,9 @@ def test_other_files_are_refused(small: SimpleNamespace, tmp_path: Path) -> None
     lacking = write_gguf(tmp_path / "weightless.gguf", small.model, leave_out=name)
     with pytest.raises(tk.VocabularyError, match=rf"lacks 1 of the weights .* model\.{name}"):
         convert(lacking, tmp_path / "weightless")
+    wider = write_gguf(tmp_path / "wider.gguf", small.model, feed_forward=65)
+    with pytest.raises(tk.VocabularyError, match=r"ffn_gate.weight has the shape .64, 32., expected .65, 32."):
+        convert(wider, tmp_path / "wider")
     for size in (0, 3, 200, 5000, -1000):
         cut = tmp_path / f"cut{size}.gguf"
         cut.write_bytes(small.source.read_bytes()[:size])
@@ -166,7 +171,7 @@ def packaged(small: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(models.metadata, "version", lambda name: "9.9.9")
     module = models.DEFAULT_PACKAGE.replace("-", "_")
     monkeypatch.setitem(sys.modules, module, SimpleNamespace(assemble=assemble))  # type: ignore[arg-type]
-    monkeypatch.setattr(models, "user_cache_dir", lambda name: str(tmp_path))
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path))
     return SimpleNamespace(calls=calls, parent=tmp_path / "models")
 
 
@@ -205,6 +210,73 @@ def test_a_broken_folder_is_never_used(packaged: SimpleNamespace, damage: str) -
     assert list(packaged.parent.iterdir()) == [folder]
 
 
+def test_trims_of_the_cache_folder_leave_the_model(
+    packaged: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is larger than the bound on derived files; tables that are kept do not push it out."""
+    monkeypatch.setattr(kept_files, "_MOST_BYTES", 1000)
+    folder = models.default_model_folder()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    kind = kept_files.folder_of("tokens")
+    assert kind is not None
+    for number in range(5):
+        kept_files.write(kind / str(number), lambda file: file.write(b"x" * 600))
+    assert len(list(kind.iterdir())) == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert models.default_model_folder() == folder
+    assert len(packaged.calls) == 1
+
+
+def test_where_nothing_is_kept_the_model_is_temporary(
+    packaged: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKAMATA_CACHE", "off")
+    folder = models.default_model_folder()
+    assert gemma_gguf.is_whole(folder)
+    assert models.default_model_folder() == folder
+    assert len(packaged.calls) == 1
+    assert not packaged.parent.exists()
+
+
+def test_a_cache_folder_that_cannot_be_written_to(
+    packaged: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "file"))
+    with pytest.raises(models.ModelError, match="TOKAMATA_CACHE"):
+        models.default_model_folder()
+
+
+LOADING = """
+import os, socket, sys
+from pathlib import Path
+
+before = dict(os.environ)
+def refuse(*arguments, **options):
+    raise SystemExit(f"the network was asked for: {arguments}")
+socket.getaddrinfo = socket.socket.connect = refuse
+from tokamata.integrations import models
+model, tokenizer = models.load_model(Path(sys.argv[1]))
+changed = {name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name)}
+import huggingface_hub.constants
+print(sorted(name for name in changed if name.startswith(("HF_", "OMP_", "TRANSFORMERS_"))),
+      huggingface_hub.constants.HF_HUB_OFFLINE)
+"""
+
+
+def test_loading_neither_uses_the_network_nor_changes_the_environment(small: SimpleNamespace) -> None:
+    """Other code in the process may want to reach the hub."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "OMP_"))}
+    result = subprocess.run(
+        [sys.executable, "-c", LOADING, small.folder],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert (result.stdout, result.returncode) == ("[] False\n", 0), result.stderr
+
+
 def test_an_interrupted_conversion_leaves_nothing(
     packaged: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,8 +310,6 @@ def test_the_slower_of_two_processes_takes_what_the_faster_made(
 
 
 def test_what_a_killed_process_left_is_removed_in_time(packaged: SimpleNamespace) -> None:
-    import os
-
     old, new = packaged.parent / ".work-old", packaged.parent / ".work-new"
     for work in (old, new):
         work.mkdir(parents=True)
@@ -258,7 +328,7 @@ def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         models.default_model_folder()
 
 
-# The real model, 240 MB: about 30 s to convert on two cores, 5 s to load, 3 s of writing.
+# The real model, 240 MB: about 5 s to convert, 5 s to load, 3 s of writing.
 
 
 @pytest.fixture(scope="module")
@@ -269,9 +339,7 @@ def real_folder() -> Iterator[Path]:
     except metadata.PackageNotFoundError:
         pytest.skip(f"the package {models.DEFAULT_PACKAGE} is not installed")
     with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "user_cache_dir", lambda name: cache)
-        # transformers reads all of the metadata twice, and that takes longest.
-        patch.setattr(gguf, "GGUFReader", functools.cache(gguf.GGUFReader))
+        patch.setenv("TOKAMATA_CACHE", cache)
         yield models.default_model_folder()
 
 

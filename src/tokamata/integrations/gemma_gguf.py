@@ -1,7 +1,7 @@
 """Converts a Gemma 3 text model from a GGUF file into a folder that transformers loads.
 
-transformers reads the configuration and the weights, makes bfloat16 of them, and writes both.
-Two things are added:
+The configuration and the weights, as bfloat16, are those of ``gemma_weights.py`` beside this.  Two more
+things are written:
 
 - *The tokenizer*, a byte-pair encoding whose merges GGUF leaves out, as SentencePiece does.  They
   follow from the pieces: every way to split a piece into two pieces is a merge, and merges rank as
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tokamata.errors import MissingExtraError, VocabularyError
+from tokamata.integrations.gemma_weights import CONFIG_KEYS, configuration, weights
 from tokamata.vocabulary.gguf_metadata import read_metadata
 
 __all__ = ["Progress", "convert", "is_whole"]
@@ -36,14 +37,11 @@ _NORMAL, _CONTROL, _USER_DEFINED, _UNUSED = 1, 3, 4, 5
 
 _KEYS = (
     "general.architecture",
-    "gemma3.context_length",
     "tokenizer.ggml.tokens",
     "tokenizer.ggml.scores",
     "tokenizer.ggml.token_type",
-    "tokenizer.ggml.bos_token_id",
-    "tokenizer.ggml.eos_token_id",
-    "tokenizer.ggml.padding_token_id",
     "tokenizer.ggml.unknown_token_id",
+    *CONFIG_KEYS,
 )
 
 
@@ -54,6 +52,9 @@ def convert(source: Path, folder: Path, progress: Progress) -> None:
         MissingExtraError: transformers, or a package that it reads GGUF files with, is not installed.
         VocabularyError: the file is cut off, or of another architecture than Gemma 3.
     """
+    for package in ("transformers", "torch", "safetensors", "gguf"):
+        if find_spec(package) is None:
+            raise MissingExtraError(package, "demo", "converting a GGUF model")
     progress("opening the model file", 0.0)
     fields = _Fields(read_metadata(source, _KEYS))
     if (architecture := fields["general.architecture"]) != b"gemma3":
@@ -62,33 +63,19 @@ def convert(source: Path, folder: Path, progress: Progress) -> None:
         )
     _write_json(folder / "tokenizer_config.json", _tokenizer_config(fields))
     _write_json(folder / "tokenizer.json", _tokenizer(fields, progress))
-    model = _model(source, progress)
-    progress("writing the weights", 0.0)
-    model.save_pretrained(folder)
-    _write_json(folder / MANIFEST, {path.name: path.stat().st_size for path in sorted(folder.iterdir())})
-
-
-def _model(source: Path, progress: Progress) -> Any:
-    """Read the weights and the configuration, by transformers."""
-    for package in ("transformers", "torch", "gguf", "accelerate"):
-        if find_spec(package) is None:
-            raise MissingExtraError(package, "demo", "converting a GGUF model")
-    host: Any = import_module("transformers")
-    settings: dict[str, Any] = {"dtype": "bfloat16"}
-    if hasattr(host, "GgufConfig"):  # versions without it always dequantize
-        settings["quantization_config"] = host.GgufConfig(dequantize=True)
     progress("converting the weights", 0.0)
+    safetensors: Any = import_module("safetensors.torch")
     try:
-        model, found = host.AutoModelForCausalLM.from_pretrained(
-            source.parent, gguf_file=source.name, local_files_only=True, output_loading_info=True, **settings
-        )
+        config = configuration(fields, len(fields["tokenizer.ggml.tokens"]))
+        tensors = weights(source, config, progress)
     except (LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise VocabularyError(f"{source} is cut off, or no GGUF file of Gemma 3: {error}") from error
-    if missing := sorted(found["missing_keys"]):  # transformers fills them with random numbers
-        raise VocabularyError(
-            f"{source} lacks {len(missing)} of the weights of Gemma 3, such as {missing[0]}"
-        )
-    return model
+        if isinstance(error, VocabularyError):
+            raise
+        raise VocabularyError(f"{source} is no GGUF file of Gemma 3: {error}") from error
+    progress("writing the weights", 0.0)
+    config.save_pretrained(folder)
+    safetensors.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    _write_json(folder / MANIFEST, {path.name: path.stat().st_size for path in sorted(folder.iterdir())})
 
 
 def is_whole(folder: Path) -> bool:

