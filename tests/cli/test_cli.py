@@ -285,9 +285,25 @@ def test_marks_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [screen.mark(good).plain for good in (True, False)] == ["yes", "no"]
 
 
+def test_as_a_module() -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "tokamata", *arguments], capture_output=True, text=True, check=False
+        )
+
+    assert run("--version").stdout == f"tokamata {tk.__version__}\n"
+    refused = run("mask", "--regex", "(")
+    assert refused.returncode == 2
+    assert "PatternSyntaxError" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_missing_packages_are_named(missing: str) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; from tokamata.cli.main import main; main()"
+    code = (
+        f"import runpy, sys; sys.modules[{missing!r}] = None; "
+        "runpy.run_module('tokamata', run_name='__main__', alter_sys=True)"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert "pip install 'tokamata[cli]'" in result.stderr
