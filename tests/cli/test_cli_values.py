@@ -1,4 +1,4 @@
-"""``generate`` with JSON Schema and Python types, with a small model in a folder."""
+"""``generate`` and ``mask`` with JSON Schema and Python types, with a small model in a folder."""
 
 from __future__ import annotations
 
@@ -141,15 +141,43 @@ def test_validators_that_refuse(model_folder: Path) -> None:
     ],
 )
 def test_wrong_options(arguments: tuple[str, ...], what: str) -> None:
-    """They are told before a model is loaded."""
-    result = call(*arguments, "--model", "/nowhere")
-    assert result.exit_code == 2
-    assert what in result.stderr
-    assert "Traceback" not in result.output
+    """Both commands name them before a model is loaded."""
+    for result in (call(*arguments, "--model", "/nowhere"), mask(*arguments, "--vocabulary", "/nowhere")):
+        assert result.exit_code == 2
+        assert what in result.stderr
+        assert "Traceback" not in result.output
 
 
-def test_help_names_them_all() -> None:
-    result = CliRunner().invoke(app, ["generate", "--help"], env={"COLUMNS": "120"})
+def mask(*arguments: str | Path, columns: int = 160) -> Result:
+    return CliRunner().invoke(app, ["mask", *map(str, arguments)], env={"COLUMNS": str(columns)})
+
+
+@pytest.mark.parametrize(
+    ("options", "what", "good", "bad"),
+    [
+        (("--schema", "schema.json"), "schema", '{"on": true}', '{"off'),
+        (("--schema", SCHEMA, "--whitespace", "compact"), "schema", '{"on":true}', '{"on": '),
+        (("--type", "things_of_cli:Flat"), "type", '{"color": "red", "flags": [true, true]}', '{"flags'),
+        (("--type", "things_of_cli:Flat", "--order", "any"), "type", '{"flags": [true', '{"other'),
+        (("--type", "things_of_cli:Color", "--syntax", "python"), "type", "Color.BLUE", "'blue'"),
+        (("--schema", '{"const": "é"}', "--spelling", "any"), "schema", '"\\u00e9"', '"\\u00ea"'),
+    ],
+)
+def test_mask(model_folder: Path, options: tuple[str, ...], what: str, good: str, bad: str) -> None:
+    """Whatever ``generate`` is held to, ``mask`` shows."""
+    taken = mask(*options, "--text", good, "--vocabulary", model_folder)
+    assert taken.exit_code == 0, taken.output
+    assert taken.stdout.startswith(what)
+    assert options[1] in taken.stdout
+    assert "allowed next" in taken.stdout
+    refused = mask(*options, "--text", bad, "--vocabulary", model_folder)
+    assert refused.exit_code == 1, refused.output
+    assert "refused at token" in refused.stdout
+
+
+@pytest.mark.parametrize("command", ["generate", "mask"])
+def test_help_names_them_all(command: str) -> None:
+    result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "120"})
     for option in ("--schema", "--type", "--syntax", "--order", "--whitespace", "--spelling"):
         assert option in result.stdout
 

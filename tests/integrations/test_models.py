@@ -149,7 +149,7 @@ def test_other_files_are_refused(small: SimpleNamespace, tmp_path: Path) -> None
     with pytest.raises(tk.VocabularyError, match=rf"lacks 1 of the weights .* model\.{name}"):
         convert(lacking, tmp_path / "weightless")
     wider = write_gguf(tmp_path / "wider.gguf", small.model, feed_forward=65)
-    with pytest.raises(tk.VocabularyError, match=r"ffn_gate.weight has the shape .64, 32., expected .65, 32."):
+    with pytest.raises(tk.VocabularyError, match=r"ffn_gate.weight has the shape .64, 32.*65, 32"):
         convert(wider, tmp_path / "wider")
     for size in (0, 3, 200, 5000, -1000):
         cut = tmp_path / f"cut{size}.gguf"

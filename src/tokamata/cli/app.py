@@ -21,9 +21,19 @@ app = typer.Typer(
     help="Make a language model write exactly what a pattern allows.",
 )
 
-Regex = Annotated[str, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")]
-
-
+Regex = Annotated[
+    str | None, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")
+]
+SchemaOption = Annotated[
+    str | None, typer.Option("--schema", "-s", help="A JSON Schema instead: a file, or JSON.")
+]
+TypeOption = Annotated[
+    str | None, typer.Option("--type", help="A Python type instead: module:Class, or file.py:Class.")
+]
+SyntaxOption = Annotated[
+    Literal["json", "python"] | None,
+    typer.Option("--syntax", help="How values of --type are written.  [default: json]"),
+]
 Order = Annotated[
     Literal["schema", "any"] | None,
     typer.Option("--order", help="Of the names in objects: as declared, or any.  [default: schema]"),
@@ -93,20 +103,10 @@ def start(
 @reports_errors
 def generate(
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model is given to go on from.")],
-    regex: Annotated[
-        str | None, typer.Option("--regex", "-r", help="The pattern, in the syntax of Python's re.")
-    ] = None,
-    schema: Annotated[
-        str | None, typer.Option("--schema", "-s", help="A JSON Schema instead: a file, or JSON.")
-    ] = None,
-    type_: Annotated[
-        str | None,
-        typer.Option("--type", help="A Python type instead: module:Class, or file.py:Class."),
-    ] = None,
-    syntax: Annotated[
-        Literal["json", "python"] | None,
-        typer.Option("--syntax", help="How values of --type are written.  [default: json]"),
-    ] = None,
+    regex: Regex = None,
+    schema: SchemaOption = None,
+    type_: TypeOption = None,
+    syntax: SyntaxOption = None,
     order: Order = None,
     whitespace: WhitespaceOption = None,
     spelling: SpellingOption = None,
@@ -143,7 +143,7 @@ def generate(
     whole within --max-new-tokens; where no text that matches fits, nothing is written, and the least number
     that suffices is told.
     """
-    from tokamata.cli.constraints import asked_constraint
+    from tokamata.cli.constraints import asked_constraint, styles_of
     from tokamata.cli.generate import run
 
     settings: Settings = {
@@ -157,8 +157,7 @@ def generate(
         "seed": seed,
         "greedy": greedy,
     }
-    styles: dict[str, str | None] = {"property_order": order, "whitespace": whitespace, "spelling": spelling}
-    asked = asked_constraint(regex, schema, type_, syntax, styles)
+    asked = asked_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
     if not run(Screen(), asked, prompt, model, settings, compare=compare, chat=chat):
         raise typer.Exit(1)
 
@@ -166,7 +165,13 @@ def generate(
 @app.command()
 @reports_errors
 def mask(
-    regex: Regex,
+    regex: Regex = None,
+    schema: SchemaOption = None,
+    type_: TypeOption = None,
+    syntax: SyntaxOption = None,
+    order: Order = None,
+    whitespace: WhitespaceOption = None,
+    spelling: SpellingOption = None,
     text: Annotated[str, typer.Option("--text", "-t", help="The text to follow, token by token.")] = "",
     vocabulary: Annotated[
         Path | None,
@@ -176,11 +181,13 @@ def mask(
     ] = None,
     tokenization: TokenizationOption = TokenizationChoice.any,
 ) -> None:
-    """Show how a pattern takes a text token by token, and what is allowed next.
+    """Show how a pattern, a JSON Schema or a Python type takes a text token by token, and what may follow.
 
-    Exits with 1 where the pattern refuses the text.
+    Exits with 1 where the text is refused.
     """
+    from tokamata.cli.constraints import asked_constraint, styles_of
     from tokamata.cli.mask import run
 
-    if not run(Screen(), regex, text, vocabulary, tokenization.value):
+    asked = asked_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
+    if not run(Screen(), asked, text, vocabulary, tokenization.value):
         raise typer.Exit(1)

@@ -14,7 +14,7 @@ from tokamata.errors import TokamataError
 from tokamata.json_constraints import json_schema
 from tokamata.types import type as type_constraint
 
-__all__ = ["Asked", "OptionError", "asked_constraint"]
+__all__ = ["Asked", "OptionError", "asked_constraint", "styles_of"]
 
 
 class OptionError(TokamataError, ValueError):
@@ -27,10 +27,17 @@ class Asked(NamedTuple):
     Attributes:
         constraint: the constraint.
         what: ``"pattern"``, ``"schema"`` or ``"type"``.
+        given: the value of the option.
     """
 
     constraint: Constraint
     what: str
+    given: str
+
+
+def styles_of(order: str | None, whitespace: str | None, spelling: str | None) -> dict[str, str | None]:
+    """The options about how JSON is written, by the arguments of :func:`tokamata.json_schema`."""
+    return {"property_order": order, "whitespace": whitespace, "spelling": spelling}
 
 
 def asked_constraint(
@@ -47,7 +54,7 @@ def asked_constraint(
         schema: JSON Schema, as a file or as text.
         named_type: a type, as ``module:Class`` or ``file.py:Class``.
         syntax: of types alone.
-        styles: how JSON is written, by the argument of :func:`tokamata.json_schema`; ``None`` where not said.
+        styles: from :func:`styles_of`; ``None`` where an option was not given.
 
     Raises:
         OptionError: none of them was given, or several; or the file or the type is not there.
@@ -67,13 +74,13 @@ def asked_constraint(
     if style and (pattern is not None or syntax == "python"):
         raise OptionError("--order, --whitespace and --spelling say how JSON is written; leave them out here")
     if pattern is not None:
-        return Asked(regex(pattern), "pattern")
+        return Asked(regex(pattern), "pattern", pattern)
     if schema is not None:
-        return Asked(json_schema(_schema_text(schema), **style), "schema")
+        return Asked(json_schema(_schema_text(schema), **style), "schema", schema)
     assert named_type is not None
     if syntax is not None:
         style["syntax"] = syntax
-    return Asked(type_constraint(_found_type(named_type), **style), "type")
+    return Asked(type_constraint(_found_type(named_type), **style), "type", named_type)
 
 
 def _schema_text(given: str) -> str:

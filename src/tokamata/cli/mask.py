@@ -1,4 +1,4 @@
-"""``tokamata mask``: how a pattern takes a text, token by token, and what is allowed next."""
+"""``tokamata mask``: how a constraint takes a text, token by token, and what is allowed next."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tokamata.cli.console import Screen, shown_bytes
+from tokamata.cli.constraints import Asked
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
 from tokamata.compiled import Tokenization
-from tokamata.constraint import regex
 from tokamata.matcher import Matcher
 from tokamata.vocabulary import Vocabulary
 
@@ -46,19 +46,19 @@ class _Row:
 
 
 def run(
-    screen: Screen, pattern: str, text: str, path: Path | None, tokenization: Tokenization = "any"
+    screen: Screen, asked: Asked, text: str, path: Path | None, tokenization: Tokenization = "any"
 ) -> bool:
-    """Follow ``text`` and show the way; returns whether the pattern takes all of it.
+    """Follow ``text`` and show the steps; returns whether the constraint takes all of it.
 
     Args:
+        asked: what the text is held to.
         path: the vocabulary's file or folder; ``None`` for that of the default model.
         tokenization: see :meth:`tokamata.Constraint.compile`.
     """
-    constraint = regex(pattern)  # a mistake in it is told before anything is loaded
     with screen.progress() as progress:
         vocabulary, source = load_vocabulary(path, progress)
-        progress("compiling the pattern", 0.0)
-        matcher = constraint.compile(vocabulary, tokenization=tokenization).matcher()
+        progress(f"compiling the {asked.what}", 0.0)
+        matcher = asked.constraint.compile(vocabulary, tokenization=tokenization).matcher()
         progress("cutting the text into tokens", 0.0)
         tokens, how = encode(source, vocabulary, text)
         samples = Samples(vocabulary)
@@ -69,7 +69,7 @@ def run(
                 break
             taken += 1
             rows.append(_row(token, matcher))
-    screen.out.print(_heading(pattern, vocabulary, how))
+    screen.out.print(_heading(asked, vocabulary, how))
     screen.out.print(_table(screen, vocabulary, rows, samples))
     if taken < len(tokens):
         screen.out.print(_refusal(screen, vocabulary, matcher, tokens, taken))
@@ -82,13 +82,13 @@ def _row(token: int | None, matcher: Matcher) -> _Row:
     return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text())
 
 
-def _heading(pattern: str, vocabulary: Vocabulary, how: str) -> Text:
+def _heading(asked: Asked, vocabulary: Vocabulary, how: str) -> Text:
     size = f"{len(vocabulary):,} tokens"
     if vocabulary.width > len(vocabulary):
         size += f", logits {vocabulary.width:,} wide"
     return Text.assemble(
-        ("pattern     ", "dim"),
-        (pattern, "bold"),
+        (f"{asked.what:12}", "dim"),
+        (asked.given, "bold"),
         "\n",
         ("vocabulary  ", "dim"),
         size,
