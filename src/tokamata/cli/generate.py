@@ -25,14 +25,22 @@ from tokamata.decoding import Generation, Settings, Stream, stream
 from tokamata.errors import TokamataError
 from tokamata.vocabulary import Vocabulary
 
-__all__ = ["matches", "run"]
+__all__ = ["Job", "compare", "matches", "result_of", "run", "show_value"]
 
 _NARROW = 72
 
 
 @dataclass
-class _Job:
-    """Everything a generation needs but the constraint."""
+class Job:
+    """Everything a generation needs but the constraint.
+
+    Attributes:
+        model: as transformers has it.
+        tokenizer: that of the model.
+        prompt: as text, or as tokens.
+        vocabulary: of the tokenizer.
+        settings: of :func:`tokamata.decoding.stream`.
+    """
 
     model: Any
     tokenizer: Any
@@ -41,6 +49,7 @@ class _Job:
     settings: Settings
 
     def start(self, constraint: Constraint | None) -> Stream:
+        """Begin to write what the constraint allows; anything where it is ``None``."""
         return stream(self.model, self.tokenizer, self.prompt, constraint, **self.settings)
 
 
@@ -51,7 +60,7 @@ def run(
     path: Path | None,
     settings: Settings,
     *,
-    compare: bool,
+    beside: bool,
     chat: bool | None,
 ) -> bool:
     """Generate and show; returns whether the text stands for a value, where one of a type was asked for.
@@ -60,22 +69,23 @@ def run(
         asked: what the text is held to.
         path: the model's folder; ``None`` for the default model.
         settings: of :func:`tokamata.decoding.stream`.
-        compare: also generate without it, and show both.
+        beside: also generate without it, and show both.
         chat: use the chat template; ``None`` where there is one.
     """
     with screen.progress() as progress:
         model, tokenizer, vocabulary = load_all(path, progress)
         progress(f"compiling the {asked.what}", 0.0)
-        job = _Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), vocabulary, settings)
+        job = Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), vocabulary, settings)
         steps = job.start(asked.constraint)
-    if compare:
-        _compare(screen, job, asked, steps)
+    if beside:
+        sides = {f"without the {asked.what}": job.start(None), f"with the {asked.what}": steps}
+        compare(screen, job, asked.constraint, sides)
     else:
         _write(screen, job, steps, prompt)
-    return asked.what != "type" or _show_value(screen, _result(steps))
+    return asked.what != "type" or show_value(screen, result_of(steps))
 
 
-def _write(screen: Screen, job: _Job, steps: Stream, prompt: str) -> None:
+def _write(screen: Screen, job: Job, steps: Stream, prompt: str) -> None:
     """Write the text, and a line about it."""
     if screen.out.is_terminal:
         _show(screen, steps, prompt if isinstance(job.prompt, str) else "")
@@ -87,7 +97,7 @@ def _write(screen: Screen, job: _Job, steps: Stream, prompt: str) -> None:
     screen.err.print(_summary(steps))
 
 
-def _show_value(screen: Screen, result: Generation) -> bool:
+def show_value(screen: Screen, result: Generation) -> bool:
     """Show what the text stands for; returns whether validators in Python take it."""
     try:
         value = result.parse()
@@ -149,33 +159,40 @@ class _Column:
         return Panel(Group(*parts), title=title, title_align="left", subtitle=subtitle, width=width)
 
 
-def _compare(screen: Screen, job: _Job, asked: Asked, constrained: Stream) -> None:
-    """Write without the constraint, then with it, in two panels."""
-    sides = (_Column(f"without the {asked.what}"), _Column(f"with the {asked.what}"))
+def compare(screen: Screen, job: Job, constraint: Constraint, sides: dict[str, Stream]) -> None:
+    """Write one text after the other, each in a panel; the panels stand side by side where there is room.
+
+    Args:
+        screen: where to draw.
+        job: what the texts have in common.
+        constraint: each text is marked by whether it matches this, held to it or not.
+        sides: the texts to be written, by the titles of their panels.
+    """
+    columns = [_Column(title) for title in sides]
     width = screen.out.width
 
     def draw() -> RenderableType:
         if width < _NARROW:
-            return Group(*(side.panel(width) for side in sides))
-        return Columns([side.panel(width // 2) for side in sides], padding=0)
+            return Group(*(side.panel(width) for side in columns))
+        return Columns([side.panel(width // len(columns)) for side in columns], padding=0)
 
     with Live(console=screen.out, auto_refresh=False) as live:
-        for side, steps in zip(sides, (job.start(None), constrained), strict=True):
+        for side, steps in zip(columns, sides.values(), strict=True):
             shown: list[str] = []
             for index, step in enumerate(steps):
                 shown.append(shown_text(step.text))
                 side.text.append(shown[-1], style=screen.token_style(index))
                 side.left = _left(steps)
                 live.update(draw(), refresh=screen.out.is_terminal)
-            side.text, foreign = _marked(screen, job, _result(steps), shown)
-            side.verdict = screen.mark(matches(_result(steps), asked.constraint, job.vocabulary))
+            side.text, foreign = _marked(screen, job, result_of(steps), shown)
+            side.verdict = screen.mark(matches(result_of(steps), constraint, job.vocabulary))
             side.summary, side.left = _summary(steps, foreign), Text()
             live.update(draw(), refresh=screen.out.is_terminal)
     if not screen.out.is_terminal:
         screen.out.print()  # a line that Live ends on a terminal alone
 
 
-def _marked(screen: Screen, job: _Job, result: Generation, shown: list[str]) -> tuple[Text, int | None]:
+def _marked(screen: Screen, job: Job, result: Generation, shown: list[str]) -> tuple[Text, int | None]:
     """The text with the tokens marked that are not the tokenizer's own; and how many those are, if known."""
     foreign = foreign_tokens(job.tokenizer, job.vocabulary, result.prompt_tokens, result.tokens)
     text = Text(overflow="fold")
@@ -190,7 +207,8 @@ def _coloured(screen: Screen, steps: Stream) -> Iterator[Text]:
         yield Text(shown_text(step.text), style=screen.token_style(index))
 
 
-def _result(steps: Stream) -> Generation:
+def result_of(steps: Stream) -> Generation:
+    """What was written, when all of it was."""
     assert steps.generation is not None  # set when the iteration has ended
     return steps.generation
 
@@ -201,7 +219,7 @@ def _summary(steps: Stream, foreign: int | None = None) -> Text:
     Args:
         foreign: how many tokens are not the tokenizer's own; ``None`` where that was not asked.
     """
-    result = _result(steps)
+    result = result_of(steps)
     timing = result.timing
     drawn = max(1, len(result.tokens) + (result.stop_token is not None))
     total = timing.prompt_seconds + timing.model_seconds + timing.sampling_seconds + timing.constraint_seconds
@@ -223,5 +241,5 @@ def _summary(steps: Stream, foreign: int | None = None) -> Text:
 def _ending(steps: Stream) -> str:
     cut = "the budget is used up" if steps.is_constrained else "cut off"
     return {"complete": "complete", "stop": "stopped by the model", "length": cut}[
-        _result(steps).finish_reason
+        result_of(steps).finish_reason
     ]
