@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from skips import Skips
 
 import tokamata as tk
 
@@ -16,6 +17,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("default")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Unexpected skips fail the run."""
+    config.pluginmanager.register(Skips())
 
 
 @pytest.fixture(scope="session")
