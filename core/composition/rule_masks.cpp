@@ -32,8 +32,8 @@ class TokenAutomaton::RuleMaskMaker {
   using RestId = Id<RestTag>;
 
  public:
-  RuleMaskMaker(TokenAutomaton& tokens, Budget& budget)
-      : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget),
+  RuleMaskMaker(TokenAutomaton& tokens, bool is_joined, Budget& budget)
+      : tokens_(tokens), arena_(tokens.automaton_.arena()), trie_(tokens.vocabulary_->trie()), budget_(budget), is_joined_(is_joined),
         bits_(std::move(tokens.cleared_row_)) {
     bits_.resize(tokens.vocabulary_->words());
   }
@@ -45,9 +45,12 @@ class TokenAutomaton::RuleMaskMaker {
     if (is_listed_) tokens_.cleared_row_ = std::move(bits_);
   }
 
-  RuleMask make(ExpressionId expression) {
+  // Nothing where the ways are too many to be followed one by one.
+  std::optional<RuleMask> make(ExpressionId expression) {
+    constexpr std::size_t kMostOneByOne = 4096;
     open({nullptr, TokenTrie::root().value}, expression, kNothing);
     while (!ways_.empty() || !waiting_.empty()) {
+      if (!is_joined_ && arena_.joins_rules() && opened_.size() > kMostOneByOne) return std::nullopt;
       if (ways_.empty()) unfold_joined();
       if (ways_.empty()) continue;
       const Way way = ways_.back();
@@ -136,7 +139,7 @@ class TokenAutomaton::RuleMaskMaker {
   // Takes an expression, and what is behind it, apart into ways that may read a byte below the spot.
   void open(Spot spot, ExpressionId expression, RestId rest) {
     if (is_last(spot) || !opened_.insert({spot, expression, rest}).second) return;
-    if (arena_.joins_rules()) return open_joined(spot, arena_.settled(joined(expression, rest)));
+    if (is_joined_) return open_joined(spot, arena_.settled(joined(expression, rest)));
     parts_.emplace_back(expression, rest);
     while (!parts_.empty()) {
       const auto [part, behind] = parts_.back();
@@ -153,8 +156,8 @@ class TokenAutomaton::RuleMaskMaker {
     }
   }
 
-  // Readings of what was read down to a spot may come there on many ways; where their rules are joined (Rules::joins),
-  // they are unfolded together, once nothing above the spot is left.
+  // An ambiguous text has many readings down to a spot.  They are united, so that their rules are joined (Rules::joins), and
+  // unfolded together once nothing above the spot is left.
   void open_joined(Spot spot, ExpressionId given) {
     std::vector<ExpressionId> one{given};
     const ExpressionId expression = arena_.unite(one);  // in the form of alternatives: none begins with a concatenation
@@ -471,6 +474,7 @@ class TokenAutomaton::RuleMaskMaker {
   Arena& arena_;
   const TokenTrie& trie_;
   Budget& budget_;
+  bool is_joined_;  // whether readings that meet at a spot are unfolded together
   RuleMask mask_;
   Words bits_;                         // of the mask
   std::vector<std::uint32_t> places_;  // of its words that are not zero, as long as they are few
@@ -493,8 +497,11 @@ class TokenAutomaton::RuleMaskMaker {
   std::map<Spot, std::vector<ExpressionId>> walked_, waiting_;
 };
 
+// Mostly a token has one reading or two, and ways are cheapest one by one.  A token of sixteen brackets may have 2^16
+// readings: then they are joined.
 TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(ExpressionId expression, Budget& budget) {
-  return RuleMaskMaker(*this, budget).make(expression);
+  if (auto mask = RuleMaskMaker(*this, false, budget).make(expression)) return std::move(*mask);
+  return *RuleMaskMaker(*this, true, budget).make(expression);
 }
 
 }  // namespace tokamata

@@ -51,6 +51,8 @@ class JsonRules : public Rules {
  public:
   JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
 
+  // Where a value may be read by two alternatives, each level of the text doubles the readings.
+  bool joins() const override { return true; }
   ExpressionId start(Arena& arena, Budget& budget) override;
   About about(RuleId rule) const override { return abouts_[rule.value]; }
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;

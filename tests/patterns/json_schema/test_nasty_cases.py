@@ -215,9 +215,11 @@ def test_bounded_strings_in_bounded_arrays() -> None:
         assert not accepts(outer, written(value))
 
 
-@pytest.mark.parametrize("depth", [8, 14, 16])
-def test_one_of_in_one_of(depth: int) -> None:
-    """vl#54003: 1.3 s, 30 s and 160 s."""
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
+@pytest.mark.parametrize("depth", [8, 16, 32])
+def test_one_of_in_one_of(depth: int, is_open: bool, order: str) -> None:
+    """vl#54003: 1.3 s, 30 s and 160 s.  An open object may hold the other name as well, so each level doubles the readings."""
     definitions: dict[str, Any] = {"0": {"type": "boolean"}}
     for level in range(1, depth + 1):
         below = {"$ref": f"#/$defs/{level - 1}"}
@@ -227,17 +229,50 @@ def test_one_of_in_one_of(depth: int) -> None:
                     "type": "object",
                     "properties": {name: below},
                     "required": [name],
-                    "additionalProperties": False,
+                    "additionalProperties": is_open,
                 }
                 for name in ("left", "right")
             ]
         }
     schema = {"$ref": f"#/$defs/{depth}", "$defs": definitions}
-    for leaf, expected in ((True, True), (None, False)):
-        value: Any = leaf
-        for level in range(depth):
-            value = {("left", "right")[level % 2]: value}
-        assert accepts(schema, written(value)) == expected
+    compiled = tk.json_schema(schema, property_order=order).compile(VOCABULARY, limits=LIMITS)
+
+    def valid(value: Any, level: int) -> bool:
+        if level == 0:
+            return isinstance(value, bool)
+        assert isinstance(value, dict)
+        return sum(name in value and valid(value[name], level - 1) for name in ("left", "right")) == 1
+
+    for leaf in (True, None):
+        for other in (None, True, "other"):
+            value: Any = leaf
+            for level in range(depth):
+                value = {("left", "right")[level % 2]: value}
+                if is_open and other is not None and (order == "any" or level % 2 == 0):
+                    value["right" if level % 2 == 0 else "left"] = {} if level else other
+            assert (leads(compiled.matcher(), written(value)) == "accepted") == valid(value, depth)
+    assert compiled.states < 400 * depth
+
+
+@pytest.mark.parametrize("levels", [1, 12, 24])
+def test_a_token_with_many_readings(levels: int) -> None:
+    """Each member is the only one that counts, or the other one is: 2^24 readings of one token."""
+    either: dict[str, Any] = {
+        "oneOf": [
+            {"type": "object", "properties": {name: {"$ref": "#"}}, "required": [name]}
+            for name in ("left", "right")
+        ]
+        + [{"type": "integer"}]
+    }
+    long = b'{"left":' * levels
+    vocabulary = tk.Vocabulary.load([*BYTES, long, b"}" * levels, None], stop=[len(BYTES) + 2])
+    at = tk.json_schema(either).compile(vocabulary, limits=LIMITS).matcher()
+    assert len(BYTES) in allowed(at)
+    assert at.advance(len(BYTES))
+    assert leads(at, "1") == "unfinished"
+    assert len(BYTES) + 1 in allowed(at)
+    assert at.advance(len(BYTES) + 1)
+    assert at.is_accepting
 
 
 def test_large_bounds() -> None:
