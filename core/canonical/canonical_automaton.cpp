@@ -187,10 +187,20 @@ bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
 
 // ---- budgets ------------------------------------------------------------------------------------
 
+// What a witness needs is one bound of many, and which witness is found first depends on what was asked for before.
+// Where the bound holds, that does not show: masks within it are whole.  With rules it is told in bytes of texts that need
+// not be canonical, so that it has to be the same each time: it is the pattern's own.
+TokenCount CanonicalAutomaton::most_after(Place place, TokenCount by_witnesses, Budget& budget) {
+  if (!pattern_.takes_sketch(place.state)) return by_witnesses;
+  place.at_start = false;
+  pattern_.mask(place, budget);  // finds it
+  return pattern_.most_after(place);
+}
+
 MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
   const Made& whole = made_mask(place, state, budget);
-  if (left > 0 && whole.most <= left - 1) return whole.mask;
   const MaskPtr all = whole.mask;
+  if (left > 0 && most_after(place, whole.most, budget) <= left - 1) return all;
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   Words words(all->bits.size(), 0);

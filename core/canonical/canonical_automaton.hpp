@@ -107,6 +107,7 @@ class CanonicalAutomaton {
   std::shared_ptr<Mask> spare_mask();
   std::size_t mask_bytes() const;
 
+  TokenCount most_after(Place place, TokenCount by_witnesses, Budget& budget);
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
   // The place of the sketch, where the pattern has rules; nothing is written yet at the start.
   Place sketched(Place place, Budget& budget) {

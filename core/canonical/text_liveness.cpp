@@ -1,5 +1,7 @@
 #include "canonical/text_liveness.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <queue>
 #include <string_view>
 
@@ -71,17 +73,19 @@ bool TextLiveness::is_calm(StateId state) {
 // The pairs that one search has met, and how it came to them.
 class TextLiveness::Search {
  public:
-  Search(TextLiveness& liveness, const Pair& start, Budget& budget)
+  // `opens_dead`: also what is known to be dead, so that all that can be reached is met.
+  Search(TextLiveness& liveness, const Pair& start, bool opens_dead, Budget& budget)
       : all_(liveness), bytes_(liveness.pattern_.automaton()), rules_(liveness.tokenization_.rules()), start_(start),
-        budget_(budget) {
+        opens_dead_(opens_dead), budget_(budget) {
     offer(start, start, 0, 0);
   }
 
-  TokenCount run() {
+  // Nothing where it takes a search that opens what is dead.
+  std::optional<TokenCount> run() {
     constexpr std::size_t kTurn = 1024;
     for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
       budget_.step();
-      if (turn > all_.most_opened_ && is_settled_by_rules_) return suppose();
+      if (met_.size() > kMostMet && is_free_met_) return suppose();
       if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
         const Pair here = late_.front();
         late_.pop();
@@ -93,7 +97,11 @@ class TextLiveness::Search {
         if (count != kDead) return found(entry.pair, count);
       }
     }
-    for (const auto& [dead, back] : met_) all_.known_.emplace(dead, kDead);
+    const std::size_t reached = met_.size() + below_dead_;
+    const bool may_be_free = is_free_met_ || may_be_free_below_dead_;
+    if (may_be_free && reached > kMostMet) return opens_dead_ ? suppose() : std::optional<TokenCount>();
+    const auto capped = static_cast<std::uint32_t>(std::min<std::size_t>(reached, kMostMet + 1));
+    for (const auto& [dead, back] : met_) all_.known_.emplace(dead, Known{kDead, capped, may_be_free});
     return kDead;
   }
 
@@ -115,28 +123,24 @@ class TextLiveness::Search {
 
   void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
     if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
-    is_settled_by_rules_ = is_settled_by_rules_ || all_.is_free(pair.first, pair.second);
+    is_free_met_ = is_free_met_ || all_.is_free(pair.first, pair.second);
     // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
     const ExpressionNode& node = bytes_.node(pair.first);
     open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair, false});
   }
 
-  // That all of them live.  Where texts have no end a later search would not come to one either.
   TokenCount suppose() {
-    all_.most_opened_ = kFewOpened;
-    for (const auto& [pair, came] : met_)
-      if (all_.is_free(pair.first, pair.second)) all_.known_.try_emplace(pair, bytes_.node(pair.first).spelled);
-    for (const auto& [pair, came] : met_)
-      if (all_.is_free(pair.first, pair.second)) return found(pair, bytes_.node(pair.first).spelled);
-    return kDead;
+    const TokenCount count = all_.shortest_of(start_.first);
+    all_.known_.insert_or_assign(start_, Known{count});
+    return count;
   }
 
   // What is known at the end is known on the way to it.
   TokenCount found(const Pair& end, TokenCount count) {
     for (Pair at = end;;) {
-      const auto [known, is_new] = all_.known_.try_emplace(at, count);
-      if (!is_new) known->second = std::min(known->second, count);
-      if (at == start_) return known->second;
+      Known& known = all_.known_.try_emplace(at, Known{count}).first->second;
+      known.count = std::min(known.count, count);
+      if (at == start_) return known.count;
       const Came& came = met_.at(at);
       count = more(count, came.by);
       at = came.from;
@@ -158,7 +162,15 @@ class TextLiveness::Search {
 
   TokenCount by_text(const Pair& here) {
     const auto& [state, text] = here;
-    if (const auto known = all_.known_.find(here); known != all_.known_.end()) return known->second;
+    if (const auto known = all_.known_.find(here); known != all_.known_.end()) {
+      const Known& about = known->second;
+      if (about.count != kDead) return about.count;
+      if (!opens_dead_) {
+        below_dead_ += about.reached;
+        may_be_free_below_dead_ = may_be_free_below_dead_ || about.may_be_free;
+        return kDead;
+      }
+    }
     if (rules_.may_end(text)) {
       if (bytes_.accepting(state)) return 0;
       if (!rules_.added().empty()) late_.push(here);
@@ -216,8 +228,11 @@ class TextLiveness::Search {
   ByteAutomaton& bytes_;
   const TextRules& rules_;
   Pair start_;
+  bool opens_dead_;
   Budget& budget_;
-  bool is_settled_by_rules_ = false;
+  bool is_free_met_ = false;
+  std::size_t below_dead_ = 0;  // pairs, at most
+  bool may_be_free_below_dead_ = false;
   std::unordered_map<Pair, Came, PairHash> met_;
   std::priority_queue<Entry> open_;
   std::queue<Pair> late_;
@@ -225,8 +240,9 @@ class TextLiveness::Search {
 
 TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& budget) {
   const Pair start(state, text);
-  if (const auto known = known_.find(start); known != known_.end()) return known->second;
-  return Search(*this, start, budget).run();
+  if (const auto known = known_.find(start); known != known_.end()) return known->second.count;
+  if (const std::optional<TokenCount> count = Search(*this, start, false, budget).run()) return *count;
+  return *Search(*this, start, true, budget).run();
 }
 
 void TextLiveness::clear() {

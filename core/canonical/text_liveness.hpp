@@ -12,9 +12,23 @@
 // Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
 // that the tokenizer would not leave as it is: no name and no language tells the byte that control tokens begin with
 // from the one beside it, or asks for code points that normal forms change, so that another text will do.  Then a pair is
-// unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched to the end; but a
-// search that has opened very many pairs, and met some with a free guess, supposes that they live: where values nest there
-// may be no end, and a normal form tells very many apart.  Where that is wrong a later mask is empty.
+// unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched to the end, unless
+// there may be none.
+// Where values nest, the pairs that can be reached may be infinitely many, and none of them an end.  So a search that has
+// met more than `kMostMet` pairs, one of them with a free guess, *supposes* that the text lives.  That may be wrong;
+// a later mask is empty then.
+//
+// Answers are a function of the pair alone.  Let S be all pairs that can be reached from a pair.  The pair is
+//   live      if S holds an end;
+//   supposed  if S holds none, but more than kMostMet pairs, and one with a free guess;
+//   dead      otherwise.
+// Nothing in that depends on an order, or on which pairs were asked for before.  What is known of others is used
+// as far as it follows:
+//   - Who can reach a pair that is live or supposed is so too: S holds all that the other one reaches.
+//   - Of a supposition nothing follows for the pairs that were met: they may be dead.  It is kept for its own pair.
+//   - Below a pair that is known to be dead there is no end, so that it need not be opened.  But what can be reached from
+//     it counts.  Dead pairs are kept with a bound on that number; where a search ends without an answer, and the sum of
+//     the bounds leaves it open whether there are more than kMostMet, it is done again and opens all.
 // Source: Hart, Nilsson and Raphael, 1968, for the order.  Cost: a few pairs where an answer is yes, all that can
 // be reached where it is no; every answer is kept.  Rejected: breadth first, which meets each place inside each
 // code point of a wide class (24,000 pairs in the example).
@@ -54,7 +68,7 @@ class TextLiveness {
   TokenCount bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return known_.size() * 80 + added_.memory_bytes(); }
+  std::size_t memory_bytes() const { return known_.size() * 88 + added_.memory_bytes(); }
 
  private:
   class Search;
@@ -64,14 +78,19 @@ class TextLiveness {
   bool is_free(StateId state, const TextState& text) const;
   bool rules_are_harmless();
 
-  // Pairs of rules that a search opens before it supposes that some live; and once one has, all later ones.
-  static constexpr std::size_t kManyOpened = 1 << 18, kFewOpened = 64;
+  static constexpr std::size_t kMostMet = 1 << 15;
+
+  struct Known {
+    TokenCount count;
+    // Of a dead pair: no more pairs than this can be reached, and whether one of those may have a free guess.
+    std::uint32_t reached = 0;
+    bool may_be_free = false;
+  };
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   AddedMoves added_;
-  std::size_t most_opened_ = kManyOpened;
-  std::unordered_map<Pair, TokenCount, PairHash> known_;
+  std::unordered_map<Pair, Known, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
   std::vector<Calm> calm_;  // by state
   Calm harmless_ = Calm::Unknown;

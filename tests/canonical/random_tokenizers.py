@@ -9,6 +9,8 @@ from typing import Any
 from small_word_tokenizers import word_tokenizer
 from tokenizers import Tokenizer
 
+import tokamata as tk
+
 # Regexes of real tokenizers, and some that are hard on a reader from left to right.
 REGEXES = [
     r"'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -56,6 +58,15 @@ def random_tokenizer(seed: int, alphabets: list[str] = ALPHABETS) -> tuple[Token
     )
     document["added_tokens"] = _added(draw, alphabet, document)
     return Tokenizer.from_str(json.dumps(document)), alphabet
+
+
+def with_every_byte(draw: random.Random) -> tuple[Tokenizer, tk.Vocabulary]:
+    """A tokenizer for JSON with a token for every byte: others are searched state by state, without end."""
+    while True:
+        tokenizer, _ = random_tokenizer(draw.randrange(1 << 30), JSON_ALPHABETS)
+        vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+        if {bytes([byte]) for byte in range(0x20, 0x7F)} <= set(vocabulary.tokens):
+            return tokenizer, vocabulary
 
 
 def _byte_level(draw: random.Random, alphabet: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from random_tokenizers import JSON_ALPHABETS, random_tokenizer
+from random_tokenizers import JSON_ALPHABETS, random_tokenizer, with_every_byte
 from test_small_exhaustively import Case, at, bits
 
 import tokamata as tk
@@ -136,7 +136,7 @@ BOUNDED: list[Any] = [
 def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
     """A mask takes what is known of the same string without its bound; a step asks for one token."""
     draw = random.Random(seed)
-    _, vocabulary = _with_every_byte(draw)
+    _, vocabulary = with_every_byte(draw)
     for items in BOUNDED:
         schema = {"type": "array", "items": items, "minItems": 1}  # inside a value strings are terminals
         constraint = tk.json_schema(schema, whitespace="compact", spelling=draw.choice(["plain", "any"]))
@@ -158,15 +158,6 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
             assert steps.advance(token)
 
 
-def _with_every_byte(draw: random.Random) -> tuple[Any, tk.Vocabulary]:
-    """A tokenizer that has a token for every byte: what nests without end is not searched for others."""
-    while True:
-        tokenizer, _ = random_tokenizer(draw.randrange(1 << 30), JSON_ALPHABETS)
-        vocabulary = tk.Vocabulary.load(tokenizer, stop=())
-        if {bytes([byte]) for byte in range(0x20, 0x7F)} <= set(vocabulary.tokens):
-            return tokenizer, vocabulary
-
-
 @pytest.mark.parametrize("seed", range(3000, 3000 + _CASES))
 def test_what_is_forced_far_behind(seed: int) -> None:
     """A required constant that the tokenizer never leaves as it is: no text of the schema is canonical.
@@ -174,9 +165,9 @@ def test_what_is_forced_far_behind(seed: int) -> None:
     Under a normal form what stands before is told apart by so much that the search is not ended (DESIGN.md).
     """
     draw = random.Random(seed)
-    tokenizer, vocabulary = _with_every_byte(draw)
+    tokenizer, vocabulary = with_every_byte(draw)
     while "NFC" in str(tokenizer.normalizer):
-        tokenizer, vocabulary = _with_every_byte(draw)
+        tokenizer, vocabulary = with_every_byte(draw)
     for constant in ("<>", "ab"):
         text = _text({"a": "b", "b": constant})
         tokens = tokenizer.encode(text, add_special_tokens=False).ids
@@ -199,7 +190,7 @@ def test_what_is_forced_far_behind(seed: int) -> None:
 def test_walks_through_any_json_encode_to_themselves(seed: int) -> None:
     """Also of what nests without end; no mask on the way is empty."""
     draw = random.Random(seed)
-    tokenizer, vocabulary = _with_every_byte(draw)
+    tokenizer, vocabulary = with_every_byte(draw)
     open_names = {"patternProperties": {"^a": {"type": "array", "uniqueItems": True}}, "minProperties": 1}
     for constraint, is_open in ((tk.json(), False), (tk.json_schema(open_names), True)):
         try:
