@@ -195,22 +195,24 @@ def accepts(constraint: tk.Constraint, text: str) -> bool:
 # ---- the algebra ------------------------------------------------------------------------------
 
 
-def random_judged(chooser: random.Random, depth: int) -> Judged:
+def random_judged(
+    chooser: random.Random, depth: int, leaf: Callable[[random.Random], Judged] = random_leaf
+) -> Judged:
     """A leaf, or up to ``depth`` operations of the algebra on leaves.
 
     Raises:
         tokamata.TokamataError: a pattern is none, or an operation is refused.
     """
     if depth == 0:
-        return random_leaf(chooser)
-    a = random_judged(chooser, depth - 1)
+        return leaf(chooser)
+    a = random_judged(chooser, depth - 1, leaf)
     kind = chooser.randrange(8)
     if kind == 0:
         return Judged(~a.constraint, lambda text: not a.judge(text))
     if kind in (1, 2):
         low, high = chooser.choice([(0, None), (1, None), (2, None), (0, 2), (1, 3), (3, 3), (0, 0)])
         return Judged(a.constraint.repeat(low, high), repeated(a.judge, low, high))
-    b = random_judged(chooser, chooser.randrange(depth))
+    b = random_judged(chooser, chooser.randrange(depth), leaf)
     if kind == 3:
         return Judged(a.constraint & b.constraint, lambda text: a.judge(text) and b.judge(text))
     if kind == 4:

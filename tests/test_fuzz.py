@@ -1,4 +1,4 @@
-"""Seconds of fuzzing in every run: of the core (ctest), the library, canonical constraints, schemas.
+"""Seconds of fuzzing in every run: of the core (ctest), the library, lookaround, canonical constraints, JSON.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 import fuzz_canonical
+import fuzz_lookaround
 import fuzz_patterns
 import fuzz_schemas
 from schema_sources import Schemas
@@ -23,6 +24,14 @@ def test_patterns_vocabularies_and_calls() -> None:
         tally = fuzz_patterns.run(seconds=4, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.judged > 0
+
+
+def test_lookaround() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tally = fuzz_lookaround.run(seconds=4, seed=20261121)
+    assert tally.tried > tally.walked > 0
+    assert tally.texts > tally.confirmed > 0
 
 
 def test_canonical_constraints_of_small_tokenizers() -> None:
