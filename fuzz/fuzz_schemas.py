@@ -4,7 +4,7 @@
 
 Schemas are random ones (``tests/patterns/json_schema/random_schemas.py``) and those of MaskBench.  A text is
 drawn token by token from the masks, at random and then towards an end.  It must be JSON, have no
-name twice in an object, be in the style, and be valid to two judges (``schema_judges.py``).  On the way no
+name twice in an object, be in the style, and be valid to all judges (``schema_judges.py``).  On the way no
 mask is empty; a bit is set if and only if ``advance`` takes the token; ``rollback`` and ``fork`` change
 no bit; a matcher of the same schema compiled anew, which has seen nothing else, has the same masks, and so
 has one of the schema written differently.
@@ -16,8 +16,9 @@ import json
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import json_texts
@@ -25,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import timed
 from fuzz_patterns import ALL_BYTES, live_tokens
-from schema_judges import Judges, NoVerdict
+from schema_judges import Judges, asked
 from schema_sources import MASKBENCH, Schemas, written_differently
 
 import tokamata as tk
@@ -62,7 +63,8 @@ class Tally:
         tried, refused, empty, limited: schemas; those that were not taken, that have no text in the
             vocabulary, or came to a limit.
         texts, unfinished: texts that were sampled; those whose end could not be found within the limits.
-        judged: verdicts of the two judges.
+        judged: verdicts of the table, and of the validators.
+        unsaid: verdicts that were not given, by the reason.
         compared: masks that were compared with those of another compilation.
     """
 
@@ -74,13 +76,14 @@ class Tally:
     unfinished: int = 0
     judged: int = 0
     compared: int = 0
+    unsaid: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
         return (
             f"{self.tried:,} schemas ({self.refused:,} refused, {self.empty:,} empty, "
             f"{self.limited:,} at a limit), "
             f"{self.texts:,} texts and {self.unfinished:,} unfinished, {self.judged:,} verdicts, "
-            f"{self.compared:,} masks compared"
+            f"{self.compared:,} masks compared, {dict(self.unsaid)}"
         )
 
 
@@ -219,12 +222,10 @@ def trial(schema: Any, chooser: random.Random, tally: Tally, loaded: list[tk.Voc
             json_texts.check_style(text, style)
             if style.property_order == "schema":
                 json_texts.check_order(schema, value)
-            for judge in (judges.by_table, judges.by_upstream):
-                try:
-                    assert judge(value), f"{judge.__name__} says invalid: {text!r}"
-                    tally.judged += 1
-                except NoVerdict:
-                    pass
+            for judge in (judges.by_table, judges.by_validators):
+                verdict = asked(judge, value, tally.unsaid)
+                assert verdict is not False, f"invalid {judge.__name__}: {text!r}"
+                tally.judged += verdict is not None
         tally.compared += compare(compiled(schema), tokens, masks, "compiled anew")
         if style.property_order == "any":
             other = written_differently(schema, chooser)

@@ -5,8 +5,8 @@ tests/data, our own (``schema_cases.json``), and random ones up to the number as
 by the seed, so that any number of them is a fair sample.  A text is drawn token by token from the masks, some
 tokens freely, then towards an end; exact budgets would take a hundred times as long in vocabularies of this
 size.  It is judged by what knows no engine: it is UTF-8 and JSON, no object has a name twice, it is in the
-style, and the value is valid to the meaning of the table that the schema becomes, and to `jsonschema`, with
-its own checks of formats.
+style, and the value is valid to the meaning of the table that the schema becomes, and to `jsonschema` and
+`jsonschema-rs`, with their own checks of formats.
 
     python tests/patterns/json_schema/sampled_texts.py [--schemas 10000] [--texts 2] [--seed 1] [--seconds S]
     python tests/patterns/json_schema/sampled_texts.py --only "random draft7 55"       one again, by its name
@@ -38,7 +38,7 @@ import json_texts
 from fuzz_schemas import names, open_string
 from random_schemas import DRAFTS, RandomSchemas
 from schema_exactness import SHARED, hugging_face, load
-from schema_judges import Judges, NoVerdict
+from schema_judges import Judges, asked
 from schema_suite import in_draft
 
 import tokamata as tk
@@ -70,7 +70,7 @@ class Outcome:
         name: of the schema, and of the vocabulary.
         left_out: why there are no texts of it, or not all: the kind of the error, and its message.
         texts, tokens: how many there are.
-        unjudged: verdicts that a judge could not give.
+        unjudged: verdicts that a judge could not give, by the reason.
         failures: what is wrong: the kind, and the text.
     """
 
@@ -268,12 +268,9 @@ def _judged(text: bytes, style: Any, judges: Judges, unjudged: Counter[str]) -> 
         json_texts.check_style(text.decode(), style)
     except AssertionError as error:
         yield "not in the style", str(error)
-    for judge, name in ((judges.by_table, "the table"), (judges.by_upstream_with_formats, "jsonschema")):
-        try:
-            if not judge(value):
-                yield f"invalid to {name}", repr(text)
-        except NoVerdict:
-            unjudged[name] += 1
+    for judge in (judges.by_table, judges.by_validators):
+        if asked(judge, value, unjudged) is False:
+            yield f"invalid {judge.__name__}", repr(text)
 
 
 def _json(path: Path) -> Any:
@@ -287,8 +284,8 @@ def summary(outcomes: list[Outcome], schemas: int) -> str:
     for one in outcomes:
         counts["texts"] += one.texts
         counts["tokens"] += one.tokens
-        for judge, number in one.unjudged.items():
-            counts[f"texts of which {judge} cannot judge"] += number
+        for reason, number in one.unjudged.items():
+            counts[f"texts: {reason}"] += number
         for kind, _ in one.failures:
             counts[f"failures: {kind}"] += 1
         if one.left_out:
