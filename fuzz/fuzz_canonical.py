@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import timed
+from judged import NoVerdict, by_others
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "canonical"))
 
@@ -114,18 +115,17 @@ def random_pattern(draw: random.Random, alphabet: str, depth: int) -> str:
             lambda: f"(?:{inner()})" + draw.choice(["*", "*", "+", "?", "{1,2}", "{2}", "{0,3}", "{2,}"]),
             lambda: f"(?:{inner()})" + draw.choice(["*", "*", "+", "?", "{1,2}", "{2}", "{0,3}", "{2,}"]),
             lambda: f"(?{draw.choice('=!')}{inner()}){inner()}",
+            lambda: f"{inner()}(?<{draw.choice('=!')}{random_pattern(draw, alphabet, 0)}){inner()}",
             lambda: rf"{inner()}\b{inner()}",
         ]
     )()
 
 
 def random_constraint(draw: random.Random, alphabet: str) -> tuple[tk.Constraint, Accepts]:
-    """A constraint, and what says which texts it accepts."""
+    """A constraint, and what says which texts it accepts; that may raise :class:`NoVerdict`."""
     pattern = random_pattern(draw, alphabet, draw.randint(1, 4))
-    constraint, compiled = tk.regex(pattern), re.compile(pattern)
-
-    def accepts(text: str) -> bool:
-        return compiled.fullmatch(text) is not None
+    constraint, accepts = tk.regex(pattern), by_others(pattern, 0)
+    assert accepts is not None, pattern
 
     if draw.random() < 0.75:
         return constraint, accepts
@@ -216,7 +216,10 @@ def check_walk(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw: random
 def check_longer_text(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw: random.Random) -> bool:
     """A random text, if it is accepted and canonical: it is let through."""
     text = "".join(draw.choices(judge.alphabet, k=draw.randint(LONGEST, 12)))
-    tokens = judge.canonical(text) if accepts(text) else None
+    try:
+        tokens = judge.canonical(text) if accepts(text) else None
+    except NoVerdict:
+        return False
     if tokens is None:
         return False
     assert all(map(matcher.advance, tokens)), (text, tokens, matcher.tokens)
@@ -236,7 +239,7 @@ def try_one(judge: Judge, texts: list[tuple[str, Tokens]], draw: random.Random, 
             check_walk(judge, start.fork(), accepts, draw)
             tally.walks += 1
         tally.texts += sum(check_longer_text(judge, start.fork(), accepts, draw) for _ in range(10))
-    except (tk.LimitExceeded, tk.UnsupportedPatternError, *NOTHING):
+    except (tk.LimitExceeded, tk.UnsupportedPatternError, NoVerdict, *NOTHING):
         pass
     except BaseException:
         print(f"failed: {constraint!r} over {judge.alphabet!r}", file=sys.stderr)
