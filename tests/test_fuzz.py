@@ -1,4 +1,4 @@
-"""Seconds of fuzzing in every run: of the core (ctest), the library, lookaround, canonical constraints, JSON.
+"""Seconds of fuzzing in every run: of the core (ctest), patterns, lookaround, tokenizers, schemas, limits.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 import fuzz_canonical
+import fuzz_limits
 import fuzz_lookaround
 import fuzz_patterns
 import fuzz_schemas
@@ -48,3 +49,12 @@ def test_texts_sampled_from_schemas() -> None:
     tally = fuzz_schemas.run(seconds=4, seed=20261121, loaded=loaded, source=Schemas())
     assert tally.tried > tally.refused + tally.empty + tally.limited
     assert min(tally.texts, tally.judged, tally.compared) > 0
+
+
+def test_small_limits() -> None:
+    """A crash of the process that works fails the test, and does not end this one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tally = fuzz_limits.run(seconds=6, seed=20261121, real=False)
+    assert tally.tried > tally.skipped
+    assert tally.attempts > tally.exceeded > 0

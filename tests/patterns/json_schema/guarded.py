@@ -49,7 +49,7 @@ class Guarded:
             raise Died(f"hung: no answer within {self._timeout_s:g} s")
         try:
             return self._pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self._process.join()
             status = self._process.exitcode or 0
             self.close()
