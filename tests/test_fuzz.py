@@ -5,13 +5,20 @@ The campaign that ran for an hour is described in CONTRIBUTING.md; what it found
 
 from __future__ import annotations
 
+import random
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tokamata as tk
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 import fuzz_canonical
+import fuzz_instances
 import fuzz_limits
 import fuzz_lookaround
 import fuzz_patterns
@@ -49,6 +56,25 @@ def test_texts_sampled_from_schemas() -> None:
     tally = fuzz_schemas.run(seconds=4, seed=20261121, loaded=loaded, source=Schemas())
     assert tally.tried > tally.refused + tally.empty + tally.limited
     assert min(tally.texts, tally.judged, tally.compared) > 0
+
+
+def test_values_drawn_of_schemas() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # hypothesis-jsonschema warns of patterns that Python lacks
+        tally = fuzz_instances.run(seconds=8, seed=20261121, source=Schemas())
+    assert tally.tried > tally.refused + tally.undrawn + tally.limited
+    assert min(tally.valid, tally.invalid) > 0
+
+
+@pytest.mark.parametrize("other", [{"type": "integer"}, {"type": ["integer", "string"]}])
+def test_what_is_wrong_with_values_is_found(other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of one schema in a constraint of another, which is narrower, and wider."""
+    masks: Any = tk.json_schema
+    monkeypatch.setattr(tk, "json_schema", lambda schema, **options: masks(other, **options))
+    loaded = fuzz_schemas.vocabularies()[:1]
+    schema = {"type": "integer", "maximum": 5}
+    with pytest.raises(AssertionError, match="but"):
+        fuzz_instances.trial(schema, [3, 7, "a"], random.Random(1), fuzz_instances.Tally(), loaded)
 
 
 def test_small_limits() -> None:
