@@ -96,6 +96,7 @@ void bind_expressions(nb::module_& m) {
           return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}));
         },
         "text"_a);
+  m.def("until", &Expression::until, "phrase"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("numbers",
         [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,
            std::optional<std::string> multiple_of, bool integral, bool digits_only, bool any_spelling) {

@@ -51,6 +51,15 @@ void add_loop(const Loop& loop, std::vector<Loop>& loops) {
   if (loops.size() < kMostLoops) loops.push_back(loop);
 }
 
+// As many code points as the phrase still has, whichever they are; any number of those that do not go on with it.
+void add_loops_of_phrase(const PhraseSearch& search, std::uint32_t position, bool whole_leads, std::vector<Loop>& loops) {
+  constexpr std::uint32_t kMostBytes = 1024;  // longer than tokens are: what is left out costs time alone
+  if (!search.begun(position).empty()) return;
+  const ByteSet leads = whole_leads ? kAscii | ByteSet::range(0xC2, 0xF4) : kAscii;
+  add_loop({leads, search.code_points_left(position, kMostBytes)}, loops);
+  add_loop({leads.without(search.going_on(position)), kUnbounded}, loops);
+}
+
 void add_loops(Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
   for (const ExpressionId alternative : arena.alternatives(expression)) {
     const auto [first, tail] = arena.split(alternative);
@@ -58,6 +67,7 @@ void add_loops(Arena& arena, ExpressionId expression, bool whole_leads, std::vec
       add_loop({whole_code_points(arena, arena.character(), whole_leads), kUnbounded}, loops);
     if (!arena.node(alternative).spellable_by_bytes()) continue;
     const ExpressionNode& head = arena.node(first);
+    if (head.kind == Kind::Until) add_loops_of_phrase(arena.phrase_search(head), head.second, whole_leads, loops);
     if (head.kind == Kind::Terminal) add_loops(arena, head.body(), whole_leads, loops);
     if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);

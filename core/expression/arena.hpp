@@ -62,6 +62,7 @@ enum class Kind : std::uint8_t {
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
   Terminal, Rule, Commit, Suspect,
+  Until,  // the last one: files of parts hold these numbers
 };
 
 struct ExpressionNode {
@@ -84,10 +85,10 @@ struct ExpressionNode {
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;   // nesting, tails not counted
   std::uint32_t shape = 0;   // hash of the structure without the counts
-  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Numbers: automaton; ControlToken: number; OneToken: set;
+  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Numbers, Until: automaton; ControlToken: number; OneToken: set;
                              // Concatenation: head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice;
                              // others: body
-  std::uint32_t second = 0;  // CodePoints, Strings, Numbers: state; OneToken: phase; Concatenation: tail;
+  std::uint32_t second = 0;  // CodePoints, Strings, Numbers: state; Until: position; OneToken: phase; Concatenation: tail;
                              // Union, Intersection: length; Guarded: guard; Rule: number
   Count minimum = 0;
   Count maximum = 0;
@@ -211,6 +212,7 @@ class Arena {
   const ExpressionNode& node(ExpressionId id) const { return nodes_[id.value]; }
   const ByteSet& byte_set(const ExpressionNode& node) const { return sets_[node.first]; }
   const StringAutomaton& string_automaton(const ExpressionNode& node) const { return *strings_[node.first].automaton; }
+  const PhraseSearch& phrase_search(const ExpressionNode& node) const { return *searches_[node.first].search; }
   const CodePointAutomaton& automaton(const ExpressionNode& node) const { return *automata_[node.first].automaton; }
   std::span<const ExpressionId> items(const ExpressionNode& node) const {
     return {items_.data() + node.first, node.second};
@@ -268,6 +270,11 @@ class Arena {
     std::uint32_t worst;
     bool is_spelled;  // every byte that a shortest text may need is a token of its own
   };
+  struct KnownSearch {
+    std::shared_ptr<const PhraseSearch> search;
+    std::uint32_t any_code_point;  // an automaton
+    std::uint32_t spelled_from;    // all later bytes of the phrase are tokens of their own
+  };
   struct Counted {  // an alternative body{minimum,maximum}·tail
     ExpressionId body, tail;
     Count minimum, maximum;
@@ -311,6 +318,10 @@ class Arena {
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
   std::uint32_t add_strings(const std::shared_ptr<const StringAutomaton>& automaton);
   ExpressionId strings_state(std::uint32_t automaton, std::uint32_t state);
+  std::uint32_t add_search(const std::shared_ptr<const PhraseSearch>& search);
+  ExpressionId until_state(std::uint32_t search, std::uint32_t position);
+  ExpressionId derive_until(const ExpressionNode& node, std::uint8_t byte);
+  std::uint32_t code_point_state(const KnownSearch& known, std::string_view bytes) const;
   std::uint32_t add_numbers(const std::shared_ptr<const NumberSet>& set);
   ExpressionId numbers_state(std::uint32_t automaton, std::uint32_t state);
   ExpressionId add_control_token(const std::string& name);
@@ -327,6 +338,7 @@ class Arena {
   ExpressionId pair(ExpressionId head, ExpressionId tail);
   bool is_class(const ExpressionNode& n) const;
   bool is_spelled_class(const ExpressionNode& n) const;
+  ByteSet first_bytes_of_until(const ExpressionNode& node) const;
   static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   std::optional<Counted> class_run(ExpressionId head) const;
   ExpressionId rotated(ExpressionId expression);
@@ -425,6 +437,7 @@ class Arena {
   std::vector<KnownAutomaton> automata_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::vector<KnownStrings> strings_;
+  std::vector<KnownSearch> searches_;
   std::vector<KnownNumbers> numbers_;
   std::unordered_map<std::string, std::uint32_t> numbers_index_;  // by key
   std::vector<std::string> control_tokens_;

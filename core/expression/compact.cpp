@@ -53,6 +53,7 @@ void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
     case Kind::Bytes:
     case Kind::CodePoints:
     case Kind::Strings:
+    case Kind::Until:
     case Kind::Numbers:
     case Kind::ControlToken:
     case Kind::OneToken:

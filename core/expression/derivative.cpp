@@ -52,6 +52,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::Bytes:
       case Kind::CodePoints:
       case Kind::Strings:
+      case Kind::Until:
       case Kind::Numbers:
       case Kind::ControlToken:
       case Kind::OneToken:
@@ -128,6 +129,8 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
       for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
         if (t.byte == byte) return strings_state(leaf.first, t.target);
       return kEmpty;
+    case Kind::Until:
+      return derive_until(leaf, byte);
     case Kind::Numbers:
       return numbers_state(leaf.first, numbers_[leaf.first].automaton->step(leaf.second, byte));
     default: {  // OneToken

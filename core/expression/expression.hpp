@@ -21,6 +21,7 @@
 
 #include "common/byte_set.hpp"
 #include "expression/number_set.hpp"
+#include "expression/phrase_search.hpp"
 #include "expression/rules.hpp"
 #include "expression/string_automaton.hpp"
 #include "expression/utf8.hpp"
@@ -57,6 +58,9 @@ class Expression {
   };
   struct Strings {  // the strings of an automaton of its own
     std::shared_ptr<const StringAutomaton> automaton;
+  };
+  struct Until {  // texts that end where a phrase appears first
+    std::shared_ptr<const PhraseSearch> search;
   };
   struct Numbers {  // numbers of a set, as JSON writes them
     std::shared_ptr<const NumberSet> set;
@@ -99,7 +103,7 @@ class Expression {
   struct Reference {
     std::uint32_t rule;
   };
-  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Numbers, Everything,
+  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Until, Numbers, Everything,
                             Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar, Terminal,
                             Reference>;
 
@@ -128,6 +132,7 @@ class Expression {
   static ExpressionPtr strings(std::shared_ptr<const StringAutomaton> automaton) {
     return make(Strings{std::move(automaton)}, 0);
   }
+  static ExpressionPtr until(std::string phrase) { return make(Until{std::make_shared<const PhraseSearch>(std::move(phrase))}, 0); }
   static ExpressionPtr numbers(std::shared_ptr<const NumberSet> set) { return make(Numbers{std::move(set)}, 0); }
   static ExpressionPtr everything() { return make(Everything{}, 0); }
   // Every valid UTF-8 text.
@@ -203,15 +208,21 @@ class Expression {
     class_borders_.add(static_cast<std::uint8_t>(low));
     if (high < 0xFF) class_borders_.add(static_cast<std::uint8_t>(high + 1));
   }
+  void note_bytes(const std::string& bytes) {
+    for (const char byte : bytes) note_range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte));
+  }
   void note_borders() {
     if (const auto* literal = std::get_if<Literal>(&node_)) {
-      for (const char byte : literal->bytes) note_range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte));
+      note_bytes(literal->bytes);
     } else if (const auto* set = std::get_if<CodePoints>(&node_)) {
       for (std::uint32_t state = 1; state < set->automaton->state_count(); ++state)
         for (auto t = set->automaton->begin(state); t != set->automaton->end(state); ++t) note_range(t->low, t->high);
     } else if (const auto* strings = std::get_if<Strings>(&node_)) {
       for (std::uint32_t state = 0; state < strings->automaton->state_count(); ++state)
         for (const auto& t : strings->automaton->transitions(state)) note_range(t.byte, t.byte);
+    } else if (const auto* until = std::get_if<Until>(&node_)) {
+      class_borders_ |= text()->class_borders_;
+      note_bytes(until->search->phrase());
     } else if (const auto* grammar = std::get_if<Grammar>(&node_)) {
       class_borders_ |= grammar->rules->class_borders();
     }

@@ -120,6 +120,7 @@ class Cutter {
   Facts facts_in(const Expression::Literal& n) { return {n.bytes.empty(), true, false}; }
   Facts facts_in(const Expression::CodePoints&) { return {false, true, false}; }
   Facts facts_in(const Expression::Strings& n) { return {n.automaton->accepting(StringAutomaton::start()), true, false}; }
+  Facts facts_in(const Expression::Until&) { return {false, true, false}; }
   Facts facts_in(const Expression::Numbers&) { return {false, true, false}; }
   Facts facts_in(const Expression::Everything&) { return {true, false, false}; }
   Facts facts_in(const Expression::Concatenation& n) {
@@ -175,6 +176,8 @@ class Cutter {
       result_.told_apart |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
     } else if (std::holds_alternative<Expression::Literal>(tree.node()) || std::holds_alternative<Expression::Strings>(tree.node())) {
       result_.told_apart |= tree.class_borders();
+    } else if (const auto* const until = std::get_if<Expression::Until>(&tree.node())) {
+      result_.told_apart |= Expression::literal(until->search->phrase())->class_borders();
     }
   }
 

@@ -16,6 +16,7 @@ ByteSet Arena::first_bytes(ExpressionId expression) const {
       case Kind::Strings:
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
         return set;
+      case Kind::Until: return set | first_bytes_of_until(n);
       case Kind::Numbers: return set | numbers_[n.first].automaton->next_bytes(n.second);
       case Kind::Terminal:
         if (node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
@@ -41,6 +42,11 @@ ByteSet Arena::first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t
   return set;
 }
 
+ByteSet Arena::first_bytes_of_until(const ExpressionNode& n) const {
+  const KnownSearch& known = searches_[n.first];
+  return first_bytes_of(*automata_[known.any_code_point].automaton, code_point_state(known, known.search->begun(n.second)));
+}
+
 ByteSet Arena::first_bytes_within(ExpressionId expression) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ByteSet set;
@@ -61,6 +67,9 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
       set = first_bytes_of(automaton(n), n.second);
     } else if (n.kind == Kind::Strings) {
       set = strings_[n.first].used;
+    } else if (n.kind == Kind::Until) {
+      const CodePointAutomaton& all = *automata_[searches_[n.first].any_code_point].automaton;
+      set = first_bytes_of_until(n) | first_bytes_of(all, all.start());
     } else if (n.kind == Kind::Numbers) {
       set = numbers_[n.first].automaton->bytes();
     } else if (n.kind == Kind::Repetition) {

@@ -301,6 +301,13 @@ class Speller {
   Spelled of(const Expression::Strings& n, bool) {
     return {Expression::strings(spelled_in_json(*n.automaton, any_)), true};
   }
+  // Spelled as what it denotes: characters of the phrase may have several spellings.
+  Spelled of(const Expression::Until& n, bool last) {
+    const ExpressionPtr end = Expression::literal(n.search->phrase()), text = Expression::text();
+    const ExpressionPtr goes_on = Expression::concatenation({text, end, Expression::code_points({{0, 0x10FFFF}}), Expression::everything()});
+    kept_.push_back(Expression::intersection({Expression::concatenation({text, end}), Expression::complement(goes_on)}));
+    return spelled(kept_.back(), last);
+  }
   Spelled of(const Expression::Numbers& n, bool) {
     if (any_) throw std::invalid_argument("spelled_in_json: numbers are spelled plainly alone");
     return {Expression::numbers(n.set), true};
@@ -352,6 +359,7 @@ class Speller {
   }
 
   bool any_;
+  std::vector<ExpressionPtr> kept_;  // what was made and spelled: known_ is by address
   ExpressionPtr code_point_;  // any one
   ExpressionPtr all_ = Expression::repetition(code_point_, 0, kUnbounded, -1);
   std::map<const Expression*, Spelled> known_[2];  // parts may be shared, and then a tree is a graph

@@ -1,4 +1,4 @@
-// What expressions are made of: bytes, classes of code points, strings, numbers, control tokens.
+// What expressions are made of: bytes, classes of code points, strings, phrases, numbers, control tokens.
 //
 // Example.  [a-zé] is an automaton over the bytes of UTF-8; é alone is two bytes, one after the other.
 // How.  Automata are kept once each, with the lengths of shortest texts from each of their states; an expression is an
@@ -77,6 +77,57 @@ ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
   if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
   return intern({.kind = Kind::Strings, .nullable = accepting, .text = true, .spelled = known.spelled[state],
                  .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
+}
+
+std::uint32_t Arena::add_search(const std::shared_ptr<const PhraseSearch>& search) {
+  for (std::uint32_t known = 0; known < searches_.size(); ++known)
+    if (searches_[known].search == search) return known;
+  static const auto any_code_point = std::make_shared<const CodePointAutomaton>(std::vector<CodePointRange>{{0, 0x10FFFF}});
+  add_automaton(any_code_point);
+  ByteSet used;
+  std::uint32_t spelled_from = 0;
+  for (std::uint32_t i = 0; i < search->size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(search->phrase()[i]);
+    used.add(byte);
+    if (!single_bytes_.contains(byte)) spelled_from = i + 1;
+  }
+  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
+    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  searches_.push_back({search, *find_automaton(*any_code_point), spelled_from});
+  return static_cast<std::uint32_t>(searches_.size() - 1);
+}
+
+ExpressionId Arena::until_state(std::uint32_t index, std::uint32_t position) {
+  constexpr std::uint64_t kLongestRest = 3;  // of a code point that is none of the phrase
+  const KnownSearch& known = searches_[index];
+  const std::uint64_t size = known.search->size();
+  if (position == size) return kEpsilon;
+  return intern({.kind = Kind::Until, .text = true,
+                 .spelled = position >= known.spelled_from ? ExpressionNode::capped(size - position) : ExpressionNode::kUnspelled,
+                 .shortest = ExpressionNode::capped(size - position), .worst = ExpressionNode::capped(size + kLongestRest),
+                 .first = index, .second = position});
+}
+
+// The state of any code point after the first bytes of one, which are those of a phrase.
+std::uint32_t Arena::code_point_state(const KnownSearch& known, std::string_view bytes) const {
+  const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
+  std::uint32_t state = all.start();
+  for (const char byte : bytes) {
+    const auto value = static_cast<std::uint8_t>(byte);
+    state = std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= value && value <= t.high; })->target;
+  }
+  return state;
+}
+
+// Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.
+ExpressionId Arena::derive_until(const ExpressionNode& n, std::uint8_t byte) {
+  const KnownSearch known = searches_[n.first];
+  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0) return until_state(n.first, position);
+  const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
+  const std::uint32_t state = code_point_state(known, known.search->begun(n.second));
+  for (auto t = all.begin(state); t != all.end(state); ++t)
+    if (t->low <= byte && byte <= t->high) return concatenate(automaton_state(known.any_code_point, t->target), until_state(n.first, 0));
+  return kEmpty;
 }
 
 std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {

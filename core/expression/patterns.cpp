@@ -26,6 +26,7 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     ExpressionId operator()(const Expression::Strings& strings) const {
       return arena.strings_state(arena.add_strings(strings.automaton), StringAutomaton::start());
     }
+    ExpressionId operator()(const Expression::Until& until) const { return arena.until_state(arena.add_search(until.search), 0); }
     ExpressionId operator()(const Expression::Numbers& numbers) const {
       const std::uint32_t index = arena.add_numbers(numbers.set);
       return arena.numbers_state(index, arena.numbers_[index].automaton->start());

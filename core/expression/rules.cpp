@@ -288,6 +288,14 @@ bool Arena::append_structure(ExpressionId expression, std::string& key) const {
         }
         return true;
       }
+      case Kind::Until: {
+        const std::string& phrase = phrase_search(n).phrase();
+        append(n.second, key);
+        append(phrase.size(), key);
+        if (phrase.size() >= kLongestKey) return false;
+        key += phrase;
+        return true;
+      }
       case Kind::Numbers: key += numbers_[n.first].automaton->key(n.second); return true;
       case Kind::Repetition:
         append(n.minimum, key);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "expression/utf8.hpp"
+
 namespace tokamata {
 
 std::shared_ptr<const StringAutomaton> StringAutomaton::of_strings(std::vector<std::string_view> strings) {
@@ -123,8 +125,6 @@ class SuffixBuilder {
   std::vector<State> states_;
   std::vector<Edge> edges_;
 };
-
-bool is_continuation(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) == 0x80; }
 
 }  // namespace
 

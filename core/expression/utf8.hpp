@@ -20,6 +20,9 @@
 
 namespace tokamata {
 
+// Whether a byte of UTF-8 is not the first of its code point.
+inline bool is_continuation(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) == 0x80; }
+
 // Inclusive, 0 to 0x10FFFF.
 struct CodePointRange {
   std::uint32_t low;

@@ -72,6 +72,9 @@ def strings(strings: list[str]) -> Expression:
 def substrings(text: str) -> Expression:
     """Any substring of ``text``, the empty one too."""
 
+def until(phrase: str) -> Expression:
+    """Text that ends with ``phrase``, which appears nowhere in it before."""
+
 def numbers(
     minimum: str | None,
     exclusive_minimum: bool,

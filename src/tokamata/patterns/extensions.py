@@ -114,11 +114,7 @@ def paragraph_token() -> _core.Expression:
 
 def text_until(phrase: str) -> _core.Expression:
     """Text that ends with ``phrase``, which appears nowhere in it before."""
-    end = _core.literal(phrase.encode())
-    any_code_point = _core.code_points([(0, 0x10FFFF)])
-    ends = _core.concat([_core.text(), end])
-    goes_on = _core.concat([_core.text(), end, any_code_point, _core.anything()])
-    return _core.intersect([ends, _core.complement(goes_on)])
+    return _core.until(phrase)
 
 
 def substring_of(text: str) -> _core.Expression:
