@@ -3,8 +3,8 @@
 // Problem.  What a text has written decides what it may write much later (expression/rules.hpp), so no two states need be
 // alike, though most of their masks are.
 // How.  A state has the masks of its sketches, each made once (rule_masks.cpp).  Tokens that begin with what a sketch
-// refuses are taken out as runs of the trie; tokens on whose way a sketch is suspect are asked for one by one, of the
-// state itself.
+// refuses are taken out as runs of the trie; tokens on whose way a sketch is suspect, and those it doubts, are asked for
+// one by one, of the state itself.
 // Example.  {"a": 1, "|  where any names may stand: the mask of any name, less the tokens that begin with  a" .
 // Cost.  One look for each sketch, a few words for each run cut, one step for each suspect token.
 
@@ -21,21 +21,58 @@ TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
   return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
 }
 
-// Sketches of a state with the tokens that each refuses, those that refuse none in one.
+namespace {
+
+// Collects the tokens whose texts are marked.
+class TrieWalk final : public TextTree::Walk {
+ public:
+  TrieWalk(const TokenTrie& trie, Budget& budget) : trie_(trie), budget_(budget) {}
+
+  std::vector<TokenRange> marks(const std::vector<TextsBehind>& all) {
+    for (const TextsBehind& texts : all) {
+      const std::optional<NodeId> start = trie_.find(texts.lead);
+      if (!start) continue;
+      path_ = {*start};
+      texts.tree->walk(*this);
+    }
+    return std::move(marks_);
+  }
+  bool enter(std::uint8_t byte) override {
+    budget_.step();
+    const auto bytes = trie_.bytes_below(path_.back());
+    const auto place = std::ranges::lower_bound(bytes, byte);
+    if (place == bytes.end() || *place != byte) return false;
+    path_.push_back({trie_.children_begin(path_.back()) + static_cast<std::uint32_t>(place - bytes.begin())});
+    return true;
+  }
+  void leave() override { path_.pop_back(); }
+  void mark(bool with_longer) override {
+    const NodeId node = path_.back();
+    marks_.push_back({trie_.node(node).tokens_begin, with_longer ? trie_.node(node).tokens_end : trie_.own_end(node)});
+  }
+
+ private:
+  const TokenTrie& trie_;
+  Budget& budget_;
+  std::vector<NodeId> path_;
+  std::vector<TokenRange> marks_;
+};
+
+}  // namespace
+
+// Sketches of a state with the tokens that each refuses or doubts, those that do neither in one.
 std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<ExpressionId> whole;
   std::vector<SketchCut> cuts;
   for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(state), budget)) {
-    std::vector<TokenRange> refused;
-    for (const std::string& text : sketch.refused)
-      if (const std::optional<NodeId> node = trie.find(text)) refused.push_back({trie.node(*node).tokens_begin, trie.node(*node).tokens_end});
-    if (refused.empty())
+    SketchCut cut{sketch.expression, TrieWalk(trie, budget).marks(sketch.refused), TrieWalk(trie, budget).marks(sketch.doubted)};
+    if (cut.refused.empty() && cut.doubted.empty())
       whole.push_back(sketch.expression);
     else
-      cuts.push_back({sketch.expression, std::move(refused)});
+      cuts.push_back(std::move(cut));
   }
-  if (const ExpressionId all = automaton_.arena().unite(whole); all != Arena::kEmpty) cuts.push_back({all, {}});
+  if (const ExpressionId all = automaton_.arena().unite(whole); all != Arena::kEmpty) cuts.push_back({all, {}, {}});
   return cuts;
 }
 
@@ -68,6 +105,8 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
     most = std::max(most, data(holder).most_after);
     if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
       suspects.insert(suspects.end(), known->second.begin(), known->second.end());
+    for (const TokenRange& range : cut.doubted)
+      for (std::uint32_t i = range.begin; i < range.end; ++i) suspects.push_back(trie.order()[i]);
     if (cuts.size() == 1 && cut.refused.empty()) break;
     Words own = data(holder).mask->bits.row();
     for (const TokenRange& range : cut.refused)
@@ -80,6 +119,8 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   const auto is_set = [&](std::uint32_t token) {
     return words.empty() ? data(holder).mask->bits.contains(token) : has_bit(words, token);
   };
+  std::ranges::sort(suspects);
+  suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
   std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
   if (!suspects.empty() && words.empty()) words = data(holder).mask->bits.row();
   data(state).most_after = most;

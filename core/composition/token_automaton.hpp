@@ -182,7 +182,7 @@ class TokenAutomaton {
   void remember_rule_mask(StateId state, Budget& budget);
   struct SketchCut {
     ExpressionId sketch;
-    std::vector<TokenRange> refused;
+    std::vector<TokenRange> refused, doubted;
   };
   std::vector<SketchCut> sketch_cuts(StateId state, Budget& budget);
   StateId made_rule_mask(ExpressionId sketch, Budget& budget);

@@ -147,8 +147,9 @@ class Arena {
   // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
   // where there are rules in it.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
-  // The number of texts of such a language, at most `most`; as many of them, the shortest first.
-  std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget);
+  // The number of texts of such a language, at most `most`, or of those of some bytes alone; as many of them, the shortest
+  // first.
+  std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget, const ByteSet* among = nullptr);
   std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
@@ -280,7 +281,7 @@ class Arena {
     Count minimum, maximum;
   };
   template <class Visit>
-  void visit_derivatives(ExpressionId expression, Budget& budget, Visit&& visit);
+  void visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit);
   // One derivative under way.
   struct Derivation {
     Symbol symbol;

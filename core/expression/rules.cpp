@@ -125,15 +125,26 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, Budget& budget) {
   return sketches(expression, kLongestLead, budget);
 }
 
+namespace {
+
+std::vector<TextsBehind> behind_byte(std::vector<TextsBehind> all, std::uint8_t byte, bool is_optional) {
+  std::vector<TextsBehind> result = is_optional ? all : std::vector<TextsBehind>();
+  for (TextsBehind& texts : all) result.push_back({static_cast<char>(byte) + texts.lead, std::move(texts.tree)});
+  return result;
+}
+
+}  // namespace
+
 // What is behind a byte or two is judged as well as what is in front: it is known where that begins.
 std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, Budget& budget) {
   std::vector<ExpressionId> others;
   std::vector<Sketch> found(1);
-  const auto add = [&](ExpressionId sketch, std::vector<std::string> refused) {
-    if (refused.empty())
-      others.push_back(sketch);
+  const auto add = [&](ExpressionId expression, Sketch sketch) {
+    sketch.expression = expression;
+    if (sketch.is_plain())
+      others.push_back(expression);
     else
-      found.push_back({sketch, std::move(refused)});
+      found.push_back(std::move(sketch));
   };
   for (const ExpressionId front : fronts(expression, false)) {
     const auto [first, tail] = split(front);
@@ -143,12 +154,13 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
     if (head.kind == Kind::Rule) {
       const ExpressionId rest = sketched(tail, budget);
       for (Sketch& of_rule : rules_[head.first]->sketches(head.rule(), *this, budget))
-        add(concatenate(of_rule.expression, rest), std::move(of_rule.refused));
+        add(concatenate(of_rule.expression, rest), std::move(of_rule));
     } else if (byte && lead > 0) {
       for (Sketch& further : sketches(tail, lead - 1, budget)) {
-        std::vector<std::string> refused = is_optional ? further.refused : std::vector<std::string>();
-        for (const std::string& text : further.refused) refused.push_back(static_cast<char>(*byte) + text);
-        add(concatenate(first, further.expression), std::move(refused));
+        const ExpressionId behind = concatenate(first, further.expression);
+        further.refused = behind_byte(std::move(further.refused), *byte, is_optional);
+        further.doubted = behind_byte(std::move(further.doubted), *byte, is_optional);
+        add(behind, std::move(further));
       }
     } else {
       others.push_back(sketched(front, budget));

@@ -41,11 +41,38 @@ namespace tokamata {
 
 class Arena;
 
-// What stands in for an alternative of an expression.  It may accept too much where it is suspect, and where a text begins
-// with one that is refused: through this alternative no text does.
+// Texts as a tree of bytes, which is walked along the trie of a vocabulary: no further than tokens go.
+class TextTree {
+ public:
+  class Walk {
+   public:
+    // Goes down by a byte, or says that nothing is there: then neither are its `leave` and what is below.
+    virtual bool enter(std::uint8_t byte) = 0;
+    virtual void leave() = 0;
+    // Something is to be said of the text that was entered, and of all that begin with it.
+    virtual void mark(bool with_longer) = 0;
+
+   protected:
+    ~Walk() = default;
+  };
+  virtual ~TextTree() = default;
+  virtual void walk(Walk& walk) const = 0;
+};
+
+// The texts of a tree, each behind the same bytes.
+struct TextsBehind {
+  std::string lead;
+  std::shared_ptr<const TextTree> tree;
+};
+
+// What stands in for an alternative of an expression.  It may accept too much
+//   - where it is suspect;
+//   - where a text is marked in `refused`: through this alternative no text begins so;
+//   - where a text is marked in `doubted`: whether some text begins so must be asked.
 struct Sketch {
   ExpressionId expression;
-  std::vector<std::string> refused = {};
+  std::vector<TextsBehind> refused = {}, doubted = {};
+  bool is_plain() const { return refused.empty() && doubted.empty(); }
 };
 
 // The rules of one pattern within one arena; made by a RuleSet.

@@ -13,23 +13,25 @@
 
 namespace tokamata {
 
-// Calls `visit(byte, what follows)` for each byte after which something lives.
+// Calls `visit(byte, what follows)` for each byte after which something lives, or for those of some bytes.
 template <class Visit>
-void Arena::visit_derivatives(ExpressionId expression, Budget& budget, Visit&& visit) {
+void Arena::visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit) {
   const std::optional<ByteSet> leaf = leaf_bytes(expression, budget);
-  ExpressionId target = kEmpty;
+  std::optional<ExpressionId> target;  // of the byte class
   for (unsigned value = 0; value < 256; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);
-    if (value == 0 || class_borders_.contains(byte)) {
+    if (class_borders_.contains(byte)) target.reset();
+    if ((among && !among->contains(byte)) || (leaf && !leaf->contains(byte))) continue;
+    if (!target) {
       budget.step();
-      target = leaf && !leaf->contains(byte) ? kEmpty : derivative(expression, byte, budget);
-      if (target != kEmpty && terminal(target, budget) == kEmpty) target = kEmpty;
+      target = derivative(expression, byte, budget);
+      if (*target != kEmpty && terminal(*target, budget) == kEmpty) target = kEmpty;
     }
-    if (target != kEmpty) visit(byte, target);
+    if (*target != kEmpty) visit(byte, *target);
   }
 }
 
-std::uint64_t Arena::count_texts(ExpressionId expression, std::uint64_t most, Budget& budget) {
+std::uint64_t Arena::count_texts(ExpressionId expression, std::uint64_t most, Budget& budget, const ByteSet* among) {
   if (terminal(expression, budget) == kEmpty) return 0;
   std::unordered_map<std::uint32_t, std::uint64_t> ways{{expression.value, 1}};
   std::uint64_t found = 0;
@@ -40,7 +42,7 @@ std::uint64_t Arena::count_texts(ExpressionId expression, std::uint64_t most, Bu
       if (node({at}).nullable) found = std::min(most, found + count);
       if (found >= most) return most;
       if (ExpressionId{at} == kEpsilon) continue;
-      visit_derivatives({at}, budget, [&](std::uint8_t, ExpressionId target) {
+      visit_derivatives({at}, budget, among, [&](std::uint8_t, ExpressionId target) {
         longer[target.value] += count;
         further = std::min(most, further + count);
       });
@@ -59,7 +61,7 @@ std::vector<std::string> Arena::some_texts(ExpressionId expression, std::size_t 
     const auto [text, at] = std::move(open[i]);
     if (node(at).nullable) texts.push_back(text);
     if (at != kEpsilon)
-      visit_derivatives(at, budget, [&](std::uint8_t byte, ExpressionId target) {
+      visit_derivatives(at, budget, nullptr, [&](std::uint8_t byte, ExpressionId target) {
         open.emplace_back(text + static_cast<char>(byte), target);
       });
   }

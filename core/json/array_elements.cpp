@@ -99,15 +99,16 @@ ArrayId ArrayFormulas::behind(ArrayId f, const Supply& supply, std::size_t kind)
 
 // ---- how many are left ------------------------------------------------------------------------
 
-ArrayFormulas::Supply ArrayFormulas::supply(ArrayId f, const std::vector<std::string>& seen, Count needed, const Work& work) {
+ArrayFormulas::Supply ArrayFormulas::supply(ArrayId f, const WrittenTexts& seen, Count needed, const Work& work) {
   Supply found{conditions(f), nullptr, {}, {}};
   found.kinds = sets_.kinds(found.conditions, takes_any_element(f), work);
   const std::uint64_t plenty = needed + seen.size() + 1;
+  const std::vector<std::string> values = seen.strings();
   for (const ValueKind& kind : *found.kinds) {
     work.budget.step();
     const std::uint64_t all = sets_.count(kind.values, plenty, work);
     std::uint64_t used = 0;
-    for (const std::string& value : seen) used += sets_.has(kind.values, value, work) ? 1 : 0;
+    for (const std::string& value : values) used += sets_.has(kind.values, value, work) ? 1 : 0;
     found.all.push_back(all);
     found.left.push_back(all < plenty ? all - std::min(all, used) : used > 0 ? kPlentyUsed : kPlenty);
   }
@@ -150,7 +151,7 @@ std::optional<std::uint32_t> ArrayFormulas::among_plenty(ArrayId f, Count needed
   return search(f, is_usable, done, work);
 }
 
-std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const std::vector<std::string>& seen, const Work& work) {
+std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const WrittenTexts& seen, const Work& work) {
   if (f == formulas_.kFalse) return std::nullopt;
   if (accepts(f)) return 0;
   if (!tells_equal(f)) return some_length(f, work);
@@ -196,13 +197,18 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
   return found;
 }
 
-SetId ArrayFormulas::fresh(const Branch<ArrayTag>& way, const std::vector<std::string>& seen, const Work& work) {
-  std::vector<SetId> parts{way.value};
-  for (const std::string& value : seen) parts.push_back(sets_.negate(sets_.constant(value)));
-  const SetId values = sets_.all(parts);
-  if (!sets_.lives(values, work)) return Formulas<SetTag>::kFalse;
+ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const WrittenTexts& seen, const Work& work) {
   const Count needed = most_needed(way.rest);
-  if (accepts(way.rest) || among_plenty(way.rest, needed + seen.size() + 1, work)) return values;
+  const bool is_endable = accepts(way.rest) || among_plenty(way.rest, needed + seen.size() + 1, work);
+  if (is_endable && sets_.count(way.value, seen.size() + 1, work) > seen.size()) return {way.value, seen.size() == 0};
+  std::vector<SetId> parts{way.value};
+  for (const std::string& value : seen.strings()) {
+    work.budget.step();
+    parts.push_back(sets_.negate(sets_.constant(value)));
+  }
+  const SetId values = sets_.all(parts);
+  if (!sets_.lives(values, work)) return {Formulas<SetTag>::kFalse, true};
+  if (is_endable) return {values, true};
   Supply left = supply(way.rest, seen, needed + 1, work);
   std::vector<SetId> leading;
   bool is_all = true;
@@ -228,7 +234,7 @@ SetId ArrayFormulas::fresh(const Branch<ArrayTag>& way, const std::vector<std::s
         is_all = false;
     }
   }
-  return is_all ? values : sets_.any(std::move(leading));
+  return {is_all ? values : sets_.any(std::move(leading)), true};
 }
 
 // ---- how many arrays --------------------------------------------------------------------------

@@ -115,7 +115,7 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Work& w
   if (accepts(f)) return 0;
   if (const auto known = lengths_.find(f.value); known != lengths_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();
-  const auto length = tells_equal(f) ? some_length(f, {}, work) : search(f, [&](SetId) { return true; }, [](auto&&...) {}, work);
+  const auto length = tells_equal(f) ? some_length(f, WrittenTexts(), work) : search(f, [&](SetId) { return true; }, [](auto&&...) {}, work);
   if (length || sets_.taints() == taints) lengths_.insert_or_assign(f.value, length);
   return length;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "json/branches.hpp"
+#include "json/texts.hpp"
 #include "json/value_table.hpp"
 
 namespace tokamata::json {
@@ -40,10 +41,16 @@ class ArrayFormulas {
   bool wants_equal(ArrayId f) const;
   // What is left once two elements are equal.
   ArrayId with_equal(ArrayId f);
-  // As some_length, behind elements that differ; `seen` are their values, sorted and canonical.
-  std::optional<std::uint32_t> some_length(ArrayId f, const std::vector<std::string>& seen, const Work& work);
-  // Of the values of a way those that are not seen, and behind which the array can still be ended.
-  SetId fresh(const Branch<ArrayTag>& way, const std::vector<std::string>& seen, const Work& work);
+  // As some_length, behind elements that differ; `seen` are their values in canonical form.
+  std::optional<std::uint32_t> some_length(ArrayId f, const WrittenTexts& seen, const Work& work);
+  // Of the values of a way those that are not seen, and behind which the array can still be ended.  Where there are more
+  // than were seen, and the array can be ended behind each, these are all of the way, and what was seen is to be told
+  // when they are written: then they are not settled.
+  struct Fresh {
+    SetId values;
+    bool is_settled;
+  };
+  Fresh fresh(const Branch<ArrayTag>& way, const WrittenTexts& seen, const Work& work);
   // The number of arrays, at most `most`.
   std::uint64_t count(ArrayId f, std::uint64_t most, const Work& work);
 
@@ -77,7 +84,7 @@ class ArrayFormulas {
   Count most_needed(ArrayId f) const;
   bool takes_any_element(ArrayId f) const;
   std::vector<SetId> conditions(ArrayId f);
-  Supply supply(ArrayId f, const std::vector<std::string>& seen, Count needed, const Work& work);
+  Supply supply(ArrayId f, const WrittenTexts& seen, Count needed, const Work& work);
   template <class Visit>
   void visit_ways(ArrayId f, const Supply& supply, const std::vector<std::uint64_t>& left, Visit&& visit);
   std::optional<std::uint32_t> shortest(ArrayId f, const Work& work);

@@ -10,8 +10,6 @@ namespace tokamata::json {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 // Decimal digits without zeros at either end, and a power of ten.
 std::string canonical_number(std::string_view text) {
   std::string digits;
@@ -135,10 +133,7 @@ class Reader {
 
 std::string canonical_value(std::string_view text) { return Reader(text).read(); }
 
-namespace {
-
-// The parts of a container in canonical form, which has no blanks.
-std::vector<std::string_view> parts_of(std::string_view container) {
+std::vector<std::string_view> parts_of_canonical(std::string_view container) {
   std::vector<std::string_view> parts;
   unsigned depth = 0;
   bool in_string = false;
@@ -161,8 +156,6 @@ std::vector<std::string_view> parts_of(std::string_view container) {
   return parts;
 }
 
-}  // namespace
-
 ValueNode add_constant(std::string_view canonical, ValueTable& table) {
   const auto of_type = [&](Type type, std::vector<ValueNode> nodes) {
     nodes.push_back(table.add(ValueTable::Types{static_cast<std::uint8_t>(type)}));
@@ -178,14 +171,14 @@ ValueNode add_constant(std::string_view canonical, ValueTable& table) {
     }
     case '[': {
       std::vector<ValueNode> elements;
-      for (const std::string_view part : parts_of(canonical)) elements.push_back(add_constant(part, table));
+      for (const std::string_view part : parts_of_canonical(canonical)) elements.push_back(add_constant(part, table));
       const Count count = elements.size();
       return of_type(kArray, {table.add(ValueTable::Items{std::move(elements), ValueTable::kNone}),
                               table.add(ValueTable::ArrayLength{count, count})});
     }
     case '{': {
       std::vector<ValueNode> members;
-      const auto parts = parts_of(canonical);
+      const auto parts = parts_of_canonical(canonical);
       for (const std::string_view part : parts) {
         std::size_t end = 1;
         while (part[end] != '"') end += part[end] == '\\' ? 2 : 1;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "json/value_table.hpp"
 
@@ -13,6 +14,9 @@ namespace tokamata::json {
 
 // Of a text that is JSON, with white space around it or not.
 std::string canonical_value(std::string_view text);
+
+// The elements or members of a container in canonical form.
+std::vector<std::string_view> parts_of_canonical(std::string_view container);
 
 // A node for the value alone, given in this form.
 ValueNode add_constant(std::string_view canonical, ValueTable& table);

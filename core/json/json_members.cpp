@@ -7,14 +7,8 @@
 
 namespace tokamata::json {
 
-namespace {
-
-bool is_among(const std::vector<NameId>& names, NameId name) { return std::ranges::find(names, name) != names.end(); }
-
-}  // namespace
-
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
-  return {orders_[object.order].get(), object.next, &name_sets_[object.written], &text_sets_[object.others]};
+  return {orders_[object.order].names.get(), object.next, &name_sets_[object.written], written(object.others)};
 }
 
 ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, const Work& work) {
@@ -31,10 +25,11 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   Choice found;
   found.others = next.others;
   for (const auto& [place, length] : next.declared) {
-    const NameId name = orders_[object.order]->names[place];
+    const NameId name = orders_[object.order].names->names[place];
     found.names.push_back({sets_.spelled_name(name), name, place, length});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
+  choices_bytes_ += found.names.size() * sizeof(Choice::Name) + found.others.size() * sizeof(found.others[0]);
   return choices_.emplace(number, std::move(found)).first->second;
 }
 
@@ -57,18 +52,21 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
 ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work) {
   const Choice& next = choice(object, work);
   std::vector<ExpressionId> ways;
+  const auto begun = [&](std::uint32_t name_class) {
+    return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line}, begun_name(objects_[object], object, name_class, work), work);
+  };
   if (!next.names.empty()) {
     std::uint32_t least = ~0u;
     for (const Choice::Name& name : next.names) least = std::min(least, name.length);
     if (style_.spelling == Spelling::Any) {
-      if (line.mode == Mode::Exact) ways.push_back(other_names(object, kDeclared, "", line, work));
+      if (line.mode == Mode::Exact) ways.push_back(begun(kDeclared));
     } else {
       const auto count = static_cast<std::uint32_t>(next.names.size());
       ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least), work));
     }
   }
   if (line.mode == Mode::Exact)
-    for (const auto& [number, length] : next.others) ways.push_back(other_names(object, number, "", line, work));
+    for (const auto& [number, length] : next.others) ways.push_back(begun(number));
   return work.arena.unite(ways);
 }
 
@@ -121,14 +119,17 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
 
 JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {
   if (style_.order == PropertyOrder::Schema) {
-    const std::uint32_t ordered = orders_[object.order]->ordered;
+    const std::uint32_t ordered = orders_[object.order].names->ordered;
     object.next = std::max(object.next, std::min(name.place + 1, ordered));
     if (name.place < ordered) return object;
   }
   std::vector<NameId> written = name_sets_[object.written];
   written.insert(std::ranges::lower_bound(written, name.name), name.name);
   const auto [place, is_new] = name_set_index_.try_emplace(written, static_cast<std::uint32_t>(name_sets_.size()));
-  if (is_new) name_sets_.push_back(std::move(written));
+  if (is_new) {
+    name_sets_bytes_ += 2 * written.size() * sizeof(NameId) + 128;
+    name_sets_.push_back(std::move(written));
+  }
   object.written = place->second;
   return object;
 }
@@ -147,58 +148,194 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
 }
 
 // ---- other names ------------------------------------------------------------------------------
+//
+// A name must be none that is taken.  Mostly there are so many names that this is a question of its last byte alone:
+// texts with one beginning are more than those that are taken.  Where they may be fewer, the name is narrowed to those
+// that are left, and it is settled then: nothing needs to be counted for it any more.
 
-// `rest`, where it is known, is what may still be written of the name.
-ExpressionId JsonRules::other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line,
-                                    const Work& work, std::optional<ExpressionId> rest) {
-  const Choice& next = choice(object, work);
-  const Rule wanted{Form::Other, object, 0, name_class, record_number(record), line};
+ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& work) {
+  if (name.rest == Arena::kEmpty) return Arena::kEmpty;
+  const Choice& next = choice(wanted.subject, work);
   constexpr std::uint32_t kSpare = 4;  // bytes that tell a name from all that are taken
-  std::uint32_t length = next.length_of(name_class) + kSpare;
-  if (name_class == kDeclared)
-    for (const Choice::Name& name : next.names) length = std::max(length, 6 * name.length);
+  std::uint32_t length = next.length_of(wanted.high) + kSpare;
+  if (wanted.high == kDeclared)
+    for (const Choice::Name& declared : next.names) length = std::max(length, 6 * declared.length);
+  wanted.low = name.is_settled ? 1 : 0;
   const RuleId id = rule(wanted, length);
-  if (rest) cores_.insert_or_assign(id.value, *rest);
-  return core(id, work) == Arena::kEmpty ? Arena::kEmpty : expression(id, work);
+  made(id) = name.rest;
+  return expression(id, work);
+}
+
+JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t object_number, std::uint32_t name_class, const Work& work) {
+  if (name_class == kDeclared) {
+    std::vector<ExpressionId> names;
+    for (const Choice::Name& name : choice(object_number, work).names)
+      names.push_back(work.arena.add(*spelled_name_in_any_way(sets_.table().text(name.name)), work.budget));
+    return {work.arena.unite(names), true};
+  }
+  const auto classes = sets_.objects().name_classes(object.rest, work);
+  const ObjectFormulas::NameClass& of_name = (*classes)[name_class];
+  const Name name{work.arena.terminal(of_name.names, work.budget), of_name.is_any};
+  return checked_name(name, object, name_class, Texts::kEmpty, work);
+}
+
+// The same, settled where that is due.
+JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, const Work& work) {
+  const TextSetId declared = orders_[object.order].spelled;
+  const auto is_ample = [&](std::uint64_t taken) { return has_more(name.rest, Part::String, taken, work); };
+  if (name.is_settled || is_ample(std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(declared))) return name;
+  const std::vector<std::string> taken = taken_below(object, record);
+  if (is_ample(taken.size())) return name;
+  name.is_settled = true;
+  if (taken.empty()) return name;
+  const auto classes = sets_.objects().name_classes(object.rest, work);
+  name.rest = work.arena.terminal(sets_.without_texts((*classes)[name_class].names, taken, work), work.budget);
+  for (const char byte : texts_.string(record))
+    name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
+  return name;
+}
+
+// What may still be written of it, read anew where the arena is another one.
+JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
+  const RuleId id = rule(other, 0);  // which is there
+  if (const ExpressionId known = made(id); known != Arena::kEmpty) return {known, other.low != 0};
+  const Object object = objects_[other.subject];
+  Name name = begun_name(object, other.subject, other.high, work);
+  TextId record = Texts::kEmpty;
+  for (const char byte : texts_.string({other.record})) {
+    record = texts_.extended(record, static_cast<std::uint8_t>(byte));
+    name.rest = work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget);
+    name = checked_name(name, object, other.high, record, work);
+  }
+  made(id) = name.rest;
+  return name;
+}
+
+// The names that are taken and begin as this one does, as they are.
+std::vector<std::string> JsonRules::taken_below(const Object& object, TextId record) const {
+  std::vector<std::string> taken;
+  for (const TextSetId set : {object.others, orders_[object.order].spelled})
+    for (const std::string& name : text_sets_.strings(style_.spelling == Spelling::Plain ? text_sets_.below(set, record) : set))
+      taken.push_back(read_string(name));
+  return taken;
+}
+
+bool JsonRules::is_taken(const Object& object, TextId spelled) const {
+  return text_sets_.contains(object.others, spelled) || text_sets_.contains(orders_[object.order].spelled, spelled);
 }
 
 ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& work) {
   const Rule rule = rules_[id.value];
   const Object object = objects_[rule.subject];
-  const ExpressionId before = core(id, work);
-  const std::string record = records_[rule.record];
-  const ExpressionId rest = work.arena.derivative(before, byte, work.budget);
-  const auto is_taken = [&](const std::string& name) {
-    const std::optional<NameId> declared = sets_.table().find_name(name);
-    if (declared && is_among(orders_[object.order]->names, *declared)) return true;
-    return std::ranges::binary_search(text_sets_[object.others], name);
-  };
-  if (rest != Arena::kEmpty) return other_names(rule.subject, rule.high, record + static_cast<char>(byte), rule.line, work, rest);
-  if (byte != '"' || !work.arena.node(before).nullable) return Arena::kEmpty;
-  const std::string name = read_string(record);
-  Object after = object;
-  if (rule.high == kDeclared) {
-    const Choice& next = choice(rule.subject, work);
-    const auto found = std::ranges::find(next.names, *sets_.table().find_name(name), &Choice::Name::name);
-    Rule declared{Form::Name, rule.subject, static_cast<std::uint32_t>(found - next.names.begin()), 0,
-                  static_cast<std::uint32_t>(found->spelled.size() - 1), rule.line};
-    declared.high = declared.low + 1;
-    return derive_name(declared, byte, work);
+  const Name before = name_so_far(rule, work);
+  if (const ExpressionId rest = work.arena.derivative(before.rest, byte, work.budget); rest != Arena::kEmpty) {
+    Rule longer = rule;
+    const TextId record = texts_.extended({rule.record}, byte);
+    longer.record = record.value;
+    return other_name(longer, checked_name({rest, before.is_settled}, object, rule.high, record, work), work);
   }
-  if (is_taken(name)) return Arena::kEmpty;
-  std::vector<std::string> others = text_sets_[object.others];
-  others.insert(std::ranges::lower_bound(others, name), name);
-  after.others = texts_number(std::move(others));
-  if (style_.order == PropertyOrder::Schema) after.next = orders_[object.order]->ordered;
+  if (byte != '"' || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
+  TextId spelled{rule.record};
+  if (style_.spelling == Spelling::Any) {
+    const std::string name = read_string(texts_.string(spelled));
+    if (rule.high == kDeclared) {
+      const Choice& next = choice(rule.subject, work);
+      const auto found = std::ranges::find(next.names, *sets_.table().find_name(name), &Choice::Name::name);
+      Rule declared{Form::Name, rule.subject, static_cast<std::uint32_t>(found - next.names.begin()), 0,
+                    static_cast<std::uint32_t>(found->spelled.size() - 1), rule.line};
+      declared.high = declared.low + 1;
+      return derive_name(declared, byte, work);
+    }
+    spelled = texts_.extended(Texts::kEmpty, spelled_string(name));
+  }
+  if (is_taken(object, spelled)) return Arena::kEmpty;
+  Object after = object;
+  after.others = text_sets_.with(object.others, spelled);
+  if (style_.order == PropertyOrder::Schema) after.next = orders_[object.order].names->ordered;
   const auto classes = sets_.objects().name_classes(object.rest, work);
   return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.line, work);
 }
 
+namespace {
+
+// All texts there are.
+class AllTexts final : public TextTree {
+ public:
+  void walk(Walk& walk) const override { walk.mark(true); }
+};
+
+// The texts of a set behind their first bytes, each with a quote.
+class QuotedTree final : public TextTree {
+ public:
+  QuotedTree(const TextSets& sets, TextSetId set, std::uint32_t from) : tree_(sets, set, from) {}
+  void walk(Walk& walk) const override {
+    Quoting quoting(walk);
+    tree_.walk(quoting);
+  }
+
+ private:
+  class Quoting final : public Walk {
+   public:
+    explicit Quoting(Walk& walk) : walk_(walk) {}
+    bool enter(std::uint8_t byte) override { return walk_.enter(byte); }
+    void leave() override { walk_.leave(); }
+    void mark(bool) override {
+      if (!walk_.enter('"')) return;
+      walk_.mark(true);
+      walk_.leave();
+    }
+
+   private:
+    Walk& walk_;
+  };
+  TextSetTree tree_;
+};
+
+}  // namespace
+
+// A name in front refuses what remains, quote and all, of the names that are taken and begin as it does.
+Sketch JsonRules::name_sketch(const Rule& other, const Work& work) {
+  const Name name = name_so_far(other, work);
+  const bool is_any = is_any_name(other, work), is_plain = style_.spelling == Spelling::Plain;
+  Sketch sketch{other_in_sketch(other.subject, other.high, name.rest, Gap::None, !is_any || !is_plain, other.line.of(Mode::Sketch), work), {}, {}};
+  if (other.high == kDeclared) return sketch;
+  const Object& object = objects_[other.subject];
+  const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
+  const TextId record{other.record};
+  for (const TextSetId set : {object.others, orders_[object.order].spelled}) {
+    const TextSetId below = is_plain ? text_sets_.below(set, record) : set;
+    if (below == kNoTexts) continue;
+    if (is_plain) sketch.refused.push_back({"", std::make_shared<QuotedTree>(text_sets_, below, texts_.length(record))});
+    if (is_any || name.is_settled) continue;
+    if (is_plain)
+      sketch.doubted.push_back({"", doubts_along(below, texts_.length(record), name.rest, taken, work)});
+    else
+      sketch.doubted.push_back({"", std::make_shared<AllTexts>()});
+  }
+  return sketch;
+}
+
 // ---- other names in sketches ------------------------------------------------------------------
+
+// Masks are shared between objects that have different names, where names are without end.
+std::uint32_t JsonRules::in_sketch(std::uint32_t number, const Work& work) {
+  Object object = objects_[number];
+  if (object.others == kNoTexts) return number;
+  const auto classes = sets_.objects().name_classes(object.rest, work);
+  if (!std::ranges::all_of(*classes, &ObjectFormulas::NameClass::is_any)) return number;
+  object.others = kNoTexts;
+  return object_number(object);
+}
+
+bool JsonRules::is_any_name(const Rule& other, const Work& work) {
+  const auto classes = sets_.objects().name_classes(objects_[other.subject].rest, work);
+  return other.high != kDeclared && (*classes)[other.high].is_any;
+}
 
 // A name of some language, whatever is taken, with its quote, and what follows it.
 ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap,
                                         bool is_suspect, Line line, const Work& work) {
+  object = in_sketch(object, work);
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
@@ -211,19 +348,16 @@ ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name
 // Names that begin within a token, quotes and all.
 void JsonRules::add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work) {
   const Choice& next = choice(rule.subject, work);
-  const auto add = [&](std::uint32_t name_class, ExpressionId names) {
-    ways.push_back(other_in_sketch(rule.subject, name_class, names, Gap::Line, true, rule.line, work));
-    const ExpressionId inside = other_in_sketch(rule.subject, name_class, names, Gap::None, true, rule.line, work);
-    ways.push_back(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
+  const auto add = [&](std::uint32_t name_class, const Name& name) {
+    if (name.rest == Arena::kEmpty) return;
+    const bool is_suspect = !name.is_settled && rule.line.mode == Mode::Sketch;
+    const auto add_way = [&](ExpressionId way) { ways.push_back(is_suspect ? suspect_from(way, work) : way); };
+    add_way(other_in_sketch(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
+    const ExpressionId inside = other_in_sketch(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
+    add_way(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
-  if (style_.spelling == Spelling::Any && !next.names.empty()) {
-    const RuleId exact = this->rule({Form::Other, rule.subject, 0, kDeclared, record_number(""), rule.line.of(Mode::Exact)}, 0);
-    add(kDeclared, core(exact, work));
-  }
-  for (const auto& [number, length] : next.others) {
-    const RuleId exact = this->rule({Form::Other, rule.subject, 0, number, record_number(""), rule.line.of(Mode::Exact)}, length);
-    if (const ExpressionId names = core(exact, work); names != Arena::kEmpty) add(number, names);
-  }
+  if (style_.spelling == Spelling::Any && !next.names.empty()) add(kDeclared, begun_name(objects_[rule.subject], rule.subject, kDeclared, work));
+  for (const auto& [number, length] : next.others) add(number, begun_name(objects_[rule.subject], rule.subject, number, work));
 }
 
 // What follows another name, which is not said to be written.
@@ -238,7 +372,7 @@ ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
       add(sets_.objects().branches(object.rest, name.name, work), after_declared(object, name));
   } else {
     Object rest = object;
-    if (style_.order == PropertyOrder::Schema) rest.next = orders_[object.order]->ordered;
+    if (style_.order == PropertyOrder::Schema) rest.next = orders_[object.order].names->ordered;
     const auto classes = sets_.objects().name_classes(object.rest, work);
     add(sets_.objects().branches(object.rest, (*classes)[rule.high], work), rest);
   }

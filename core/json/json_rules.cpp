@@ -15,67 +15,71 @@ constexpr ByteSet byte_set_of(std::string_view bytes) {
   return set;
 }
 
-constexpr std::uint32_t kNothing = 0;  // the empty record, the empty set of texts or names
-
 }  // namespace
 
 // ---- numbers of things ------------------------------------------------------------------------
 
-std::size_t JsonRules::RuleHash::operator()(const Rule& rule) const {
+std::uint64_t JsonRules::hash_of(const Rule& rule) {
   std::uint64_t hash = static_cast<std::uint64_t>(rule.form) + 1;
   for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)})
     hash = mix(hash, part);
   return hash;
 }
 
-RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
-  Rule wanted = given;
-  if (!layout_.has_depth()) wanted.line.indent = {};
-  const auto [place, is_new] = rule_index_.try_emplace(wanted, static_cast<std::uint32_t>(rules_.size()));
-  if (is_new) {
-    rules_.push_back(wanted);
-    const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
-    const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
-    abouts_.push_back({1, spelled, waits, wanted.line.mode == Mode::Suspect, keeps});
-  }
-  return {place->second};
-}
-
 namespace {
 
-template <class T, class Index>
-std::uint32_t number_in(std::vector<T>& all, Index& index, std::uint64_t hash, const T& wanted) {
-  std::vector<std::uint32_t>& same_hash = index[hash];
-  for (const std::uint32_t number : same_hash)
-    if (all[number] == wanted) return number;
-  same_hash.push_back(static_cast<std::uint32_t>(all.size()));
+// The number of a thing among all of its sort.
+template <class T, class HashOf>
+std::uint32_t number_in(std::vector<T>& all, NumberTable& index, const T& wanted, HashOf&& hash_of) {
+  const std::uint64_t hash = hash_of(wanted);
+  if (const auto known = index.find(hash, [&](std::uint32_t number) { return all[number] == wanted; })) return *known;
+  const auto number = static_cast<std::uint32_t>(all.size());
   all.push_back(wanted);
-  return same_hash.back();
+  index.add(number, hash, [&](std::uint32_t other) { return hash_of(all[other]); });
+  return number;
 }
 
 }  // namespace
 
+RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
+  Rule wanted = given;
+  if (!layout_.has_depth()) wanted.line.indent = {};
+  const RuleId found{number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
+  if (found.value == abouts_.size()) {
+    const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
+    const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
+    abouts_.push_back({1, spelled, waits, wanted.line.mode == Mode::Suspect, keeps});
+  }
+  return found;
+}
+
 std::uint32_t JsonRules::array_number(const Array& array) {
-  return number_in(arrays_, array_index_, (std::uint64_t{array.rest.value} << 32) | array.seen, array);
+  return number_in(arrays_, array_index_, array, [](const Array& a) { return mix(mix(1, a.rest.value), a.seen.value); });
 }
 
 std::uint32_t JsonRules::object_number(const Object& object) {
-  const std::uint64_t hash = ((std::uint64_t{object.rest.value} << 32) | object.next) ^
-                             (std::uint64_t{object.written} * 0x9e3779b97f4a7c15ull) ^ (std::uint64_t{object.others} << 17) ^
-                             (std::uint64_t{object.order} << 48);
-  return number_in(objects_, object_index_, hash, object);
+  return number_in(objects_, object_index_, object, [](const Object& o) {
+    return mix(mix(mix(mix(mix(1, o.rest.value), o.order), o.next), o.written), o.others.value);
+  });
 }
 
-std::uint32_t JsonRules::texts_number(std::vector<std::string> sorted) {
-  const auto [place, is_new] = text_set_index_.try_emplace(sorted, static_cast<std::uint32_t>(text_sets_.size()));
-  if (is_new) text_sets_.push_back(std::move(sorted));
+std::uint32_t JsonRules::order_number(const ValueSets::Order& order) {
+  const auto [place, is_new] = order_index_.try_emplace(order.get(), static_cast<std::uint32_t>(orders_.size()));
+  if (is_new) {
+    TextSetId spelled;
+    for (const NameId name : order->names) {
+      std::string_view text = sets_.spelled_name(name);
+      text.remove_suffix(1);  // its quote
+      spelled = text_sets_.with(spelled, texts_.extended(Texts::kEmpty, text));
+    }
+    orders_.push_back({order, spelled});
+  }
   return place->second;
 }
 
-std::uint32_t JsonRules::record_number(const std::string& text) {
-  const auto [place, is_new] = record_index_.try_emplace(text, static_cast<std::uint32_t>(records_.size()));
-  if (is_new) records_.push_back(text);
-  return place->second;
+ExpressionId& JsonRules::made(RuleId rule) {
+  if (rule.value >= made_.size()) made_.resize(rules_.size(), Arena::kEmpty);
+  return made_[rule.value];
 }
 
 // ---- the whole --------------------------------------------------------------------------------
@@ -109,8 +113,6 @@ ByteSet JsonRuleSet::told_apart() const { return table_->told_apart(); }
 
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
     : Rules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
-  record_number("");
-  texts_number({});
   name_sets_.emplace_back();
   name_set_index_.emplace(std::vector<NameId>(), 0);
 }
@@ -139,7 +141,11 @@ ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
   const Rule rule = rules_[id.value];
   switch (rule.form) {
     case Form::Other: return ByteSet::range(0, 0xFF);
-    case Form::Recorded: return arena.leaf_bytes(core(id, work), budget).value_or(ByteSet::range(0, 0xFF));
+    case Form::Recorded: {
+      const ExpressionId rest = element_so_far(rule, work).rest;
+      if (arena.node(rest).nullable) return ByteSet::range(0, 0xFF);
+      return arena.leaf_bytes(rest, budget).value_or(ByteSet::range(0, 0xFF));
+    }
     case Form::Name: {
       ByteSet bytes;
       const Choice& names = choice(rule.subject, work);
@@ -178,14 +184,13 @@ RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
 }
 
 ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
-  if (const auto known = expanded_.find(id.value); known != expanded_.end()) return known->second;
+  if (const ExpressionId known = made(id); known != Arena::kEmpty) return known;
   const Rule rule = rules_[id.value];
   const ExpressionId result = rule.form == Form::Value      ? expand_value(rule, work)
                               : rule.form == Form::Elements ? expand_elements(rule, work)
                               : rule.form == Form::Members  ? expand_members(rule, work)
                                                             : expand_after(rule, work);
-  expanded_.emplace(id.value, result);
-  return result;
+  return made(id) = result;
 }
 
 // ---- sketches ---------------------------------------------------------------------------------
@@ -196,10 +201,22 @@ ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
   if (rule.line.mode != Mode::Exact) return expression(id, work);
   const Line line = rule.line.of(Mode::Sketch);
   // Of a name behind its quote, and of an element that is begun, nobody knows here where they began.
-  if (rule.form == Form::Other) return other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, true, line, work);
-  if (rule.form == Form::Recorded)
-    return arena.concatenate(arena.sketched(core(id, work), budget), suspect_from(elements(rule.subject, false, line, work), work));
+  if (rule.form == Form::Other) {
+    const Name name = name_so_far(rule, work);
+    const ExpressionId other = other_in_sketch(rule.subject, rule.high, name.rest, Gap::None, true, line, work);
+    return name.is_settled ? other : suspect_from(other, work);
+  }
+  if (rule.form == Form::Recorded) {
+    const Array array = arrays_[rule.subject];
+    const ExpressionId further = elements(array_number({array.rest, {}}), false, line, work);
+    const Element begun = element_so_far(rule, work);
+    const ExpressionId element = arena.sketched(begun.rest, budget);
+    if (!begun.is_settled) return suspect_from(arena.concatenate(element, further), work);
+    return arena.concatenate(element, suspect_from(further, work));
+  }
   rule.line = line;
+  if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}});
+  if (rule.form == Form::Members || rule.form == Form::Name) rule.subject = in_sketch(rule.subject, work);
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
 
@@ -208,38 +225,22 @@ std::vector<Sketch> JsonRules::sketches(RuleId id, Arena& arena, Budget& budget)
   const Work work{arena, budget};
   const Rule rule = rules_[id.value];
   const Line line = rule.line.of(Mode::Sketch);
-  if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) {
-    std::vector<Sketch> found = arena.sketches(core(id, work), budget);
-    const ExpressionId further = suspect_from(elements(rule.subject, false, line, work), work);
-    for (Sketch& sketch : found) sketch.expression = arena.concatenate(sketch.expression, further);
-    return found;
-  }
-  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) {
-    const bool is_suspect = style_.spelling == Spelling::Any;  // what is taken has many spellings
-    const ExpressionId other = other_in_sketch(rule.subject, rule.high, core(id, work), Gap::None, is_suspect, line, work);
-    return {{other, is_suspect ? std::vector<std::string>() : taken_rests(rule)}};
-  }
-  if (rule.line.mode == Mode::Exact && rule.form == Form::Members) return arena.sketches(expanded(id, work), budget);
-  return {{sketched(id, arena, budget)}};
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) return recorded_sketches(rule, work);
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {name_sketch(rule, work)};
+  if (rule.line.mode == Mode::Exact && is_opened_for_sketches(rule))
+    return arena.sketches(expanded(id, work), budget);
+  return {{sketched(id, arena, budget), {}, {}}};
+}
+
+// What stands in front of them keeps or refuses what was written.
+bool JsonRules::is_opened_for_sketches(const Rule& rule) {
+  return rule.form == Form::Members || (rule.form == Form::Elements && sets_.arrays().tells_equal(arrays_[rule.subject].rest));
 }
 
 std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget& budget) {
   const Form form = rules_[id.value].form;
   if (form == Form::Name || form == Form::Other || form == Form::Recorded) return std::nullopt;
   return expanded(id, {arena, budget});
-}
-
-// What remains, quote and all, of the names that are taken and begin as this one does.
-std::vector<std::string> JsonRules::taken_rests(const Rule& other) {
-  const Object& object = objects_[other.subject];
-  const std::string& record = records_[other.record];
-  std::vector<std::string> rests;
-  const auto add = [&](std::string_view spelled) {
-    if (spelled.starts_with(record)) rests.emplace_back(spelled.substr(record.size()));
-  };
-  for (const NameId name : orders_[object.order]->names) add(sets_.spelled_name(name));
-  for (const std::string& name : text_sets_[object.others]) add(spelled_string(name) + '"');
-  return rests;
 }
 
 // ---- values -----------------------------------------------------------------------------------
@@ -270,13 +271,10 @@ ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
   if (parts.strings != Arena::kEmpty) add(quoted(parts.strings, work));
   if (parts.numbers != Arena::kEmpty) add(arena.terminal(parts.numbers, work.budget));
   if (sets_.arrays().some_length(parts.arrays, work)) {
-    const std::uint32_t array = array_number({parts.arrays, kNothing});
-    const ExpressionId inside = elements(array, true, rule.line.deeper(), work);
+    const ExpressionId inside = elements(array_number({parts.arrays, {}}), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("[", work), inside));
   }
-  const ValueSets::Order order = sets_.order(set);
-  Object object{parts.objects, static_cast<std::uint32_t>(orders_.size()), 0, kNothing, kNothing};
-  orders_.push_back(order);
+  const Object object{parts.objects, order_number(sets_.order(set)), 0, 0, {}};
   if (sets_.objects().some_length(parts.objects, room(object), work)) {
     const ExpressionId inside = members(object_number(object), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("{", work), inside));
@@ -291,158 +289,23 @@ ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const
   return layout_.behind(is_empty ? Gap::None : Gap::Line, indent.outer(), end, work);
 }
 
-// ---- arrays -----------------------------------------------------------------------------------
-
-ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Line line, const Work& work) {
-  const auto length = sets_.arrays().some_length(arrays_[array].rest, text_sets_[arrays_[array].seen], work);
-  const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
-  return expression(rule({Form::Elements, array, is_first, 0, 0, line}, spelled), work);
-}
-
-ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
-  const Array array = arrays_[rule.subject];
-  const bool is_first = rule.low != 0;
-  Arena& arena = work.arena;
-  ArrayFormulas& arrays = sets_.arrays();
-  std::vector<ExpressionId> ways;
-  if (arrays.accepts(array.rest)) ways.push_back(closed(']', rule.line.indent, is_first, work));
-  std::vector<ExpressionId> next;
-  const bool is_exact = rule.line.mode == Mode::Exact;
-  const auto add = [&](SetId set, ArrayId left, std::uint32_t seen) {
-    if (sets_.lives(set, work) && arrays.some_length(left, text_sets_[seen], work))
-      next.push_back(arena.concatenate(value(set, Gap::Line, rule.line, work), elements(array_number({left, seen}), false, rule.line, work)));
-  };
-  for (const auto branches = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *branches) {
-    if (!arrays.tells_equal(way.rest)) {
-      add(way.value, way.rest, kNothing);
-      continue;
-    }
-    if (!is_exact && arrays.wants_equal(way.rest)) {
-      next.push_back(elements_in_doubt(way, array.seen, rule.line, work));
-      continue;
-    }
-    // An element like none before it, or like one of them.
-    const std::vector<std::string> seen = text_sets_[array.seen];
-    const SetId fresh = arrays.fresh(way, seen, work);
-    if (sets_.lives(fresh, work)) {
-      const ExpressionId element = value(fresh, Gap::Line, rule.line, work);
-      const Array rest{way.rest, array.seen};
-      if (is_exact) {
-        next.push_back(recorded(rest, fresh, element, "", rule.line, work));
-      } else {
-        const ExpressionId further = elements(array_number(rest), false, rule.line, work);
-        next.push_back(arena.concatenate(element, rule.line.mode == Mode::Sketch ? suspect_from(further, work) : further));
-      }
-    }
-    const ArrayId equal = arrays.with_equal(way.rest);
-    if (equal == Formulas<ArrayTag>::kFalse) continue;
-    std::vector<SetId> known;
-    for (const std::string& one : seen) known.push_back(sets_.constant(one));
-    add(sets_.all({way.value, sets_.any(std::move(known))}), equal, kNothing);
-  }
-  const ExpressionId more = arena.unite(next);
-  ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
-  return arena.unite(ways);
-}
-
-// In a sketch nobody knows all elements that were there, nor whether this one is like one of them: it is suspect, and so is
-// all behind it.
-ExpressionId JsonRules::elements_in_doubt(const Branch<ArrayTag>& way, std::uint32_t seen, Line line, const Work& work) {
-  Arena& arena = work.arena;
-  const Line doubt = line.of(Mode::Suspect);
-  std::vector<ExpressionId> further{elements(array_number({way.rest, seen}), false, doubt, work)};
-  if (const ArrayId equal = sets_.arrays().with_equal(way.rest); equal != Formulas<ArrayTag>::kFalse)
-    further.push_back(elements(array_number({equal, kNothing}), false, doubt, work));
-  const ExpressionId all = arena.concatenate(value(way.value, Gap::Line, doubt, work), arena.unite(further));
-  return line.mode == Mode::Sketch ? arena.concatenate(all, arena.commit(kSuspect)) : all;
-}
-
-// ---- elements that must differ ----------------------------------------------------------------
-
-// `core` is what may still be written of the element; where that may be nothing, the array goes on.
-ExpressionId JsonRules::recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Line line,
-                                 const Work& work) {
-  std::vector<ExpressionId> ways;
-  if (work.arena.node(core).nullable) ways.push_back(after_recorded(rest, record, line, work));
-  if (core != Arena::kEpsilon) {
-    const auto left = sets_.arrays().some_length(rest.rest, work);
-    const std::uint32_t spelled =
-        capped_sum(work.arena.node(core).spelled, left ? std::uint64_t{*left} + 1 : ExpressionNode::kUnspelled);
-    const RuleId id = rule({Form::Recorded, array_number(rest), 0, set.value, record_number(record), line}, spelled);
-    cores_.insert_or_assign(id.value, core);
-    ways.push_back(expression(id, work));
-  }
-  return work.arena.unite(ways);
-}
-
-ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work& work) {
-  const Rule rule = rules_[id.value];
-  const ExpressionId rest = work.arena.settled(work.arena.derivative(core(id, work), byte, work.budget));
-  if (rest == Arena::kEmpty) return Arena::kEmpty;
-  const std::string record = records_[rule.record] + static_cast<char>(byte);
-  return recorded(arrays_[rule.subject], {rule.high}, rest, record, rule.line, work);
-}
-
-ExpressionId JsonRules::after_recorded(Array rest, const std::string& record, Line line, const Work& work) {
-  std::vector<std::string> seen = text_sets_[rest.seen];
-  const std::string element = canonical_value(record);
-  const auto place = std::ranges::lower_bound(seen, element);
-  if (place != seen.end() && *place == element) return Arena::kEmpty;
-  seen.insert(place, element);
-  const std::uint32_t array = array_number({rest.rest, texts_number(std::move(seen))});
-  if (const std::uint8_t width = layout_.waits(line.indent) ? width_of_indents(record, line.indent.depth) : std::uint8_t{0}) {
-    line.indent.width = width;
-    return work.arena.concatenate(elements(array, false, line, work), work.arena.commit(width));
-  }
-  return elements(array, false, line, work);
-}
-
-// What may still be written of what is kept, read anew where the arena is another one.
-ExpressionId JsonRules::core(RuleId id, const Work& work) {
-  if (const auto known = cores_.find(id.value); known != cores_.end()) return known->second;
-  const Rule rule = rules_[id.value];
-  ExpressionId rest;
-  if (rule.form == Form::Recorded) {
-    Line at_first = rule.line;
-    if (layout_.has_depth() && width_of_indents(records_[rule.record], rule.line.indent.depth) != Indent::kOpen)
-      at_first.indent.width = Indent::kOpen;
-    rest = value({rule.high}, Gap::Line, at_first, work);
-  } else if (rule.high == kDeclared) {
-    std::vector<ExpressionId> names;
-    for (const Choice::Name& name : choice(rule.subject, work).names)
-      names.push_back(work.arena.add(*spelled_name_in_any_way(sets_.table().text(name.name)), work.budget));
-    rest = work.arena.unite(names);
-  } else {
-    const Object object = objects_[rule.subject];
-    const auto classes = sets_.objects().name_classes(object.rest, work);
-    rest = (*classes)[rule.high].names;
-    if (!(*classes)[rule.high].is_any) {  // otherwise names are without end, and there is always one that is not taken
-      std::vector<std::string> taken = text_sets_[object.others];
-      for (const NameId name : orders_[object.order]->names) taken.push_back(sets_.table().text(name));
-      rest = sets_.without_texts(rest, taken, work);
-    }
-    rest = work.arena.terminal(rest, work.budget);
-  }
-  for (const char byte : std::string(records_[rule.record])) rest = work.arena.settled(work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget));
-  cores_.emplace(id.value, rest);
-  return rest;
-}
-
 // ---- memory -----------------------------------------------------------------------------------
 
 void JsonRules::forget_expressions() {
-  expanded_.clear();
-  cores_.clear();
+  std::ranges::fill(made_, Arena::kEmpty);
+  ended_.reset();
+  values_left_.clear();
   sets_.forget_expressions();
   layout_.forget_expressions();
 }
 
 std::size_t JsonRules::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;
-  std::size_t bytes = sets_.memory_bytes() + rules_.size() * (sizeof(Rule) + sizeof(About) + 3 * kMapEntry) +
-                      (arrays_.size() + objects_.size()) * (sizeof(Object) + 2 * kMapEntry) + choices_.size() * 4 * kMapEntry;
-  bytes += records_.size() * 3 * kMapEntry + text_sets_.size() * 4 * kMapEntry + name_sets_.size() * 3 * kMapEntry;
-  return bytes;
+  return sets_.memory_bytes() + rules_.capacity() * sizeof(Rule) + abouts_.capacity() * sizeof(About) +
+         made_.capacity() * sizeof(ExpressionId) + arrays_.capacity() * sizeof(Array) + objects_.capacity() * sizeof(Object) +
+         rule_index_.memory_bytes() + array_index_.memory_bytes() + object_index_.memory_bytes() + texts_.memory_bytes() +
+         text_sets_.memory_bytes() + choices_.size() * kMapEntry + choices_bytes_ + orders_.size() * 2 * kMapEntry +
+         name_sets_bytes_ + (values_left_.size() + objects_with_.size()) * kMapEntry + objects_with_bytes_;
 }
 
 }  // namespace tokamata::json

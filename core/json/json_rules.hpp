@@ -13,7 +13,8 @@
 //
 // Problem.  That names differ, and elements that must, is more than a push-down automaton can say: the states carry
 // what was written.  So every prefix of such a name, and of such an element, is a state of its own; all else is
-// told by what is still to be fulfilled alone.
+// told by what is still to be fulfilled alone.  What was written is a set of texts and a text under way, which states
+// name by their numbers (texts.hpp); that an element can still become one that differs: json_elements.cpp.
 // Sketches (expression/rules.hpp) forget what was written within the token at hand: a name or an element that is begun
 // in it may be one that was there before, and behind its end all is suspect.
 // White space and indents: layout.hpp.
@@ -24,9 +25,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "json/layout.hpp"
+#include "json/texts.hpp"
 #include "json/value_sets.hpp"
 
 namespace tokamata::json {
@@ -83,18 +86,17 @@ class JsonRules : public Rules {
     Form form;
     std::uint32_t subject;    // Value: set; Elements, Recorded: array; Members, Name, Other: object
     std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
+                              // Other: whether it is settled; Recorded: that, and what it begins as
     std::uint32_t high = 0;   // Other: class; Recorded: set of the element
-    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: what was written
+    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: the text so far
     Line line;
     bool operator==(const Rule&) const = default;
   };
-  struct RuleHash {
-    std::size_t operator()(const Rule& rule) const;
-  };
-  // An array under way: what remains, and the elements so far where they must differ (sorted, canonical).
+  static std::uint64_t hash_of(const Rule& rule);
+  // An array under way: what remains, and the elements so far, in canonical form, where they must differ.
   struct Array {
     ArrayId rest;
-    std::uint32_t seen;  // of texts_sets_
+    TextSetId seen;
     bool operator==(const Array&) const = default;
   };
   struct Object {
@@ -102,8 +104,12 @@ class JsonRules : public Rules {
     std::uint32_t order;    // of orders_
     std::uint32_t next;     // names before it do not come any more
     std::uint32_t written;  // of name_sets_
-    std::uint32_t others;   // of texts_sets_
+    TextSetId others;       // names that are not declared, in plain spelling
     bool operator==(const Object&) const = default;
+  };
+  struct Order {
+    ValueSets::Order names;
+    TextSetId spelled;
   };
   // The names that may come next, as they are spelled, sorted; how much text follows each at least.
   struct Choice {
@@ -132,45 +138,107 @@ class JsonRules : public Rules {
   RuleId rule(const Rule& rule, std::uint32_t spelled);
   ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
   ExpressionId expanded(RuleId rule, const Work& work);
+  bool is_opened_for_sketches(const Rule& rule);
   ExpressionId expand_value(const Rule& rule, const Work& work);
-  ExpressionId expand_elements(const Rule& rule, const Work& work);
-  ExpressionId expand_members(const Rule& rule, const Work& work);
   ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
   ExpressionId after_name_of(const Rule& rule, std::size_t place, const Work& work);
   ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
-  ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
 
   ExpressionId quoted(ExpressionId strings, const Work& work) const;
   ExpressionId value(SetId set, Gap gap, Line line, const Work& work);
-  ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
-  ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
-  ExpressionId names(std::uint32_t object, Line line, const Work& work);
-  ExpressionId other_names(std::uint32_t object, std::uint32_t name_class, const std::string& record, Line line, const Work& work,
-                           std::optional<ExpressionId> rest = std::nullopt);
-  ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
-  Object after_declared(Object object, const Choice::Name& name);
-  void add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
-  ExpressionId elements_in_doubt(const Branch<ArrayTag>& way, std::uint32_t seen, Line line, const Work& work);
-  ExpressionId recorded(Array rest, SetId set, ExpressionId core, const std::string& record, Line line,
-                        const Work& work);
-  ExpressionId after_recorded(Array rest, const std::string& record, Line line, const Work& work);
-  ExpressionId core(RuleId rule, const Work& work);
-  std::vector<std::string> taken_rests(const Rule& other);
-  ExpressionId other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_suspect,
-                               Line line, const Work& work);
-  ExpressionId expand_after(const Rule& rule, const Work& work);
+  ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);
   // From here on all is suspect, to the end of the text.
   ExpressionId suspect_from(ExpressionId expression, const Work& work) const {
     return work.arena.concatenate(work.arena.commit(kSuspect), expression);
   }
+
+  // ---- members: json_members.cpp ----
+  // What may still be written of a name, and whether nothing that is taken stands in its way any more.
+  struct Name {
+    ExpressionId rest;
+    bool is_settled;
+  };
+  ExpressionId expand_members(const Rule& rule, const Work& work);
+  ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
+  ExpressionId names(std::uint32_t object, Line line, const Work& work);
+  ExpressionId other_name(Rule wanted, const Name& name, const Work& work);
+  Name begun_name(const Object& object, std::uint32_t object_number, std::uint32_t name_class, const Work& work);
+  Name checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, const Work& work);
+  Name name_so_far(const Rule& other, const Work& work);
+  std::vector<std::string> taken_below(const Object& object, TextId record) const;
+  bool is_taken(const Object& object, TextId spelled) const;
+  bool is_any_name(const Rule& other, const Work& work);
+  std::uint32_t in_sketch(std::uint32_t object, const Work& work);
+  ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
+  Object after_declared(Object object, const Choice::Name& name);
+  void add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
+  ExpressionId other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_suspect,
+                               Line line, const Work& work);
+  Sketch name_sketch(const Rule& other, const Work& work);
+  ExpressionId expand_after(const Rule& rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;
-  ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);
+
+  // ---- elements: json_elements.cpp ----
+  // What an element begins as.
+  enum class Part : std::uint32_t { Blank, String, Number, Word, Container };
+  // What may still be written of an element, of which set it is, what it is, and whether nothing seen stands in its way
+  // any more.
+  struct Element {
+    ExpressionId rest;
+    SetId set;
+    Part part;
+    bool is_settled;
+  };
+  class DoubtTree;
+  ExpressionId expand_elements(const Rule& rule, const Work& work);
+  ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
+  ExpressionId element_in_sketch(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work);
+  ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
+  ExpressionId recorded(std::uint32_t array, const Element& element, TextId record, Line line, const Work& work);
+  ExpressionId after_recorded(RuleId rule, const Work& work);
+  Element element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line, const Work& work);
+  Element element_so_far(const Rule& recorded, const Work& work);
+  ExpressionId rest_of_element(SetId set, std::string_view text, Line line, const Work& work);
+  static Part part_behind(Part part, std::uint8_t byte);
+  bool ends_in_exponent(TextId record) const;
+  bool is_of_all_strings(SetId set, const Work& work);
+  std::vector<Sketch> recorded_sketches(const Rule& rule, const Work& work);
+
+  // ---- elements that one under way may become equal to: like_elements.cpp ----
+  struct Like {
+    std::vector<TextSetId> sets;
+    std::vector<TextId> texts;
+  };
+  // Those seen that a text may become equal to, and perhaps others.
+  Like like(TextSetId seen, std::string_view begun) const;
+  Like like_number(TextSetId seen, std::string_view begun) const;
+  Like like_container(TextSetId seen, std::string_view begun) const;
+  std::uint64_t size(const Like& like) const;
+  std::vector<std::string> strings(const Like& like) const;
+  void note_members(TextId element);
+
+  // ---- how many texts and values there are: values_left.cpp ----
+  // Whether more values than so many can still be written.  Where that is not known to be so, it is denied.
+  bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
+  std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);
+  std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
+  // The texts of a set behind their first bytes, to be marked where that is so no more.
+  class DoubtsAlong;
+  std::shared_ptr<const TextTree> doubts_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work);
+  // Whether that stays so to the very end of the outermost container.
+  bool is_endless(ExpressionId rest, const Work& work);
+  bool is_endless(const Rule& rule, const Work& work);
+  bool takes_names_for_ever(const Object& object, const Work& work);
+
+  // What a rule stands for, or what may still be written of what it keeps; kEmpty, which none stands for, where that is
+  // not known.
+  ExpressionId& made(RuleId rule);
 
   std::uint32_t array_number(const Array& array);
   std::uint32_t object_number(const Object& object);
-  std::uint32_t texts_number(std::vector<std::string> sorted);
-  std::uint32_t record_number(const std::string& text);
+  std::uint32_t order_number(const ValueSets::Order& order);
+  WrittenTexts written(TextSetId set) const { return {&text_sets_, set, nullptr}; }
 
   ValueNode root_;
   Style style_;
@@ -179,19 +247,26 @@ class JsonRules : public Rules {
   std::vector<std::string_view> strings_;
   std::vector<Rule> rules_;
   std::vector<About> abouts_;
-  std::unordered_map<Rule, std::uint32_t, RuleHash> rule_index_;
-  std::unordered_map<std::uint32_t, ExpressionId> expanded_, cores_;  // by rule
+  NumberTable rule_index_, array_index_, object_index_;
+  std::vector<ExpressionId> made_;  // by rule
   std::vector<Array> arrays_;
   std::vector<Object> objects_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> array_index_, object_index_;
   std::unordered_map<std::uint32_t, Choice> choices_;  // by object
-  std::vector<ValueSets::Order> orders_;
+  std::vector<Order> orders_;
+  std::unordered_map<const NameOrder*, std::uint32_t> order_index_;
   std::vector<std::vector<NameId>> name_sets_;
   std::map<std::vector<NameId>, std::uint32_t> name_set_index_;
-  std::vector<std::vector<std::string>> text_sets_;
-  std::map<std::vector<std::string>, std::uint32_t> text_set_index_;
-  std::vector<std::string> records_;
-  std::unordered_map<std::string, std::uint32_t> record_index_;
+  std::size_t choices_bytes_ = 0, name_sets_bytes_ = 0;
+  Texts texts_;  // names and elements, under way and written
+  TextSets text_sets_{texts_};
+  std::unordered_map<std::uint32_t, std::vector<TextId>> objects_with_;  // elements, by the text of a member
+  std::unordered_set<std::uint32_t> noted_;  // elements that are in it
+  std::size_t objects_with_bytes_ = 0;
+  struct Counted {
+    std::uint64_t found = 0, most = 0;
+  };
+  std::unordered_map<std::uint64_t, Counted> values_left_;  // by what may still be written, and part
+  std::optional<std::pair<RuleId, ExpressionId>> ended_;    // the element that ended last, and what follows it
 };
 
 }  // namespace tokamata::json

@@ -9,6 +9,8 @@
 
 namespace tokamata::json {
 
+constexpr bool is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+
 // Between the quotes: one code point, and all strings.
 const ExpressionPtr& code_point_texts(bool any_spelling);
 const ExpressionPtr& string_texts(bool any_spelling);

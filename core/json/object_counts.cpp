@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "json/leaves.hpp"
 #include "json/object_formulas.hpp"
 #include "json/value_sets.hpp"
 
@@ -65,8 +66,7 @@ void ObjectFormulas::visit_members(ObjectId conditioned_formula, std::uint64_t m
 }
 
 std::uint64_t ObjectFormulas::count(ObjectId f, const NameOrder& order, std::uint64_t most, const Work& work) {
-  static const std::vector<std::string> none;
-  Room room{&order, 0, nullptr, &none};
+  Room room{&order, 0, nullptr, {}};
   if (most == 0 || !some_length(f, room, work)) return 0;
   Tally tally{{{f, 1}}, most};
   for (const NameId name : order.names) {
@@ -87,9 +87,9 @@ std::uint64_t ObjectFormulas::count(ObjectId f, const NameOrder& order, std::uin
       if (is_possible) return most;
       continue;
     }
-    room.other_names = &taken;
+    room.other_names.listed = &taken;
     for (const std::string& name : *names) {
-      taken.insert(std::ranges::lower_bound(taken, name), name);
+      taken.push_back(spelled_string(name));
       count_name(tally, room, after, work);
       if (tally.is_enough) return most;
     }

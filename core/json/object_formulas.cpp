@@ -253,11 +253,14 @@ ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work&
   return name_classes_.emplace(f.value, std::make_shared<const std::vector<NameClass>>(std::move(classes))).first->second;
 }
 
-void ObjectFormulas::forget_expressions() { name_classes_.clear(); }
+void ObjectFormulas::forget_expressions() {
+  name_classes_.clear();
+  names_counted_.clear();
+}
 
 std::size_t ObjectFormulas::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;
-  return atoms_bytes_ + formulas_.memory_bytes() + (branches_.size() + name_classes_.size() + is_in_.size()) * 2 * kMapEntry;
+  return atoms_bytes_ + formulas_.memory_bytes() + (branches_.size() + name_classes_.size() + names_counted_.size() + is_in_.size()) * 2 * kMapEntry;
 }
 
 }  // namespace tokamata::json

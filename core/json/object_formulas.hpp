@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "json/branches.hpp"
+#include "json/texts.hpp"
 #include "json/value_table.hpp"
 
 namespace tokamata::json {
@@ -55,7 +56,7 @@ class ObjectFormulas {
     const NameOrder* order;
     std::uint32_t next;                   // those before it do not come any more
     const std::vector<NameId>* written;   // sorted; nor do these
-    const std::vector<std::string>* other_names;  // that were written, sorted
+    WrittenTexts other_names;             // that were written, as they are spelled plainly
   };
   // Bytes of some way to end the object, comma, quotes and colon counted for each member; nothing where there is
   // none.
@@ -124,7 +125,14 @@ class ObjectFormulas {
   std::optional<std::string> name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
                                        const Work& work);
 
+  bool has_name_left(const NameClass& other, const Room& room, const Work& work);
+  struct NamesCounted {
+    std::uint64_t found = 0, most = 0;
+  };
+  std::uint64_t most_names(ExpressionId names, std::uint64_t most, const Work& work);
+
   ValueSets& sets_;
+  std::unordered_map<std::uint32_t, NamesCounted> names_counted_;  // by what they may be
   Formulas<ObjectTag> formulas_;
   std::vector<Atom> atoms_;
   std::size_t atoms_bytes_ = 0;

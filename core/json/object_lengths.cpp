@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <queue>
 
@@ -106,7 +107,7 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
 void ObjectFormulas::add_others(ObjectId f, const Room& room, const Room& after, Next& result, const Work& work) {
   const NameClasses classes = name_classes(f, work);
   for (std::uint32_t number = 0; number < classes->size(); ++number) {
-    if (!name_left((*classes)[number], room, {}, work)) continue;
+    if (!has_name_left((*classes)[number], room, work)) continue;
     std::optional<std::uint32_t> least;
     for (const auto ways = branches(f, (*classes)[number], work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
@@ -146,12 +147,27 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
 std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
                                                      const Work& work) {
   if (other.is_any) return "";
-  std::vector<std::string> taken = *room.other_names;
-  taken.insert(taken.end(), further.begin(), further.end());
+  std::vector<std::string> taken = further;
+  for (const std::string& name : room.other_names.strings()) taken.push_back(sets_.read_name(name));
   for (const NameId name : room.order->names) taken.push_back(sets_.table().text(name));
   const std::optional<std::string> text = work.arena.some_text(sets_.without_texts(other.names, taken, work), work.budget);
   if (!text) return std::nullopt;
   return sets_.read_name(*text);
+}
+
+bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, const Work& work) {
+  if (other.is_any) return true;
+  const std::uint64_t taken = room.other_names.size() + room.order->names.size();
+  const ExpressionId plain = sets_.plain_texts(other.names, work);
+  const std::uint64_t most = std::bit_ceil(taken + 1);  // so that it is not counted for every name
+  return most_names(plain, most, work) > taken || name_left(other, room, {}, work);
+}
+
+// The number of texts, counted no further than `most`, and kept.
+std::uint64_t ObjectFormulas::most_names(ExpressionId names, std::uint64_t most, const Work& work) {
+  NamesCounted& known = names_counted_[names.value];
+  if (known.most < most) known = {work.arena.count_texts(names, most, work.budget), most};
+  return known.found;
 }
 
 std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room& room, const Work& work) {

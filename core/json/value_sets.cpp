@@ -11,11 +11,6 @@ namespace {
 constexpr SetId kNoSet = Formulas<SetTag>::kFalse;
 constexpr SetId kAnySet = Formulas<SetTag>::kTrue;
 constexpr std::uint8_t kSimple = kNull | kFalse | kTrue;
-
-const std::vector<std::string>& no_names() {
-  static const std::vector<std::string> none;
-  return none;
-}
 }  // namespace
 
 ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
@@ -352,7 +347,7 @@ std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work)
   if (found.numbers != Arena::kEmpty) offer(work.arena.node(work.arena.terminal(found.numbers, work.budget)).spelled);
   if (least && *least < 16) return least;
   if (const auto inside = arrays_.some_length(found.arrays, work)) offer(*inside + 2);
-  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, &no_names()}, work)) offer(*inside + 2);
+  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work)) offer(*inside + 2);
   return least;
 }
 

@@ -1,0 +1,309 @@
+// Elements of arrays, and of those that must differ: which may still come.  See json_rules.hpp.
+//
+// Problem.  An element must be none of those seen: as a whole, and so must every byte of it lead to one that is not.
+// After [true, null, the next element may not begin with t; after ["ab", with maxLength 2, "ab may not be followed by
+// its quote.  With 10,000 elements seen that must cost no more than with ten.
+// How.  An element under way *watches*: it keeps its text, and at its end looks it up among those seen.  As long as more
+// values can follow the text than were seen, one of them differs (values_left.cpp), and nothing else is asked.  Where
+// that ends, the values seen that are like the text are looked up (like_elements.cpp).  Mostly there are none, or fewer
+// than can follow.  Otherwise they are taken out of the set of the element, and it is *settled*: what is left of it
+// says by itself what it may become.
+// Example.  Integers from 0 to 999 of which 0 to 150 were seen.  After 1 there are 111 that can follow, and 62 that were
+// seen; after 15 there are 11, of which 15 and 150 were seen.  After 150 there is one, which was.
+// Masks.  All watching elements of a set share the mask of their sketch, which forgets what was seen.  Tokens on whose
+// way more values may have been seen than can follow are asked one by one: DoubtTree finds them.
+// Cost.  A byte of a watching element costs what it would cost in another array, and a node of its text.
+
+#include <algorithm>
+
+#include "json/canonical_value.hpp"
+#include "json/json_rules.hpp"
+#include "json/leaves.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+}  // namespace
+
+ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Line line, const Work& work) {
+  const auto length = sets_.arrays().some_length(arrays_[array].rest, written(arrays_[array].seen), work);
+  const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
+  return expression(rule({Form::Elements, array, is_first, 0, 0, line}, spelled), work);
+}
+
+ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
+  const Array array = arrays_[rule.subject];
+  const bool is_first = rule.low != 0;
+  Arena& arena = work.arena;
+  ArrayFormulas& arrays = sets_.arrays();
+  std::vector<ExpressionId> ways;
+  if (arrays.accepts(array.rest)) ways.push_back(closed(']', rule.line.indent, is_first, work));
+  std::vector<ExpressionId> next;
+  const auto add = [&](SetId set, ArrayId left) {
+    if (sets_.lives(set, work) && arrays.some_length(left, work))
+      next.push_back(arena.concatenate(value(set, Gap::Line, rule.line, work), elements(array_number({left, kNoTexts}), false, rule.line, work)));
+  };
+  for (const auto branches = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *branches) {
+    if (!arrays.tells_equal(way.rest)) {
+      add(way.value, way.rest);
+      continue;
+    }
+    if (rule.line.mode != Mode::Exact) {
+      next.push_back(element_in_sketch(way, is_first, rule.line, work));
+      continue;
+    }
+    // An element like none before it, or like one of them.
+    const ArrayFormulas::Fresh fresh = arrays.fresh(way, written(array.seen), work);
+    if (sets_.lives(fresh.values, work)) {
+      const Element element{value(fresh.values, Gap::Line, rule.line, work), fresh.values, Part::Blank, fresh.is_settled};
+      next.push_back(recorded(array_number({way.rest, array.seen}), element, Texts::kEmpty, rule.line, work));
+    }
+    const ArrayId equal = arrays.with_equal(way.rest);
+    if (equal == Formulas<ArrayTag>::kFalse) continue;
+    std::vector<SetId> known;
+    for (const std::string& one : text_sets_.strings(array.seen)) known.push_back(sets_.constant(one));
+    add(sets_.all({way.value, sets_.any(std::move(known))}), equal);
+  }
+  const ExpressionId more = arena.unite(next);
+  ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
+  return arena.unite(ways);
+}
+
+// In a sketch nobody knows the elements that were there, nor whether this one is like one of them: it is suspect, and so is
+// all behind it.  Only the first of all is like none.
+ExpressionId JsonRules::element_in_sketch(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work) {
+  Arena& arena = work.arena;
+  const auto suspect = [&](ExpressionId what) { return line.mode == Mode::Sketch ? suspect_from(what, work) : what; };
+  std::vector<ExpressionId> further;
+  SetId set = way.value;
+  if (is_first) set = sets_.arrays().fresh(way, {}, work).values;
+  if (!sets_.lives(set, work)) return Arena::kEmpty;
+  further.push_back(elements(array_number({way.rest, kNoTexts}), false, line, work));
+  if (const ArrayId equal = sets_.arrays().with_equal(way.rest); equal != Formulas<ArrayTag>::kFalse && !is_first)
+    further.push_back(elements(array_number({equal, kNoTexts}), false, line, work));
+  const ExpressionId element = value(set, Gap::Line, line, work), rest = arena.unite(further);
+  return is_first ? arena.concatenate(element, suspect(rest)) : suspect(arena.concatenate(element, rest));
+}
+
+// ---- elements that must differ ----------------------------------------------------------------
+
+// Where nothing may be added to the element, the array goes on; elsewhere the rule stands for both.
+ExpressionId JsonRules::recorded(std::uint32_t array_number, const Element& element, TextId record, Line line, const Work& work) {
+  if (element.rest == Arena::kEmpty) return Arena::kEmpty;
+  Rule wanted{Form::Recorded, array_number, static_cast<std::uint32_t>(element.part) * 2 + (element.is_settled ? 1 : 0),
+              element.set.value, record.value, line};
+  constexpr std::uint32_t kSpare = 10;  // bytes that tell an element from those that were seen
+  const auto left = sets_.arrays().some_length(arrays_[array_number].rest, work);
+  const std::uint64_t spare = element.is_settled ? 0 : kSpare;
+  const RuleId id = rule(wanted, capped_sum(work.arena.node(element.rest).spelled, left ? std::uint64_t{*left} + 1 + spare : ExpressionNode::kUnspelled));
+  made(id) = element.rest;
+  return element.rest == Arena::kEpsilon ? after_recorded(id, work) : expression(id, work);
+}
+
+ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work& work) {
+  const Rule rule = rules_[id.value];
+  Element element = element_so_far(rule, work);
+  const bool may_end = work.arena.node(element.rest).nullable;
+  element.rest = work.arena.settled(work.arena.derivative(element.rest, byte, work.budget));
+  if (element.rest == Arena::kEmpty) return may_end ? work.arena.derivative(after_recorded(id, work), byte, work.budget) : Arena::kEmpty;
+  const TextId record = texts_.extended({rule.record}, byte);
+  element = element_after(element, arrays_[rule.subject], record, byte, rule.line, work);
+  return recorded(rule.subject, element, record, rule.line, work);
+}
+
+// Masks ask for one end many times.
+ExpressionId JsonRules::after_recorded(RuleId id, const Work& work) {
+  if (ended_ && ended_->first == id) return ended_->second;
+  const Rule rule = rules_[id.value];
+  const Array array = arrays_[rule.subject];
+  Line line = rule.line;
+  const std::string text = texts_.string({rule.record});
+  const TextId element = texts_.extended(Texts::kEmpty, canonical_value(text));
+  ExpressionId result = Arena::kEmpty;
+  if (!text_sets_.contains(array.seen, element)) {
+    note_members(element);
+    const std::uint8_t width = layout_.waits(line.indent) ? width_of_indents(text, line.indent.depth) : std::uint8_t{0};
+    if (width != 0) line.indent.width = width;
+    result = elements(array_number({array.rest, text_sets_.with(array.seen, element)}), false, line, work);
+    if (width != 0) result = work.arena.concatenate(result, work.arena.commit(width));
+  }
+  ended_ = {id, result};
+  return result;
+}
+
+// ---- elements under way -----------------------------------------------------------------------
+
+JsonRules::Part JsonRules::part_behind(Part part, std::uint8_t byte) {
+  if (part != Part::Blank || is_blank(static_cast<char>(byte))) return part;
+  switch (byte) {
+    case '"': return Part::String;
+    case '[':
+    case '{': return Part::Container;
+    case 't':
+    case 'f':
+    case 'n': return Part::Word;
+    default: return Part::Number;
+  }
+}
+
+// `element` has read the byte, which ends the record.
+JsonRules::Element JsonRules::element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line,
+                                            const Work& work) {
+  element.part = part_behind(element.part, byte);
+  if (element.is_settled || element.part == Part::Blank || element.rest == Arena::kEpsilon) return element;
+  const bool is_ample = has_more(element.rest, element.part, text_sets_.size(array.seen), work);
+  // Zeros of whatever exponent are one value, which what follows does not tell.
+  const bool has_exponent = style_.spelling == Spelling::Any && element.part == Part::Number && ends_in_exponent(record);
+  if (is_ample && !has_exponent) return element;
+  const std::string text = texts_.string(record);
+  const Like seen = like(array.seen, without_blanks(text));
+  const std::uint64_t count = size(seen);
+  if (count > 0 && !has_exponent && has_more(element.rest, element.part, count, work)) return element;
+  element.is_settled = true;
+  if (count == 0) return element;
+  std::vector<SetId> parts{element.set};
+  for (const std::string& value : strings(seen)) {
+    work.budget.step();
+    parts.push_back(sets_.negate(sets_.constant(value)));
+  }
+  element.set = sets_.all(std::move(parts));
+  element.rest = sets_.lives(element.set, work) ? rest_of_element(element.set, text, line, work) : Arena::kEmpty;
+  return element;
+}
+
+bool JsonRules::ends_in_exponent(TextId record) const {
+  constexpr std::uint32_t kLongest = 6;  // e, a sign, four digits
+  const std::uint32_t length = texts_.length(record);
+  for (std::uint32_t i = length - std::min(length, kLongest); i < length; ++i)
+    if ((texts_.byte(record, i) | 0x20) == 'e') return true;
+  return false;
+}
+
+ExpressionId JsonRules::rest_of_element(SetId set, std::string_view text, Line line, const Work& work) {
+  if (layout_.has_depth() && width_of_indents(text, line.indent.depth) != Indent::kOpen) line.indent.width = Indent::kOpen;
+  ExpressionId rest = value(set, Gap::Line, line, work);
+  for (const char byte : text) {
+    work.budget.step();
+    rest = work.arena.settled(work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget));
+  }
+  return rest;
+}
+
+// Read anew where the arena is another one.
+JsonRules::Element JsonRules::element_so_far(const Rule& recorded, const Work& work) {
+  const RuleId id = rule(recorded, 0);  // which is there
+  if (made(id) == Arena::kEmpty) {
+    const ExpressionId rest = rest_of_element({recorded.high}, texts_.string({recorded.record}), recorded.line, work);
+    made(id) = rest;
+  }
+  return {made(id), {recorded.high}, static_cast<Part>(recorded.low / 2), (recorded.low & 1) != 0};
+}
+
+// ---- masks ------------------------------------------------------------------------------------
+
+// Goes on with an element, along the trie of tokens, and marks where more values may have been seen than can follow.
+class JsonRules::DoubtTree final : public TextTree {
+ public:
+  DoubtTree(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, const Work& work)
+      : rules_(rules), element_(element), seen_(seen), seen_count_(rules.text_sets_.size(seen)), begun_(std::move(begun)), work_(work) {
+    const auto has = [&](std::string_view first) { return rules_.text_sets_.below(seen_, first) != kNoTexts; };
+    has_strings_ = has("\"") && !rules_.is_of_all_strings(element.set, work);
+    has_numbers_ = rules_.size(rules_.like_number(seen_, "")) > 0;
+    has_words_ = has("t") || has("f") || has("n");
+    has_containers_ = has("[") || has("{");
+  }
+
+  void walk(Walk& walk) const override { from(element_.rest, element_.part, walk); }
+
+ private:
+  void from(ExpressionId rest, Part part, Walk& walk) const {
+    switch (part) {
+      case Part::Blank: return each(rest, part, " \t\n\r\"-0123456789tfn[{", walk);
+      case Part::Number: return has_numbers_ ? each(rest, part, "0123456789.-+eE", walk) : void();
+      case Part::Word: return has_words_ ? each(rest, part, "aeflnrsu", walk) : void();
+      case Part::String: return has_strings_ ? along_strings(rest, walk) : void();
+      case Part::Container: return;
+    }
+  }
+
+  void each(ExpressionId rest, Part part, std::string_view bytes, Walk& walk) const {
+    for (const char letter : bytes) {
+      const auto byte = static_cast<std::uint8_t>(letter);
+      const ExpressionId next = behind(rest, byte);
+      if (next == Arena::kEmpty || !walk.enter(byte)) continue;
+      const Part part_there = part_behind(part, byte);
+      if (part_there != Part::Container)
+        mark(next, part_there, walk);
+      else if (has_containers_ && !rules_.is_endless(next, work_))
+        walk.mark(true);
+      from(next, part_there, walk);
+      walk.leave();
+    }
+  }
+
+  // Strings have one spelling, so that those seen say where to look; with more than one, all tokens are asked.
+  void along_strings(ExpressionId rest, Walk& walk) const {
+    if (rules_.style_.spelling == Spelling::Any) return walk.mark(true);
+    const std::string begun = begun_.empty() ? "\"" : begun_;
+    rules_.doubts_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
+  }
+
+  ExpressionId behind(ExpressionId rest, std::uint8_t byte) const {
+    work_.budget.step();
+    return work_.arena.settled(work_.arena.derivative(rest, byte, work_.budget));
+  }
+
+  void mark(ExpressionId rest, Part part, Walk& walk) const {
+    if (part == Part::Blank) return;
+    const bool is_any_number = part == Part::Number && rules_.style_.spelling == Spelling::Any;  // zeros have exponents
+    if (is_any_number || !rules_.has_more(rest, part, seen_count_, work_)) walk.mark(false);
+  }
+
+  JsonRules& rules_;
+  Element element_;
+  TextSetId seen_;
+  std::uint64_t seen_count_;
+  std::string begun_;
+  Work work_;
+  bool has_strings_, has_numbers_, has_words_, has_containers_;
+};
+
+bool JsonRules::is_of_all_strings(SetId set, const Work& work) { return sets_.parts(set, work).strings == sets_.all_texts(work); }
+
+std::vector<Sketch> JsonRules::recorded_sketches(const Rule& rule, const Work& work) {
+  Arena& arena = work.arena;
+  const Array array = arrays_[rule.subject];
+  const Line line = rule.line.of(Mode::Sketch);
+  const Element element = element_so_far(rule, work);
+  const ExpressionId further = suspect_from(elements(array_number({array.rest, kNoTexts}), false, line, work), work);
+  const std::string text = element.part == Part::String || element.part == Part::Container ? texts_.string({rule.record}) : std::string();
+  const std::string_view begun = without_blanks(text);
+  if (!element.is_settled && element.part != Part::Container) {
+    auto tree = std::make_shared<DoubtTree>(*this, element, array.seen, std::string(begun), work);
+    return {{arena.concatenate(arena.sketched(element.rest, work.budget), further), {}, {{"", std::move(tree)}}}};
+  }
+  const bool is_free = element.is_settled || is_endless(element.rest, work) || size(like(array.seen, begun)) == 0;
+  if (is_free) {
+    std::vector<Sketch> found = arena.sketches(element.rest, work.budget);
+    for (Sketch& sketch : found) sketch.expression = arena.concatenate(sketch.expression, further);
+    return found;
+  }
+  // What is like it may forbid what leaves the string that is under way, or anything else.
+  const ExpressionId string = arena.derivative(quoted(sets_.all_texts(work), work), '"', work.budget);
+  std::vector<ExpressionId> ways;
+  for (const ExpressionId front : arena.fronts(element.rest)) {
+    const auto [head, tail] = arena.split(front);
+    const ExpressionId rest = arena.concatenate(arena.sketched(head == string ? tail : front, work.budget), further);
+    ways.push_back(head == string ? arena.concatenate(head, suspect_from(rest, work)) : suspect_from(rest, work));
+  }
+  return {{arena.unite(ways), {}, {}}};
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,148 @@
+// Which of the elements seen one under way may become equal to.  Part of JsonRules.
+//
+// Elements are kept in canonical form (canonical_value.hpp): strings in plain spelling, numbers as digits and an exponent,
+// members of objects sorted.  A string or an array that is begun is the beginning of those that it may become; of a
+// number that holds for its digits.  Members come in any order: objects that have one of the members that are complete
+// are looked up by it.  It does no harm to find too many.
+// Example.  After 120 seen numbers are like it that begin with the digits 120, and 12 with an exponent.
+
+#include <algorithm>
+
+#include "json/canonical_value.hpp"
+#include "json/json_rules.hpp"
+#include "json/leaves.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+
+// What is whole of a string that is begun, its quote included, in plain spelling.
+std::string plain_beginning(std::string_view begun) {
+  std::size_t end = 1;
+  while (end < begun.size()) {
+    std::size_t length = 1;
+    if (begun[end] == '\\') {
+      length = end + 1 < begun.size() && begun[end + 1] == 'u' ? 6 : 2;
+      if (length == 6 && end + 4 <= begun.size() && (begun[end + 2] | 0x20) == 'd' && begun[end + 3] >= '8') length = 12;  // half of a pair
+    }
+    if (end + length > begun.size()) break;
+    end += length;
+  }
+  const bool is_complete = end > 1 && begun[end - 1] == '"';
+  const std::string_view inside = begun.substr(1, end - 1 - (is_complete ? 1 : 0));
+  return '"' + spelled_string(read_string(inside));
+}
+
+// The text of a container that is begun, as far as its parts are complete: with a part that may still grow left out.
+std::vector<std::string_view> complete_parts(std::string_view begun) {
+  std::vector<std::string_view> parts;
+  std::size_t depth = 0, begin = 1;
+  bool in_string = false;
+  for (std::size_t at = 0; at < begun.size(); ++at) {
+    const char c = begun[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      in_string = c != '"';
+      continue;
+    }
+    in_string = c == '"';
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if ((c == ',' && depth == 1) || depth == 0) {
+      parts.push_back(begun.substr(begin, at - begin));
+      begin = at + 1;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+JsonRules::Like JsonRules::like(TextSetId seen, std::string_view begun) const {
+  switch (begun.empty() ? ' ' : begun.front()) {
+    case ' ': return {{seen}, {}};
+    case '"': return {{text_sets_.below(seen, plain_beginning(begun))}, {}};
+    case '[':
+    case '{': return like_container(seen, begun);
+    case 't':
+    case 'f':
+    case 'n': return {{text_sets_.below(seen, begun)}, {}};
+    default: return like_number(seen, begun);
+  }
+}
+
+JsonRules::Like JsonRules::like_number(TextSetId seen, std::string_view begun) const {
+  Like found;
+  const auto add = [&](const std::string& prefix) {
+    if (const TextSetId below = text_sets_.below(seen, prefix); below != kNoTexts) found.sets.push_back(below);
+  };
+  std::string digits;
+  bool has_exponent = false;
+  for (const char c : begun) {
+    has_exponent |= c == 'e' || c == 'E';
+    if (!has_exponent && c >= '0' && c <= '9' && (c != '0' || !digits.empty())) digits.push_back(c);
+  }
+  const bool is_negative = begun.starts_with('-');
+  const std::string sign = is_negative ? "-" : "";
+  if (digits.empty()) {  // zero, which has no sign, or anything
+    if (is_negative || has_exponent) add("0");
+    if (has_exponent) return found;
+    if (is_negative || begun.empty()) add("-");
+    for (char first = '0'; first <= '9' && !is_negative; ++first) add(std::string(1, first));
+    return found;
+  }
+  const std::string significant = digits.substr(0, digits.find_last_not_of('0') + 1);
+  if (has_exponent || significant != digits) add(sign + significant + "e");
+  if (!has_exponent) add(sign + digits);
+  return found;
+}
+
+JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun) const {
+  const std::vector<std::string_view> parts = complete_parts(begun);
+  const char bracket = begun.front();
+  if (bracket == '[' || parts.empty()) {
+    std::string prefix(1, bracket);
+    for (std::size_t i = 0; i < parts.size(); ++i) prefix += (i > 0 ? "," : "") + canonical_value(parts[i]);
+    return {{text_sets_.below(seen, prefix)}, {}};
+  }
+  Like found;
+  const std::vector<TextId>* fewest = nullptr;
+  for (const std::string_view part : parts) {
+    const std::string object = canonical_value("{" + std::string(part) + "}");
+    const std::optional<TextId> member = texts_.find(std::string_view(object).substr(1, object.size() - 2));
+    const auto with = member ? objects_with_.find(member->value) : objects_with_.end();
+    if (with == objects_with_.end()) return {};
+    if (!fewest || with->second.size() < fewest->size()) fewest = &with->second;
+  }
+  for (const TextId object : *fewest)
+    if (text_sets_.contains(seen, object)) found.texts.push_back(object);
+  return found;
+}
+
+std::uint64_t JsonRules::size(const Like& like) const {
+  std::uint64_t count = like.texts.size();
+  for (const TextSetId set : like.sets) count += text_sets_.size(set);
+  return count;
+}
+
+std::vector<std::string> JsonRules::strings(const Like& like) const {
+  std::vector<std::string> found;
+  for (const TextSetId set : like.sets) std::ranges::move(text_sets_.strings(set), std::back_inserter(found));
+  for (const TextId text : like.texts) found.push_back(texts_.string(text));
+  return found;
+}
+
+// An object is to be found by each of its members.
+void JsonRules::note_members(TextId element) {
+  if (texts_.byte(element, 0) != '{' || !noted_.insert(element.value).second) return;
+  const std::string text = texts_.string(element);
+  for (const std::string_view member : parts_of_canonical(text)) {
+    std::vector<TextId>& objects = objects_with_[texts_.extended(Texts::kEmpty, member).value];
+    objects_with_bytes_ -= objects.capacity() * sizeof(TextId);
+    objects.push_back(element);
+    objects_with_bytes_ += objects.capacity() * sizeof(TextId);
+  }
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,199 @@
+// How many values can still be written, once an element that must differ is begun.  Part of JsonRules.
+//
+// A lower bound, counted no further than is asked for, and kept with the expression of what may still be written: that
+// is the same for all elements that have come to it.
+//   string   each text is a value; where there are many spellings, each text without escapes is, and without the capital
+//            letters that may be digits of an escape that is begun.
+//   number   in plain spelling a value has four texts at most, and one of digits alone; elsewhere each text of the digits
+//            from 1 to 9 is a value, since zeros at an end are what spellings differ by.
+//   others   containers have as many values as any of the parts that are to come, which all live.
+
+#include <algorithm>
+#include <bit>
+
+#include "json/json_rules.hpp"
+
+namespace tokamata::json {
+
+namespace {
+
+constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
+
+constexpr ByteSet kDigits = ByteSet::range('0', '9'), kWithoutZero = ByteSet::range('1', '9');
+constexpr ByteSet kWithoutEscapes = ByteSet::range(0x00, 'A' - 1) | ByteSet::range('G', '\\' - 1) | ByteSet::range('\\' + 1, 0xFF);
+// Texts of these bytes are different strings, and different numbers.
+constexpr ByteSet kTelling = kWithoutZero | ByteSet::range('a', 'd') | ByteSet::range('f', 'z') | ByteSet::range('"', '"');
+
+}  // namespace
+
+bool JsonRules::has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work) {
+  constexpr std::uint64_t kAtFirst = 256;
+  const std::uint64_t key = (std::uint64_t{rest.value} << 8) | static_cast<std::uint64_t>(part);
+  const Counted known = values_left_[key];
+  if (known.found > than) return true;
+  if (known.most > than) return false;
+  const std::uint64_t most = std::max(kAtFirst, 4 * std::bit_ceil(than + 1));
+  const std::uint64_t found = values_left(rest, part, most, work);
+  values_left_[key] = {found, most};
+  return found > than;
+}
+
+std::uint64_t JsonRules::values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work) {
+  Arena& arena = work.arena;
+  const bool is_plain = style_.spelling == Spelling::Plain;
+  const auto count = [&](ExpressionId texts, std::uint64_t up_to, const ByteSet* among = nullptr) {
+    return arena.count_texts(texts, up_to, work.budget, among);
+  };
+  switch (part) {
+    case Part::String:
+      return is_plain ? count(rest, most) : std::max<std::uint64_t>(1, count(rest, most, &kWithoutEscapes));
+    case Part::Number:
+      if (!is_plain) return std::max<std::uint64_t>(1, count(rest, most, &kWithoutZero));
+      return std::max({std::uint64_t{1}, count(rest, most, &kDigits), count(rest, kMostSpellings * most) / kMostSpellings});
+    case Part::Word: return count(rest, most);
+    default: break;
+  }
+  std::uint64_t found = 1;
+  for (const ExpressionId alternative : arena.fronts(rest))
+    for (ExpressionId at = alternative; at != Arena::kEpsilon && found < most;) {
+      work.budget.step();
+      const auto [head, tail] = arena.split(at);
+      const ExpressionNode n = arena.node(head);
+      if (n.kind == Kind::Rule)
+        found = std::max(found, values_in(rules_[n.rule().value], most, work));
+      else if (!n.rules && !n.commits && n.kind != Kind::Suspect)
+        found = std::max(found, count(head, most, &kTelling));
+      at = tail;
+    }
+  return found;
+}
+
+std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const Work& work) {
+  if (rule.form == Form::Value) return sets_.count({rule.subject}, most, work);
+  if (is_endless(rule, work)) return most;
+  std::uint64_t found = 1;
+  const auto note = [&](const auto& ways) {
+    for (const auto& way : *ways)
+      if (found < most) found = std::max(found, sets_.count(way.value, most, work));
+  };
+  if (rule.form == Form::Members || rule.form == Form::Name) {
+    // The last of the names that may come is one that must, where there is such a name: what follows it counts too.
+    for (std::uint32_t object = rule.subject; found < most;) {
+      const Choice& next = choice(object, work);
+      if (next.names.empty()) break;
+      const Choice::Name* last = &next.names.front();
+      for (const Choice::Name& name : next.names) {
+        note(sets_.objects().branches(objects_[object].rest, name.name, work));
+        if (name.place > last->place) last = &name;
+      }
+      const auto ways = sets_.objects().branches(objects_[object].rest, last->name, work);
+      if (rule.form == Form::Name || ways->empty()) break;
+      Object after = after_declared(objects_[object], *last);
+      after.rest = ways->front().rest;
+      if (!sets_.objects().some_length(after.rest, room(after), work)) break;
+      object = object_number(after);
+    }
+  } else if (rule.form == Form::Elements && !sets_.arrays().tells_equal(arrays_[rule.subject].rest)) {
+    note(sets_.arrays().branches(arrays_[rule.subject].rest, work));
+  }
+  return found;
+}
+
+// Goes along texts of a set, and marks where no more strings than so many can follow.
+class JsonRules::DoubtsAlong final : public TextTree {
+ public:
+  DoubtsAlong(JsonRules& rules, TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work)
+      : rules_(rules), set_(set), from_(from), rest_(rest), than_(than), work_(work) {}
+  void walk(Walk& walk) const override {
+    Following following(*this, walk);
+    rules_.text_sets_.walk(set_, from_, following);
+  }
+
+ private:
+  class Following final : public Walk {
+   public:
+    Following(const DoubtsAlong& tree, Walk& walk) : tree_(tree), walk_(walk), path_{tree.rest_} {}
+    bool enter(std::uint8_t byte) override {
+      const Work& work = tree_.work_;
+      work.budget.step();
+      const ExpressionId rest = work.arena.settled(work.arena.derivative(path_.back(), byte, work.budget));
+      if (rest == Arena::kEmpty || !walk_.enter(byte)) return false;
+      path_.push_back(rest);
+      if (!tree_.rules_.has_more(rest, Part::String, tree_.than_, work)) walk_.mark(false);
+      return true;
+    }
+    void leave() override {
+      path_.pop_back();
+      walk_.leave();
+    }
+    void mark(bool) override {}
+
+   private:
+    const DoubtsAlong& tree_;
+    Walk& walk_;
+    std::vector<ExpressionId> path_;
+  };
+
+  JsonRules& rules_;
+  TextSetId set_;
+  std::uint32_t from_;
+  ExpressionId rest_;
+  std::uint64_t than_;
+  Work work_;
+};
+
+std::shared_ptr<const TextTree> JsonRules::doubts_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work) {
+  return std::make_shared<DoubtsAlong>(*this, set, from, rest, than, work);
+}
+
+bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
+  const std::vector<ExpressionId> ways = work.arena.fronts(rest);
+  return std::ranges::all_of(ways, [&](ExpressionId at) {
+    for (;;) {
+      work.budget.step();
+      const auto [head, tail] = work.arena.split(at);
+      const ExpressionNode n = work.arena.node(head);
+      if (tail == Arena::kEpsilon) return n.kind == Kind::Rule && is_endless(rules_[n.rule().value], work);
+      at = tail;
+    }
+  });
+}
+
+bool JsonRules::is_endless(const Rule& rule, const Work& work) {
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+  if (rule.form == Form::Elements || rule.form == Form::Recorded) {
+    ArrayFormulas& arrays = sets_.arrays();
+    const ArrayId f = arrays_[rule.subject].rest;
+    if (!arrays.accepts(f)) return false;
+    const auto ways = arrays.branches(f, work);
+    return std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
+      return way.rest == f && (!arrays.tells_equal(f) || sets_.count(way.value, kMany, work) >= kMany);
+    });
+  }
+  if (rule.form == Form::Name) {
+    const Choice& next = choice(rule.subject, work);
+    for (std::uint32_t i = rule.low; i < rule.high; ++i) {
+      Object after = after_declared(objects_[rule.subject], next.names[i]);
+      for (const auto ways = sets_.objects().branches(objects_[rule.subject].rest, next.names[i].name, work); const auto& way : *ways) {
+        after.rest = way.rest;
+        if (sets_.objects().some_length(way.rest, room(after), work) && !takes_names_for_ever(after, work)) return false;
+      }
+    }
+    return true;
+  }
+  if (rule.form != Form::Members && rule.form != Form::Other) return false;
+  return rule.high != kDeclared && takes_names_for_ever(objects_[rule.subject], work);
+}
+
+// Whether names that are not declared may always come, and leave all as it was.
+bool JsonRules::takes_names_for_ever(const Object& object, const Work& work) {
+  const auto classes = sets_.objects().name_classes(object.rest, work);
+  if (!sets_.objects().some_length(object.rest, room(object), work)) return false;
+  return std::ranges::any_of(*classes, [&](const ObjectFormulas::NameClass& other) {
+    if (!other.is_any) return false;
+    const auto ways = sets_.objects().branches(object.rest, other, work);
+    return std::ranges::any_of(*ways, [&](const auto& way) { return way.rest == object.rest; });
+  });
+}
+
+}  // namespace tokamata::json
