@@ -201,6 +201,14 @@ MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state
   const Made& whole = made_mask(place, state, budget);
   const MaskPtr all = whole.mask;
   if (left > 0 && most_after(place, whole.most, budget) <= left - 1) return all;
+  if (budgets_.of_rules().serves(place, budget)) {
+    std::vector<std::uint32_t> tokens = budgets_.of_rules().tokens_within(place, state, left, all->bits.row(), budget);
+    if (tokens.empty() && left > 0 && !accepting(place, state)) {
+      const std::vector<TokenId> route = shortest(place, state, budget);
+      if (route.size() <= left) tokens.push_back(route.front().value);
+    }
+    return pattern_.mask_of(place, tokens, accepting(place, state));
+  }
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   Words words(all->bits.size(), 0);
@@ -218,6 +226,8 @@ MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state
 }
 
 std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalState& state, Budget& budget) {
+  if (budgets_.of_rules().serves(place, budget))
+    if (std::optional<std::vector<TokenId>> found = budgets_.of_rules().shortest(place, state, budget)) return *std::move(found);
   std::vector<TokenId> route;
   TokenCount tokens = accepting(place, state) ? 0 : std::max<TokenCount>(budgets_.at_least(place, budget), 1);
   while (!budgets_.suffices(place, state, tokens, &route, budget)) ++tokens;

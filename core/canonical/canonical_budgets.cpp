@@ -99,6 +99,7 @@ bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenC
 
 void CanonicalBudgets::clear() {
   distances_.clear();
+  of_rules_.clear();
   at_least_.clear();
   found_.clear();
   ways_.clear();
@@ -106,7 +107,7 @@ void CanonicalBudgets::clear() {
 }
 
 std::size_t CanonicalBudgets::memory_bytes() const {
-  return distances_.memory_bytes() + ways_bytes_ + at_least_.size() * 256 + found_.size() * 512;
+  return distances_.memory_bytes() + of_rules_.memory_bytes() + ways_bytes_ + at_least_.size() * 256 + found_.size() * 512;
 }
 
 }  // namespace tokamata

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "canonical/canonical_place.hpp"
+#include "canonical/canonical_rule_budgets.hpp"
 #include "canonical/mask_parts.hpp"
 #include "composition/completions.hpp"
 
@@ -28,12 +29,16 @@ class CanonicalBudgets {
   using Place = TokenAutomaton::Place;
 
   CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskParts& parts, AddedMoves& added)
-      : pattern_(pattern), tokenization_(tokenization), parts_(parts), added_(added), distances_(pattern) {}
+      : pattern_(pattern), tokenization_(tokenization), parts_(parts), added_(added), distances_(pattern),
+        of_rules_(pattern, tokenization, distances_.of_rules()) {}
 
   // Whether so many tokens suffice, from a place that lives.  With `route`, which they are.
   bool suffices(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
   // No fewer than so many suffice.
   TokenCount at_least(Place place, Budget& budget);
+
+  // For places that hold rules.
+  CanonicalRuleBudgets& of_rules() { return of_rules_; }
 
   void clear();
   std::size_t memory_bytes() const;
@@ -61,6 +66,7 @@ class CanonicalBudgets {
   MaskParts& parts_;
   AddedMoves& added_;
   Completions distances_;
+  CanonicalRuleBudgets of_rules_;
   PlaceMap<TokenCount> at_least_;           // where a search has failed
   PlaceMap<std::vector<Found>> found_;      // by what is not the last token
   std::unordered_map<std::uint32_t, WaysPtr> ways_;

@@ -106,12 +106,14 @@ std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
 }
 
 TokenCount Completions::tokens_needed(Place place, Budget& budget) {
+  if (is_of_rules(place, budget)) return of_rules_.tokens_needed(place, budget);
   if (!place.at_start)
     if (const Known about = known(place.state); about.at_least == about.at_most) return about.at_least;
   return shortest_route(place, budget).size();
 }
 
 std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
+  if (is_of_rules(place, budget)) return of_rules_.shortest(place, budget);
   std::vector<TokenId> tokens;
   for (const StateId goal : shortest_route(place, budget)) {
     std::optional<std::uint32_t> least;
@@ -127,7 +129,10 @@ std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
 // ---- masks ------------------------------------------------------------------------------------
 
 bool Completions::is_ample(Place place, TokenCount left) const {
-  return left > 0 && automaton_.most_after(place) <= left - 1;
+  const TokenCount most = automaton_.most_after(place);
+  // What masks of rules are made of does not know what a name must differ from.
+  const TokenCount spare = automaton_.automaton().node(place.state).rules && most < kNoTokens - RuleCompletions::kSpare ? RuleCompletions::kSpare : 0;
+  return left > 0 && most + spare <= left - 1;
 }
 
 MaskPtr Completions::try_mask(Place place, TokenCount left) const {
@@ -151,26 +156,9 @@ MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
   return mask;
 }
 
-// Where a state holds rules, its continuations are without end, and what is known of them is told in bytes, each a
-// token: a text that tokens of several bytes would still finish in time may be refused here, and one is always
-// left, since a state that needs so many bytes has one behind it that needs one less.
-MaskPtr Completions::build_rule_mask(Place place, TokenCount left, Budget& budget) {
-  const Words allowed = automaton_.mask(place, budget)->bits.row();
-  std::vector<std::uint32_t> tokens;
-  walk_kinds(automaton_, automaton_.sketched(place, budget), budget, [&](StateId target, const TokenKind& kind) {
-    if (known(target).at_most > left - 1) return;
-    for (const std::uint32_t token : kind.tokens)
-      if (has_bit(allowed, token)) tokens.push_back(token);
-  });
-  return automaton_.mask_of(place, tokens);
-}
-
 MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
+  if (is_of_rules(place, budget)) return automaton_.mask_of(place, of_rules_.tokens_within(place, left, budget));
   std::vector<std::uint32_t> tokens;
-  if (left > 0 && automaton_.automaton().node(place.state).rules) {
-    MaskPtr mask = build_rule_mask(place, left, budget);
-    if (mask->set_bits > 0) return mask;
-  }
   if (left > 0) {
     walk_kinds(automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
       if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
@@ -183,6 +171,7 @@ MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
 
 void Completions::clear() {
   known_ = {};
+  of_rules_.clear();
   targets_ = {};
   targets_bytes_ = 0;
   narrow_.clear();
@@ -192,7 +181,7 @@ std::size_t Completions::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;
   std::size_t narrow_bytes = 0;
   for (const Narrow& narrow : narrow_) narrow_bytes += narrow.mask->bytes();
-  return known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ + narrow_bytes;
+  return of_rules_.memory_bytes() + known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ + narrow_bytes;
 }
 
 }  // namespace tokamata

@@ -11,6 +11,7 @@
 //     what is left, the mask is the one without a budget, at the cost of a comparison.
 //   - Between these bounds D is searched breadth first, over kinds of tokens (class_trie.hpp), and
 //     remembered; it is never guessed.
+//   - States of rules are finished by rule_completions.hpp.
 // Source.  002 has no budgets; D is the distance in its composed automaton.  Cost.  One comparison
 // where room is ample; else one walk over the kinds of tokens for the mask, and for each state between
 // the bounds a search whose states are remembered.  Masks in narrow room are kept, 64 of them.
@@ -23,18 +24,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "composition/rule_completions.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
-
-// Tokens, counted; kEndless where no number suffices or none is known.
-using TokenCount = std::uint64_t;
 
 class Completions {
  public:
   using Place = TokenAutomaton::Place;
 
-  explicit Completions(TokenAutomaton& automaton) : automaton_(automaton) {}
+  explicit Completions(TokenAutomaton& automaton) : automaton_(automaton), of_rules_(automaton) {}
 
   // The tokens after which at most `left` - 1 more lead to an accepted text, and the stop tokens where the
   // text is accepted.  Null from try_mask where it is not known yet.
@@ -45,6 +44,10 @@ class Completions {
   TokenCount tokens_needed(Place place, Budget& budget);
   // As many tokens that lead to an accepted text, the least by id among those of one kind.
   std::vector<TokenId> shortest(Place place, Budget& budget);
+
+  // Whether a place holds rules, whose completions are no exact distances: rule_completions.hpp.
+  bool is_of_rules(Place place, Budget& budget) { return of_rules_.serves(place.state, budget); }
+  RuleCompletions& of_rules() { return of_rules_; }
 
   // Forgets all that depends on the numbers of states.
   void clear();
@@ -64,9 +67,9 @@ class Completions {
   std::vector<StateId> shortest_route(Place place, Budget& budget);
   bool is_ample(Place place, TokenCount left) const;
   MaskPtr build_mask(Place place, TokenCount left, Budget& budget);
-  MaskPtr build_rule_mask(Place place, TokenCount left, Budget& budget);
 
   TokenAutomaton& automaton_;
+  RuleCompletions of_rules_;
   std::unordered_map<std::uint32_t, Known> known_;
   std::unordered_map<std::uint32_t, std::vector<StateId>> targets_;
   std::size_t targets_bytes_ = 0;

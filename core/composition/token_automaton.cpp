@@ -302,14 +302,14 @@ std::uint64_t TokenAutomaton::most_after(Place place) const {
   return data_[place.state.value].most_after;
 }
 
-MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> tokens) {
+MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted) {
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   const Vocabulary& source = vocabulary(place.at_start);
   mask->bits = MaskBits::none(source.words(), tokens.size());
   for (const std::uint32_t token : tokens) mask->bits.set(token);
   mask->set_bits = mask->open_tokens = tokens.size();
-  if (automaton_.accepting(place.state)) add_stops(source, *mask);
+  if (is_accepted) add_stops(source, *mask);
   return mask;
 }
 

@@ -110,7 +110,8 @@ class TokenAutomaton {
   // No state after any allowed token needs more than so many tokens; kEndless where that is not known.
   std::uint64_t most_after(Place place) const;
   // A mask of the tokens given, and of the stop tokens where the text is accepted.
-  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens);
+  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens) { return mask_of(place, tokens, automaton_.accepting(place.state)); }
+  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted);
 
   // The kinds of tokens that the pattern can tell apart, made when first asked for.
   ClassTrie& kinds(bool at_start);

@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from random_tokenizers import JSON_ALPHABETS, random_tokenizer, with_every_byte
 from test_small_exhaustively import Case, at, bits
@@ -122,6 +123,37 @@ def test_every_mask(seed: int) -> None:
             assert matcher.is_accepting == (place in case.sequences), (schema, place)
 
 
+@pytest.mark.parametrize("seed", range(5000, 5000 + _CASES))
+def test_budgets(seed: int) -> None:
+    """No completion is shorter than the one found, and what a budget allows can be finished within it."""
+    draw = random.Random(seed)
+    tokenizer, vocabulary = (
+        _with_every_byte(draw) if seed % 2 else _loaded(random_tokenizer(seed, JSON_ALPHABETS)[0])
+    )
+    for schema, texts in SCHEMAS:
+        case = _case(tokenizer, vocabulary, schema, texts)
+        start = case.matcher()
+        if start is None:
+            continue
+        for place in draw.sample(sorted(case.following), min(12, len(case.following))):
+            rests = case.rests(place)
+            matcher = at(start, place)
+            completion = matcher.shortest_completion()
+            shortest = min(map(len, rests))
+            assert tuple(completion) in rests
+            assert len(completion) == shortest, (schema, place)
+            row = np.zeros_like(matcher.mask)
+            for budget in range(1, shortest + 6):
+                may_follow = {rest[0] for rest in rests if 0 < len(rest) <= budget}
+                try:
+                    matcher.fill_mask(row, budget=budget)
+                except tk.BudgetError as error:
+                    assert budget < shortest == error.needed
+                    continue
+                assert bits(row) <= may_follow
+                assert bits(row) or not may_follow or () in rests
+
+
 # Strings whose bounds are near, far, and both.
 BOUNDED: list[Any] = [
     {"type": "string", "maxLength": 2},
@@ -156,6 +188,10 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
             token = draw.choice(draw.choice([sorted(allowed), longest]))
             assert masks.advance(token)
             assert steps.advance(token)
+
+
+def _loaded(tokenizer: Any) -> tuple[Any, tk.Vocabulary]:
+    return tokenizer, tk.Vocabulary.load(tokenizer, stop=())
 
 
 @pytest.mark.parametrize("seed", range(3000, 3000 + _CASES))

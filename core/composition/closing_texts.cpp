@@ -1,0 +1,106 @@
+#include "composition/closing_texts.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace tokamata {
+
+const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
+  if (const auto known = steps_.find(state.value); known != steps_.end()) return known->second;
+  std::vector<Byte> text;
+  for (StateId at = state; !is_known(at); at = text.back().to)
+    if (!descend(text, at, budget) && !detour(text, at, budget)) {
+      steps_.emplace(at.value, Step{0, true, at, {}, at, kNoTokens});
+      break;
+    }
+  for (auto byte = text.rbegin(); byte != text.rend(); ++byte) steps_.emplace(byte->from.value, spelled(*byte));
+  return steps_.at(state.value);
+}
+
+// `visit(byte, target)` for one byte of each class that may come; it says whether to go on.
+template <class Visit>
+void ClosingTexts::for_each_byte(StateId state, Budget& budget, Visit&& visit) {
+  ByteAutomaton& automaton = automaton_.automaton();
+  const std::optional<ByteSet> first = automaton.arena().leaf_bytes(automaton.expression(state), budget);
+  for (const std::uint8_t byte : automaton.byte_classes()) {
+    if (first && !first->contains(byte)) continue;
+    budget.step();
+    const StateId target = automaton.next(state, byte, budget);
+    if (target != ByteAutomaton::kDead && !visit(byte, target)) return;
+  }
+}
+
+// One byte that brings the state nearer to its end.
+bool ClosingTexts::descend(std::vector<Byte>& text, StateId from, Budget& budget) {
+  const ByteAutomaton& automaton = automaton_.automaton();
+  const std::uint32_t length = automaton.node(from).spelled;
+  bool is_found = false;
+  for_each_byte(from, budget, [&](std::uint8_t byte, StateId target) {
+    is_found = automaton.node(target).spelled < length || accepts(target);
+    if (is_found) text.push_back({from, byte, target});
+    return !is_found;
+  });
+  return is_found;
+}
+
+// The bytes to the nearest state that is nearer to its end, or is known: best first by the length of the whole.
+bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget) {
+  struct Open {
+    std::uint64_t estimate, length;
+    StateId state;
+    bool operator<(const Open& other) const {  // the best on top; of equals the longest
+      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
+    }
+  };
+  const ByteAutomaton& automaton = automaton_.automaton();
+  const std::uint32_t least = automaton.node(from).spelled;
+  std::unordered_map<std::uint32_t, Byte> arrivals;
+  std::priority_queue<Open> open;
+  open.push({least, 0, from});
+  while (!open.empty()) {
+    const Open best = open.top();
+    open.pop();
+    const bool is_end = best.state != from && (automaton.node(best.state).spelled < least || is_known(best.state));
+    if (is_end) {
+      const std::size_t begin = text.size();
+      for (StateId at = best.state; at != from; at = text.back().from) text.push_back(arrivals.at(at.value));
+      std::reverse(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end());
+      return true;
+    }
+    for_each_byte(best.state, budget, [&](std::uint8_t byte, StateId target) {
+      if (target != from && arrivals.try_emplace(target.value, Byte{best.state, byte, target}).second)
+        open.push({best.length + 1 + automaton.node(target).spelled, best.length + 1, target});
+      return true;
+    });
+  }
+  return false;
+}
+
+// The first step of a text whose further steps are known.  Of equal numbers of tokens, the one with the longest first.
+ClosingTexts::Step ClosingTexts::spelled(const Byte& first) const {
+  const TokenTrie& trie = automaton_.vocabulary(false).trie();
+  Step step{first.byte, false, first.to, {}, {}, kNoTokens};
+  NodeId node = TokenTrie::root();
+  std::uint8_t byte = first.byte;
+  for (StateId at = first.to;;) {
+    node = trie.child(node, byte);
+    if (node == TokenTrie::root()) break;
+    const auto known = accepts(at) ? steps_.end() : steps_.find(at.value);
+    const TokenCount behind = accepts(at) ? 0 : known->second.tokens;
+    const std::uint32_t own_begin = trie.node(node).tokens_begin, own_end = trie.own_end(node);
+    if (behind == kNoTokens) break;
+    if (own_begin != own_end && behind < step.tokens) {
+      const auto own = trie.order().subspan(own_begin, own_end - own_begin);
+      step.token = {*std::ranges::min_element(own)};
+      step.target = at;
+      step.tokens = behind + 1;
+    }
+    if (accepts(at)) break;
+    byte = known->second.byte;
+    at = known->second.next;
+  }
+  step.is_unverified = accepts(first.to) ? automaton_.automaton().node(first.to).suspect : steps_.at(first.to.value).is_unverified;
+  return step;
+}
+
+}  // namespace tokamata

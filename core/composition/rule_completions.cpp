@@ -1,0 +1,212 @@
+#include "composition/rule_completions.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_set>
+
+#include "composition/kinds_walk.hpp"
+
+namespace tokamata {
+
+// ---- the search -------------------------------------------------------------------------------
+
+class RuleCompletions::Search {
+ public:
+  Search(RuleCompletions& completions, Budget& budget)
+      : automaton_(completions.automaton_), completions_(completions), budget_(budget) {}
+
+  // The tokens of the best way from a place, each with the state that it leads to, up to one whose rest is known; how
+  // many tokens it has in all.
+  struct Found {
+    std::vector<std::pair<TokenId, StateId>> way;
+    TokenCount tokens;
+  };
+  Found run(Place place) {
+    nodes_.push_back({place, 0, 0, {}});
+    best_ = place.at_start ? kNoTokens : completions_.known(place.state, budget_);
+    const std::size_t most_states = automaton_.automaton().state_count() + kMostStates;
+    open_.push({best_, 0, 0});
+    while (!open_.empty() && kinds_ < kMostKinds && automaton_.automaton().state_count() < most_states) {
+      const Open next = open_.top();
+      open_.pop();
+      if (may_be_better(nodes_[next.node])) expand(next.node);
+    }
+    Found found{{}, best_};
+    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before) found.way.emplace_back(nodes_[at].token, nodes_[at].place.state);
+    std::ranges::reverse(found.way);
+    return found;
+  }
+
+ private:
+  struct Node {
+    Place place;
+    TokenCount written;
+    std::size_t before;
+    TokenId token;
+  };
+  struct Open {
+    TokenCount estimate, written;
+    std::size_t node;
+    bool operator<(const Open& other) const {  // the best on top; of equals the one that has written most, then the first
+      if (estimate != other.estimate) return estimate > other.estimate;
+      return written != other.written ? written < other.written : node > other.node;
+    }
+  };
+
+  // No token finishes a text that does not accept in less than one.
+  bool may_be_better(const Node& node) const {
+    const TokenCount least = node.place.at_start ? 1 : automaton_.room(node.place.state).at_least;
+    return node.written + least < best_;
+  }
+
+  void expand(std::size_t from) {
+    const Place place = nodes_[from].place;
+    const Place sketch = automaton_.sketched(place, budget_);
+    std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
+    walk_kinds(automaton_, sketch, budget_, [&](StateId reached, const TokenKind& kind) {
+      ++kinds_;
+      std::size_t& count = followed[reached.value];
+      if (count == kAlike) return;
+      const TokenId token{*std::ranges::min_element(kind.tokens)};
+      const std::optional<StateId> target = sketch.state == place.state ? reached : automaton_.step(place, token, budget_);
+      if (!target) return;
+      ++count;
+      add({{*target, false}, nodes_[from].written + 1, from, token});
+    });
+  }
+
+  void add(const Node& node) {
+    const auto [known, is_new] = written_.try_emplace(node.place.state.value, node.written);
+    if (!is_new && known->second <= node.written) return;
+    known->second = node.written;
+    const TokenCount rest = completions_.known(node.place.state, budget_);
+    const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
+    if (all >= best_ && !may_be_better(node)) return;
+    nodes_.push_back(node);
+    open_.push({all, node.written, nodes_.size() - 1});
+    if (all < best_) {
+      best_ = all;
+      best_node_ = nodes_.size() - 1;
+    }
+  }
+
+  TokenAutomaton& automaton_;
+  RuleCompletions& completions_;
+  Budget& budget_;
+  std::vector<Node> nodes_;
+  std::priority_queue<Open> open_;
+  std::unordered_map<std::uint32_t, TokenCount> written_;  // by state
+  TokenCount best_ = kNoTokens;
+  std::size_t best_node_ = 0;
+  std::size_t kinds_ = 0;
+};
+
+// ---- few tokens -------------------------------------------------------------------------------
+
+TokenCount RuleCompletions::known(StateId state, Budget& budget) {
+  const auto found = found_.find(state.value);
+  return found == found_.end() ? texts_.tokens(state, budget) : found->second.tokens;
+}
+
+RuleCompletions::Step RuleCompletions::first_step(Place place, Budget& budget) {
+  if (place.at_start && found_at_start_) return *found_at_start_;
+  if (!place.at_start)
+    if (const auto known = found_.find(place.state.value); known != found_.end()) return known->second;
+  const Search::Found found = Search(*this, budget).run(place);
+  std::vector<std::pair<StateId, Step>> steps;
+  TokenCount tokens = found.tokens;
+  StateId at = place.state;
+  for (const auto& [token, target] : found.way) {
+    steps.emplace_back(at, Step{token, target, tokens--});
+    at = target;
+  }
+  for (; !automaton_.automaton().accepting(at) && !found_.contains(at.value); at = steps.back().second.target) {
+    const ClosingTexts::Step& step = texts_.step(at, budget);
+    steps.emplace_back(at, Step{step.token, step.target, tokens--});
+  }
+  const Step first = steps.front().second;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i == 0 && place.at_start)
+      found_at_start_ = first;
+    else
+      found_.insert_or_assign(steps[i].first.value, steps[i].second);
+  }
+  return first;
+}
+
+TokenCount RuleCompletions::tokens_needed(Place place, Budget& budget) {
+  return automaton_.automaton().accepting(place.state) ? 0 : first_step(place, budget).tokens;
+}
+
+std::vector<TokenId> RuleCompletions::shortest(Place place, Budget& budget) {
+  std::vector<TokenId> tokens;
+  while (!automaton_.automaton().accepting(place.state)) {
+    const Step step = first_step(place, budget);
+    tokens.push_back(step.token);
+    place = {step.target, false};
+  }
+  return tokens;
+}
+
+// ---- masks ------------------------------------------------------------------------------------
+
+// By token, whether a text that the over-approximation refuses begins with it: what such a token leads to is not
+// alike to what others do.
+std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
+  const TokenTrie& trie = automaton_.vocabulary(false).trie();
+  std::vector<bool> tokens(automaton_.vocabulary(false).width());
+  ByteAutomaton& automaton = automaton_.automaton();
+  for (const Sketch& sketch : automaton.arena().sketches(automaton.expression(state), budget))
+    for (const std::string& text : sketch.refused) {
+      NodeId node = TokenTrie::root();
+      for (const char byte : text) {
+        node = trie.child(node, static_cast<std::uint8_t>(byte));
+        if (node == TokenTrie::root()) break;
+        for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) tokens[trie.order()[i]] = true;
+      }
+    }
+  return tokens;
+}
+
+std::vector<std::uint32_t> RuleCompletions::tokens_within(Place place, TokenCount left, Budget& budget) {
+  struct Judged {
+    TokenCount tokens;
+    bool is_unverified;
+  };
+  std::vector<std::uint32_t> tokens, doubtful;
+  if (left == 0) return tokens;
+  const Words allowed = automaton_.mask(place, budget)->bits.row();
+  const Place sketch = automaton_.sketched(place, budget);
+  const bool is_exact = sketch.state == place.state;
+  const std::vector<bool> is_ambiguous = is_exact ? std::vector<bool>(automaton_.vocabulary(false).width()) : ambiguous(place.state, budget);
+  std::unordered_map<std::uint32_t, Judged> judged;
+  walk_kinds(automaton_, sketch, budget, [&](StateId target, const TokenKind& kind) {
+    auto known = judged.find(target.value);
+    if (known == judged.end())
+      known = judged.emplace(target.value, Judged{texts_.tokens(target, budget), texts_.is_unverified(target, budget)}).first;
+    const auto [needed, is_unverified] = known->second;
+    if (needed > left - 1) return;
+    const bool is_ample = is_exact || needed + kSpare <= left - 1;
+    for (const std::uint32_t token : kind.tokens)
+      if (has_bit(allowed, token)) (is_ample || (!is_unverified && !is_ambiguous[token]) ? tokens : doubtful).push_back(token);
+  });
+  std::ranges::sort(doubtful);
+  if (doubtful.size() > kMostAsked) doubtful.resize(kMostAsked);
+  for (const std::uint32_t token : doubtful)
+    if (const auto target = automaton_.step(place, {token}, budget); target && texts_.tokens(*target, budget) <= left - 1)
+      tokens.push_back(token);
+  if (automaton_.automaton().accepting(place.state)) return tokens;
+  if (!place.at_start && texts_.tokens(place.state, budget) <= left) tokens.push_back(texts_.step(place.state, budget).token.value);
+  std::ranges::sort(tokens);
+  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+  if (tokens.empty() && tokens_needed(place, budget) <= left) tokens.push_back(first_step(place, budget).token.value);
+  return tokens;
+}
+
+void RuleCompletions::clear() {
+  texts_.clear();
+  found_ = {};
+  found_at_start_.reset();
+}
+
+}  // namespace tokamata

@@ -1,0 +1,86 @@
+// How few tokens finish a text of rules, and the masks within a budget there.
+//
+// Problem.  completions.hpp searches the states that tokens lead to until one accepts.  With rules they are without
+// end: values nest, and names and elements that must differ are kept in the state.
+// Example.  Llama 3.1, `{"b`: the shortest text that closes it is `":0}`, of three tokens; `":{}}` has two, `":{` and
+// `}}`, and no token does it alone.
+// How.  Branch and bound.  Every state has a text that closes it (closing_texts.hpp), so that a number of tokens that
+// suffices is known from the start, at any depth.  A search by tokens looks for fewer: best first, by the tokens so far
+// and those of the closing text of what is reached; what cannot be better than the best so far, by the length of its
+// shortest text and of the longest token, is left out.
+//   - Tokens are walked from the over-approximation of a state (Arena::sketches), where all that goes on in a string is
+//     one state; of the tokens that lead to one of its states, a few are followed.
+//   - Where the search ends by itself, no fewer tokens suffice: always where two are found.  It ends early after
+//     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
+// What was found is remembered for all states on its way, so that whoever follows it is never told of more.
+//
+// Masks hold a token if the closing text behind it has few enough tokens.  That is told once for all tokens that lead
+// to one state of the over-approximation; where that state's text may be refused, since a name or an element is there
+// already, tokens are asked for one by one, up to kMostAsked of them, or need room for the bytes that make it differ.
+// So a mask may lack tokens after which only another text would fit, and never has one that leads astray.
+//
+// Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
+// token classes.  Not taken: A* alone, whose bounds say little of strings and nothing of brackets that come in tokens
+// of several; weighted push-down systems (Reps, Schwoon, Jha and Melski, 2005), exact at any depth, at the cost of
+// a table for each rule and node of the vocabulary's trie.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "composition/closing_texts.hpp"
+#include "composition/token_automaton.hpp"
+
+namespace tokamata {
+
+class RuleCompletions {
+ public:
+  using Place = TokenAutomaton::Place;
+
+  explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton) {}
+
+  // Whether the texts of a state are finished by what is here.
+  bool serves(StateId state, Budget& budget) {
+    return automaton_.takes_sketch(state) && automaton_.automaton().node(state).spellable_by_bytes() &&
+           texts_.tokens(state, budget) != kNoTokens;
+  }
+
+  TokenCount tokens_needed(Place place, Budget& budget);
+  // As many tokens that lead to an accepted text.
+  std::vector<TokenId> shortest(Place place, Budget& budget);
+  // Tokens after which at most `left` - 1 more suffice.
+  std::vector<std::uint32_t> tokens_within(Place place, TokenCount left, Budget& budget);
+
+  ClosingTexts& texts() { return texts_; }
+
+  // Bytes that make a name or an element differ from those that are there.
+  static constexpr TokenCount kSpare = 4;
+
+  void clear();
+  std::size_t memory_bytes() const { return texts_.memory_bytes() + found_.size() * (sizeof(Step) + 48); }
+
+ private:
+  static constexpr std::size_t kMostStates = 1 << 15, kMostKinds = 1 << 17;
+  static constexpr std::size_t kAlike = 8;  // tokens that are followed of those that lead to one over-approximated state
+  static constexpr std::size_t kMostAsked = 256;
+
+  struct Step {
+    TokenId token;
+    StateId target;
+    TokenCount tokens;
+  };
+  class Search;
+  // So many suffice, as far as that is known without a search.
+  TokenCount known(StateId state, Budget& budget);
+  Step first_step(Place place, Budget& budget);
+  std::vector<bool> ambiguous(StateId state, Budget& budget);
+
+  TokenAutomaton& automaton_;
+  ClosingTexts texts_;
+  std::unordered_map<std::uint32_t, Step> found_;
+  std::optional<Step> found_at_start_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,261 @@
+"""Budgets and shortest completions where values nest without end: JSON and types that hold themselves.
+
+The judge is a search by breadth over the tokens that masks allow, in which texts that go on alike are one.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from support import allowed, bits
+
+import tokamata as tk
+
+BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
+LONGER = ['":', '":0}', '"}', "]]", "]]]", "}}", "}]", "[[", ',"', '":{', "}}]", '",', '":[', "[]", "{}", '{"']
+LONGER += ['""', '"a":', "0]", ",1]]]", ",[", 'a"', 'b"]', '":1}}', "],", '"]', ",0]", "ab", '"]}', ':""', "1,"]
+USED = '[]{},:"ab01-'  # single bytes that the judge follows
+
+NAME_AND_TAGS = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
+    "required": ["name", "tags"],
+}
+TREE = {
+    "$defs": {
+        "tree": {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+            "required": ["a", "b"],
+            "additionalProperties": False,
+        }
+    },
+    "$ref": "#/$defs/tree",
+}
+LINKED = {
+    "$defs": {
+        "list": {
+            "anyOf": [
+                {"type": "integer"},
+                {
+                    "type": "object",
+                    "properties": {"a": {"$ref": "#/$defs/list"}},
+                    "required": ["a"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    },
+    "$ref": "#/$defs/list",
+}
+UNIQUE = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
+SCHEMAS: dict[str, Any] = {
+    "anything": True,
+    "object": {"type": "object"},
+    "unique strings": UNIQUE,
+    "unique and many": {**UNIQUE, "minItems": 2},
+    "name and tags": NAME_AND_TAGS,
+    "tree": TREE,
+    "linked": LINKED,
+    "two at least": {"type": "array", "minItems": 2},
+    "required": {"type": "object", "required": ["a", "b"]},
+    "names of one letter": {
+        "type": "object",
+        "patternProperties": {"^[ab]$": {"type": "array"}},
+        "additionalProperties": False,
+    },
+    "either": {"anyOf": [{"type": "array", "items": {"type": "array"}}, {"type": "object"}]},
+}
+
+
+def vocabulary_of(longer: list[str]) -> tk.Vocabulary:
+    return tk.Vocabulary.load([*BYTES, *(text.encode() for text in longer), None], stop=[256 + len(longer)])
+
+
+def compiled_for(schema: Any, longer: list[str], **keywords: Any) -> tk.CompiledConstraint:
+    constraint = tk.json_schema(schema, whitespace="compact", property_order="any")
+    return constraint.compile(vocabulary_of(longer), **keywords)
+
+
+def signature(text: str) -> object:
+    """What texts have in common that go on alike: whole values are forgotten, unless something must differ from them."""
+    open_parts: list[list[Any]] = [["", [], []]]  # bracket, members or elements so far, the one under way
+    for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\[\]{},:"]+', text):
+        if part in "[{":
+            open_parts.append([part, [], []])
+        elif part in "]}":
+            bracket, items, under_way = open_parts.pop()
+            open_parts[-1][2].append(f"{bracket}{items}{under_way}")
+        elif part == ",":
+            top = open_parts[-1]
+            top[1].append(top[2][0])  # the name, or all of an element
+            top[2] = []
+        else:
+            open_parts[-1][2].append(part)
+
+    def told(bracket: str, items: list[str], under_way: list[str]) -> object:
+        *before, last = under_way or [""]
+        is_whole = len(last) > 1 and last[0] in '"[{' and last[-1] in '"]}'
+        is_name = bracket == "{" and not before
+        end = ("whole", last if is_name or bracket == "[" else "") if is_whole else ("part", last)
+        return bracket, frozenset(items) if bracket == "{" else tuple(sorted(items)), tuple(before), end
+
+    return tuple(told(*part) for part in open_parts)
+
+
+def fewest(matcher: tk.Matcher, followed: list[int], most: int) -> int | None:
+    """The length of a shortest completion, up to ``most``."""
+    if matcher.is_accepting:
+        return 0
+    seen, layer = {signature(matcher.text.decode())}, [matcher]
+    for length in range(1, most + 1):
+        reached = []
+        for place in layer:
+            live = allowed(place)
+            for token in followed:
+                if token not in live:
+                    continue
+                after = place.fork()
+                assert after.advance(token)
+                if after.is_accepting:
+                    return length
+                kind = signature(after.text.decode())
+                if kind not in seen:
+                    seen.add(kind)
+                    reached.append(after)
+        layer = reached
+    return None
+
+
+def within(matcher: tk.Matcher, budget: int) -> set[int] | tk.BudgetError:
+    row = np.zeros_like(matcher.mask)
+    try:
+        matcher.fill_mask(row, budget=budget)
+    except tk.BudgetError as error:
+        return error
+    return bits(row)
+
+
+def check_needed(matcher: tk.Matcher) -> int:
+    """The shortest completion leads to the end, and the least budget is its length."""
+    completion = matcher.shortest_completion()
+    after = matcher.fork()
+    for token in completion:
+        assert not after.is_accepting
+        assert after.advance(token)
+    assert after.is_accepting
+    if completion:
+        error = within(matcher, len(completion) - 1) if len(completion) > 1 else None
+        assert error is None or (isinstance(error, tk.BudgetError) and error.needed == len(completion))
+        found = within(matcher, len(completion))
+        assert isinstance(found, set)
+        assert completion[0] in found
+    return len(completion)
+
+
+def walk_within(matcher: tk.Matcher, budget: int, draw: random.Random) -> None:
+    """Whatever the masks allow ends in an accepted text within the budget, and every mask is one."""
+    matcher = matcher.fork()
+    for left in range(budget, 0, -1):
+        found = within(matcher, left)
+        assert isinstance(found, set), (matcher.text, left, found)
+        assert found <= allowed(matcher)
+        tokens = sorted(found - set(matcher.compiled.vocabulary.stop))
+        if not tokens:
+            break
+        assert matcher.advance(draw.choice(tokens))
+    assert matcher.is_accepting, (matcher.text, budget)
+
+
+def random_place(compiled: tk.CompiledConstraint, followed: list[int], draw: random.Random) -> tk.Matcher:
+    matcher = compiled.matcher()
+    for _ in range(draw.randrange(7)):
+        tokens = sorted(allowed(matcher) & set(followed))
+        if not tokens:
+            break
+        assert matcher.advance(draw.choice(tokens))
+    return matcher
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_against_brute_force(name: str, seed: int) -> None:
+    draw = random.Random(f"{name} {seed}")
+    longer = draw.sample(LONGER, draw.randint(3, 14))
+    compiled = compiled_for(SCHEMAS[name], longer)
+    followed = [ord(byte) for byte in USED] + list(range(256, 256 + len(longer)))
+    for _ in range(5):
+        matcher = random_place(compiled, followed, draw)
+        needed = check_needed(matcher)
+        expected = fewest(matcher, followed, min(needed, 5))
+        assert expected == needed or (expected is None and needed > 5), (matcher.text, longer)
+        for slack in (0, 1, 2, 5, 9):
+            walk_within(matcher, needed + slack, draw)
+
+
+@pytest.mark.parametrize("taken", [1, 3, 60])
+def test_names_and_elements_that_are_taken(taken: int) -> None:
+    """The shortest name is there already, and so are others: the end of the budget is a text all the same."""
+    draw = random.Random(taken)
+    words = ["", *(chr(code) for code in range(0x20, 0x7F) if chr(code) not in '"\\')][:taken]
+    for schema, front, item in (
+        ({"type": "object"}, "{", '"{}":0'),
+        (UNIQUE, "[", '"{}"'),
+        ({"type": "array", "uniqueItems": True}, "[", "[{}]"),
+    ):
+        items = [item.format(word if '"' in item else number) for number, word in enumerate(words)]
+        compiled = compiled_for(schema, [",,", "ab", "a"])
+        matcher = compiled.matcher()
+        for byte in (front + ",".join(items) + "," + item[0]).encode():
+            assert matcher.advance(byte)
+        needed = check_needed(matcher)
+        for slack in (0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 12):
+            walk_within(matcher, needed + slack, draw)
+
+
+@pytest.mark.parametrize(
+    ("schema", "front", "unit", "back"),
+    [
+        (True, "", "[", "]"),
+        (True, "", '{"a":', "}"),
+        (TREE, '{"a":1,"b":[', '{"a":1,"b":[', "]}"),
+        (LINKED, "", '{"a":', "}"),
+        ({**UNIQUE, "items": {"$ref": "#"}}, "", "[", "]"),
+    ],
+    ids=["arrays", "objects", "trees", "linked", "unique"],
+)
+def test_deep_texts_end_at_once(schema: Any, front: str, unit: str, back: str) -> None:
+    """What is forced costs no search, and as much for each bracket at any depth."""
+    made = {}
+    for depth in (10, 100, 1000, 10_000):
+        if "uniqueItems" in str(schema) and depth > 100:
+            break  # each bracket is within an element that is kept
+        limits = tk.Limits(seconds=60, memory_bytes=400_000_000, depth=100_000)
+        compiled = compiled_for(schema, ["]]]]", "}}", "]}]", "]}"], limits=limits)
+        matcher = compiled.matcher()
+        assert all(map(matcher.advance, (front + unit * depth).encode()))
+        before = compiled.memory_bytes
+        tokens = matcher.shortest_completion()
+        made[depth] = compiled.memory_bytes - before
+        closed = b"".join(compiled.vocabulary[token] or b"" for token in tokens).decode()
+        assert closed.endswith(back * (depth - 1))
+        assert len(tokens) <= len(back) * depth / 2 + 3 or back == "}"
+        assert check_needed(matcher) == len(tokens)
+    deepest = max(made)
+    if deepest == 10_000:
+        assert made[10_000] <= 12 * made[1000] + 60_000_000
+
+
+@pytest.mark.parametrize("tokenization", ["any", "canonical"])
+def test_small_budgets_are_answered(tokenization: str) -> None:
+    """The cases that once searched until a limit, and the mask that raised it."""
+    compiled = compiled_for(NAME_AND_TAGS, LONGER, limits=tk.Limits(seconds=30, memory_bytes=64_000_000))
+    matcher = compiled.matcher()
+    needed = check_needed(matcher)
+    error = within(matcher, 3)
+    assert isinstance(error, tk.BudgetError)
+    assert error.needed == needed
