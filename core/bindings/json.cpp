@@ -173,6 +173,9 @@ void bind_json(nb::module_& m) {
       .def("property_count",
            [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::PropertyCount{minimum, maximum_of(maximum)}); },
            nb::arg(), nb::arg().none())
+      .def("nested",
+           [](B& b, Count depth, std::optional<Count> most_inside) { return b.add(ValueTable::Nested{depth, maximum_of(most_inside)}); },
+           nb::arg(), nb::arg().none())
       .def("constant", [](B& b, nb::handle value) { return json::add_constant(canonical_of(value, 0), *b.table).value; }, nb::arg().none())
       .def("constants", &add_constants)
       .def("reserve", [](B& b) { return b.table->reserve().value; })

@@ -20,6 +20,11 @@ ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
       arrays_(*this),
       objects_(*this) {}
 
+ValueTable& ValueSets::own_table() {
+  if (!own_table_) table_ = own_table_ = std::make_shared<ValueTable>(*table_);
+  return *own_table_;
+}
+
 SetId ValueSets::set_of(ValueNode node) {
   node = table_->resolved(node);
   if (std::holds_alternative<ValueTable::AnyValue>(table_->node(node))) return kAnySet;
@@ -219,6 +224,7 @@ const ValueSets::Parts& ValueSets::parts_of_node(ValueNode node, bool wanted, co
 }
 
 ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& work) {
+  if (std::holds_alternative<ValueTable::Nested>(table_->node(id))) return parts_of_node(own_table().unfold(id), wanted, work);
   const auto& node = table_->node(id);
   Parts parts = everything(work);
   const auto each = [&](const std::vector<ValueNode>& items, bool as_wanted) {

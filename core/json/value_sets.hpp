@@ -98,6 +98,7 @@ class ValueSets {
   struct Universe {
     ExpressionId strings, numbers;
   };
+  ValueTable& own_table();
   const Universe& universe(const Work& work);
   const Parts& parts_of_node(ValueNode node, bool wanted, const Work& work);
   Parts make_parts(ValueNode node, bool wanted, const Work& work);
@@ -121,7 +122,7 @@ class ValueSets {
                      std::vector<NameId>& mentioned) const;
 
   std::shared_ptr<const ValueTable> table_;
-  std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold
+  std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold, and the levels they come to
   std::uint32_t schema_size_;              // nodes before it are the schema's
   std::unordered_map<std::string, SetId> constants_;
   Spelling spelling_;

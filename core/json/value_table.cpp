@@ -37,6 +37,25 @@ ValueNode ValueTable::include(const ValueTable& other, ValueNode root) {
   return {first + root.value};
 }
 
+ValueNode ValueTable::unfold(ValueNode id) {
+  if (const auto known = unfolded_.find(id.value); known != unfolded_.end()) return known->second;
+  const Nested nested = std::get<Nested>(nodes_[id.value]);
+  ValueNode result;
+  if (nested.depth == 0) {
+    result = add(Types{kAllTypes & ~(kArray | kObject)});
+  } else {
+    const ValueNode inside = add(Nested{nested.depth - 1, nested.most_inside});
+    std::vector<ValueNode> parts{add(Items{{}, inside}), add(Others{{}, {}, inside})};
+    if (nested.most_inside != kNoMaximum) {
+      parts.push_back(add(ArrayLength{0, nested.most_inside}));
+      parts.push_back(add(PropertyCount{0, nested.most_inside}));
+    }
+    result = add(AllOf{std::move(parts)});
+  }
+  unfolded_.emplace(id.value, result);
+  return result;
+}
+
 // Where texts may hold strings that are kept and asked for later, every byte is a class of its own.
 ByteSet ValueTable::class_borders() const {
   const bool keeps = std::ranges::any_of(nodes_, [](const Node& node) {

@@ -105,8 +105,11 @@ class ValueTable {
   struct PropertyCount {
     Count minimum, maximum;
   };
+  struct Nested {  // arrays and objects nest so deep at most, with no more elements or members than so many in each
+    Count depth, most_inside;
+  };
   using Node = std::variant<AnyValue, NoValue, Undefined, Same, AllOf, AnyOf, OneOf, Negation, Types, Integral, Number, String,
-                            StringLength, Items, ArrayLength, Contains, Unique, Property, Matching, Others, Has, PropertyCount>;
+                            StringLength, Items, ArrayLength, Contains, Unique, Property, Matching, Others, Has, PropertyCount, Nested>;
 
   static constexpr ValueNode kAny{0};
   static constexpr ValueNode kNone{1};
@@ -135,6 +138,9 @@ class ValueTable {
     if (is_new) languages_.push_back(std::move(texts));
     return {place->second};
   }
+
+  // What a Nested node says of one level, by nodes of other kinds: levels are made as texts come to them.
+  ValueNode unfold(ValueNode nested);
 
   // Copies the nodes of another table; what `root` is here.
   ValueNode include(const ValueTable& other, ValueNode root);
@@ -185,6 +191,7 @@ class ValueTable {
 
  private:
   std::vector<Node> nodes_;
+  std::unordered_map<std::uint32_t, ValueNode> unfolded_;  // by Nested node
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> name_index_;
   std::vector<ExpressionPtr> languages_;

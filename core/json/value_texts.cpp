@@ -57,8 +57,7 @@ ExpressionId ValueSets::without_texts(ExpressionId language, const std::vector<s
 SetId ValueSets::constant(const std::string& canonical) {
   const auto [place, is_new] = constants_.try_emplace(canonical);
   if (is_new) {
-    if (!own_table_) table_ = own_table_ = std::make_shared<ValueTable>(*table_);
-    place->second = set_of(add_constant(canonical, *own_table_));
+    place->second = set_of(add_constant(canonical, own_table()));
   }
   return place->second;
 }

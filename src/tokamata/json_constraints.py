@@ -18,7 +18,6 @@ from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import read_schema
-from tokamata.patterns.json_schema.table import ARRAY, OBJECT
 from tokamata.patterns.json_schema.text import beginning, read_json
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ Spelling = Literal["plain", "any"]
 
 _MOST_SECONDS = 2.0  # that are spent on finding what contradicts itself
 _MOST_SHOWN = 8  # schemas
+_NO_TEXT_HAS = 1 << 62  # so many levels, or elements
 
 _CHOICES = {
     "property_order": ("schema", "any"),
@@ -255,21 +255,16 @@ def json(
             raise ValueError(f"{name} must be a whole number, at least 0, not {bound!r:.80}")
     table = _core.ValueTable()
 
-    def container(inside: int) -> int:
-        parts = [table.items([], inside), table.others([], [], inside)]
-        if max_items is not None:
-            parts += [table.array_length(0, max_items), table.property_count(0, max_items)]
-        return table.all_of(parts)
-
-    if max_depth is None:
+    most = None if max_items is None else min(max_items, _NO_TEXT_HAS)
+    if max_depth is not None:
+        root = table.nested(min(max_depth, _NO_TEXT_HAS), most)
+    elif most is None:
         root = table.any_value()
-        if max_items is not None:
-            root = table.reserve()
-            table.define(root, container(root))
     else:
-        root = table.types(127 & ~(ARRAY | OBJECT))
-        for _ in range(max_depth):
-            root = container(root)
+        root = table.reserve()
+        inside = [table.items([], root), table.others([], [], root)]
+        counts = [table.array_length(0, most), table.property_count(0, most)]
+        table.define(root, table.all_of(inside + counts))
     bounds = (("max_depth", max_depth), ("max_items", max_items))
     given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
     return JsonConstraint(table, root, style, f"json({', '.join(given)})", declares=False)
