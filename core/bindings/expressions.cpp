@@ -88,14 +88,16 @@ void bind_expressions(nb::module_& m) {
   m.def("scope", &Expression::scope, "body"_a);
   m.def("strings", &make_strings, "strings"_a);
   m.def("substrings",
-        [](const nb::str& text) {
+        [](const nb::str& text, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
           Py_ssize_t length = 0;
           const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
           if (!data) throw nb::python_error();
-          const nb::gil_scoped_release release;
-          return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}));
+          return without_interpreter({nb::none(), false}, [&] {
+            Budget budget(limits, std::move(cancel), 0, [] { return std::size_t{0}; });  // memory is asked for beforehand
+            return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}, budget));
+          });
         },
-        "text"_a);
+        "text"_a, "limits"_a, "cancel"_a.none());
   m.def("until", &Expression::until, "phrase"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("numbers",
         [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,

@@ -5,8 +5,10 @@
 // A mask must not lead there.
 // Example.  Tokens {aa, b}: in `a*b` every state is spellable; in `(aa)*ab` none is.
 // How.  A state that accepts, or accepts a text of bytes that are tokens of their own, is
-// spellable (a flag that the expression carries).  Otherwise its successors are searched
-// breadth first until one is found that is; if none is, everything reached is dead for good.
+// spellable (a flag that the expression carries).  Otherwise its successors are searched until one
+// is found that is, first those with the least sum of the steps so far and the least that is still
+// needed; if none is, everything reached is dead for good.  In `[a-z ]{20,30}` & the parts of a text
+// that goes straight to some part of 20 letters; breadth first it would list all shorter ones.
 // Where all bytes of the pattern are tokens, as with every byte-level tokenizer, and no edges of
 // tokens are asked for, successors by bytes tell the same as successors by tokens.
 // Cost.  Nothing for patterns without intersection, complement and lookaround where all bytes are
@@ -14,6 +16,7 @@
 // elsewhere; each once.
 // Not taken: deciding it on bytes alone, which is wrong as soon as a byte is missing.
 
+#include <queue>
 #include <unordered_map>
 
 #include "composition/token_automaton.hpp"
@@ -74,13 +77,57 @@ std::vector<StateId> TokenAutomaton::token_targets(StateId state, const TokenTri
   return targets;
 }
 
+// Where parts of a text are intersected with something else, the text itself shows one way on: what comes after the first
+// place where the part stands.  It is followed in the other conjuncts alone, whose states are few, and each of which is
+// reached from many parts.
+bool TokenAutomaton::lives_along_text(StateId state, Budget& budget) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 14;
+  Arena& arena = automaton_.arena();
+  const auto [head, tail] = arena.split(automaton_.expression(state));
+  const ExpressionNode& node = arena.node(head);
+  if (!lives_by_bytes_ || node.kind != Kind::Intersection || node.open || node.behind || !arena.node(tail).spellable_by_bytes()) return false;
+  std::optional<std::string_view> rest;
+  std::vector<ExpressionId> others;
+  for (const ExpressionId item : arena.items(node)) {
+    const ExpressionNode& part = arena.node(item);
+    const auto continuation = part.kind == Kind::Strings ? arena.string_automaton(part).continuation(part.second) : std::nullopt;
+    if (continuation && !rest)
+      rest = continuation;
+    else
+      others.push_back(item);
+  }
+  if (!rest) return false;
+  StateId other = automaton_.state_of(arena.intersect(others), budget);
+  for (std::size_t i = 0; i <= std::min(rest->size(), kMostBytes) && other != ByteAutomaton::kDead; ++i) {
+    budget.step();
+    const bool is_between_code_points = i == rest->size() || !is_continuation((*rest)[i]);
+    if (is_between_code_points && automaton_.accepting(other)) {
+      data(state).spelling = Spelling::Yes;
+      data(state).at_most = std::min<std::uint64_t>(data(state).at_most, i + arena.node(tail).spelled);
+      return true;
+    }
+    if (i < rest->size()) other = automaton_.next(other, static_cast<std::uint8_t>((*rest)[i]), budget);
+  }
+  return false;
+}
+
 bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
+  if (lives_along_text(state, budget)) return true;
+  struct Open {
+    std::uint64_t estimate, steps;
+    StateId state;
+    bool operator<(const Open& other) const {  // the best on top; of equals the one that has come further
+      return estimate != other.estimate ? estimate > other.estimate : steps < other.steps;
+    }
+  };
   std::unordered_map<std::uint32_t, StateId> found_from;  // by state: the one that led to it
-  std::deque<StateId> open{state};
+  std::priority_queue<Open> open;
+  open.push({0, 0, state});
   found_from.emplace(state.value, state);
   while (!open.empty()) {
-    const StateId current = open.front();
-    open.pop_front();
+    budget.step();
+    const auto [estimate, steps, current] = open.top();
+    open.pop();
     for (StateId target : successors(current, budget)) {
       if (target == ByteAutomaton::kDead) continue;
       const ExpressionNode& node = automaton_.node(target);
@@ -94,7 +141,9 @@ bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
           if (back == state) return true;
         }
       }
-      if (known == Spelling::Unknown && found_from.emplace(target.value, current).second) open.push_back(target);
+      if (known != Spelling::Unknown || !found_from.emplace(target.value, current).second) continue;
+      const std::uint64_t least = lives_by_bytes_ ? automaton_.node(target).shortest : room(target).at_least;
+      open.push({steps + 1 + least, steps + 1, target});
     }
   }
   for (const auto& [dead, from] : found_from) data(StateId{dead}).spelling = Spelling::No;

@@ -188,6 +188,7 @@ class TokenAutomaton {
   std::vector<SketchCut> sketch_cuts(StateId state, Budget& budget);
   StateId made_rule_mask(ExpressionId sketch, Budget& budget);
 
+  bool lives_along_text(StateId state, Budget& budget);
   bool search_spelling(StateId state, Budget& budget);
   std::vector<StateId> successors(StateId state, Budget& budget);
   bool lives(StateId state, Budget& budget);

@@ -64,7 +64,7 @@ class SuffixBuilder {
     std::uint32_t length;      // of the longest string that leads here
     std::uint32_t suffix;      // the state of its longest suffix that leads elsewhere
     std::uint32_t first_edge;
-    std::uint32_t end;         // where one of its occurrences ends
+    std::uint32_t end;         // where its first occurrence ends
   };
   struct Edge {
     std::uint32_t next;
@@ -72,12 +72,18 @@ class SuffixBuilder {
     std::uint8_t byte;
   };
 
-  explicit SuffixBuilder(std::string_view text) {
+  SuffixBuilder(std::string_view text, Budget& budget) {
+    constexpr std::size_t kMostBytes = 2 * (sizeof(State) + 4) + 3 * sizeof(Edge);  // for each byte of the text
+    if (text.size() > budget.limits().memory_bytes / kMostBytes)
+      throw LimitExceeded("memory_bytes", static_cast<double>(budget.limits().memory_bytes));
     states_.reserve(2 * text.size() + 1);
     edges_.reserve(3 * text.size() + 1);
     states_.push_back({0, kNone, kNone, 0});
     std::uint32_t last = 0;
-    for (std::uint32_t i = 0; i < text.size(); ++i) last = extend(last, static_cast<std::uint8_t>(text[i]), i + 1);
+    for (std::uint32_t i = 0; i < text.size(); ++i) {
+      budget.step();
+      last = extend(last, static_cast<std::uint8_t>(text[i]), i + 1);
+    }
   }
 
   const std::vector<State>& states() const { return states_; }
@@ -130,8 +136,8 @@ class SuffixBuilder {
 
 // Every string from the start begins with a whole code point, so whether it ends with one can be
 // seen from what follows any of its occurrences.
-std::shared_ptr<const StringAutomaton> StringAutomaton::of_substrings(std::string_view text) {
-  const SuffixBuilder built(text);
+std::shared_ptr<const StringAutomaton> StringAutomaton::of_substrings(std::string_view text, Budget& budget) {
+  const SuffixBuilder built(text, budget);
   const auto& states = built.states();
   // A transition leads to a longer string: in the order of lengths, targets come after sources.
   std::vector<std::uint32_t> by_length(states.size());
@@ -142,10 +148,13 @@ std::shared_ptr<const StringAutomaton> StringAutomaton::of_substrings(std::strin
 
   auto result = std::make_shared<StringAutomaton>();
   result->transitions_.reserve(built.edges().size());
+  result->text_ = text;
+  result->ends_.reserve(states.size());
   for (std::uint32_t old : by_length) {
     const auto begin = result->transitions_.size();
     result->offsets_.push_back(static_cast<std::uint32_t>(begin));
     const std::uint32_t end = states[old].end;
+    result->ends_.push_back(end);
     result->accepting_.push_back(end == text.size() || !is_continuation(text[end]) || old == 0);
     for (std::uint32_t edge = states[old].first_edge; edge != kNone; edge = built.edges()[edge].next) {
       const auto [next, target, byte] = built.edges()[edge];

@@ -13,9 +13,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/limits.hpp"
 
 namespace tokamata {
 
@@ -28,8 +32,9 @@ class StringAutomaton {
 
   // Strings in any order, doubles too.
   static std::shared_ptr<const StringAutomaton> of_strings(std::vector<std::string_view> strings);
-  // All substrings of a UTF-8 text that begin and end between two code points, the empty one too.
-  static std::shared_ptr<const StringAutomaton> of_substrings(std::string_view text);
+  // All substrings of a UTF-8 text that begin and end between two code points, the empty one too.  Refuses beforehand
+  // what takes more memory than the limits allow.
+  static std::shared_ptr<const StringAutomaton> of_substrings(std::string_view text, Budget& budget);
 
   // An automaton as it is: the transitions of state i end before offsets[i + 1].  For what stays below.
   static std::shared_ptr<const StringAutomaton> of_transitions(std::vector<std::uint32_t> offsets, std::vector<Transition> transitions,
@@ -38,15 +43,26 @@ class StringAutomaton {
   static constexpr std::uint32_t start() { return 0; }
   std::uint32_t state_count() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
   bool accepting(std::uint32_t state) const { return accepting_[state]; }
+  std::size_t memory_bytes() const {
+    return transitions_.capacity() * sizeof(Transition) + (offsets_.capacity() + ends_.capacity()) * sizeof(std::uint32_t) +
+           accepting_.capacity() / 8 + text_.capacity();
+  }
   // In the order of their bytes.  Targets have greater numbers than their sources.
   std::span<const Transition> transitions(std::uint32_t state) const {
     return {transitions_.data() + offsets_[state], transitions_.data() + offsets_[state + 1]};
+  }
+
+  // Of substrings: what follows the first place in the text where those stand that lead to the state.
+  std::optional<std::string_view> continuation(std::uint32_t state) const {
+    return ends_.empty() ? std::nullopt : std::optional(std::string_view(text_).substr(ends_[state]));
   }
 
  private:
   std::vector<std::uint32_t> offsets_;
   std::vector<Transition> transitions_;
   std::vector<bool> accepting_;
+  std::string text_;                 // of substrings
+  std::vector<std::uint32_t> ends_;  // by state: where its first place in the text ends
 };
 
 }  // namespace tokamata

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tokamata import _core
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.errors import AlgebraError, ContextError
-from tokamata.limits import CancelToken, Limits
+from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
 
@@ -78,7 +78,7 @@ class CompiledConstraint:
             vocabulary.core,
             vocabulary.start_core if start_of_text or canonical is not None else None,
             control_token_ids(expression.control_tokens, vocabulary),
-            _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth),
+            core_limits(limits),
             cancel,
             pattern,
             is_pattern,

@@ -17,7 +17,7 @@ from tokamata.arguments import checked_bounds, checked_text, clipped
 from tokamata.blame import why_empty
 from tokamata.compiled import CompiledConstraint, Tokenization
 from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, NoValuesError, ParseError
-from tokamata.limits import CancelToken, Limits, Watch
+from tokamata.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
 
@@ -182,7 +182,7 @@ class Constraint:
         """
         self._refuse_tokens("shortest_text")
         found = _core.shortest_text(
-            self._expression, _core_limits(limits or Limits()), cancel, *self._error_pattern()
+            self._expression, core_limits(limits or Limits()), cancel, *self._error_pattern()
         )
         return None if found is None else found.decode()
 
@@ -454,10 +454,6 @@ def choice(options: Iterable[str | Constraint]) -> Constraint:
 
 def _is_valid(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _core_limits(limits: Limits) -> _core.Limits:
-    return _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth)
 
 
 def _described(joint: str, operands: tuple[Constraint, ...]) -> str:

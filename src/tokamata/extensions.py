@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from tokamata import _core
 from tokamata.arguments import checked_text, clipped
 from tokamata.constraint import Constraint
+from tokamata.limits import CancelToken, Limits
 from tokamata.patterns import extensions as expressions
 
 __all__ = [
@@ -87,17 +88,24 @@ def text_until(phrase: str) -> Constraint:
     return Constraint(expressions.text_until(phrase), clipped(f"text_until({phrase!r})"))
 
 
-def substring_of(text: str) -> Constraint:
+def substring_of(text: str, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Constraint:
     """Any substring of ``text``, the empty one too.
 
     Linear: a text of a million bytes takes a second or two, and some 100 MB while it is made.
 
+    Args:
+        text: the text.
+        limits: ``memory_bytes`` and ``seconds`` bound what is made of it; ``Limits()`` by default.
+        cancel: stops the work, from another thread.
+
     Raises:
         ValueError: the text holds a surrogate, or has more than 2^28 bytes.
+        LimitExceeded, Cancelled: it is too long for the limits, or the work was stopped.
     """
     if len(checked_text(text)) > 1 << 28:
         raise ValueError(f"substring_of takes a text of 2^28 bytes at most, not of {len(text.encode()):,}")
-    return Constraint(expressions.substring_of(text), clipped(f"substring_of({text[:400]!r})"))
+    expression = expressions.substring_of(text, limits, cancel)
+    return Constraint(expression, clipped(f"substring_of({text[:400]!r})"))
 
 
 def delimited_list(

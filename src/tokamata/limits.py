@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from tokamata import _core
 from tokamata._core import CancelToken
 from tokamata.errors import Cancelled, LimitExceeded
 
-__all__ = ["CancelToken", "Limits", "Watch"]
+__all__ = ["CancelToken", "Limits", "Watch", "core_limits"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Watch:
             raise Cancelled("the CancelToken was cancelled; nothing was made")
         if time.monotonic() > self._end:
             raise LimitExceeded("seconds", self._seconds)
+
+
+def core_limits(limits: Limits) -> _core.Limits:
+    """The limits as the engine takes them."""
+    return _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth)
 
 
 _DEFAULT = Limits()

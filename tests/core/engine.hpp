@@ -32,7 +32,10 @@ inline ExpressionPtr expression_of(const oracle::TreePtr& tree) {
                                     tree->maximum == oracle::kUnbounded ? kUnbounded : tree->maximum, 0);
     case Op::Strings:
       return Expression::strings(StringAutomaton::of_strings({tree->strings.begin(), tree->strings.end()}));
-    case Op::Substrings: return Expression::strings(StringAutomaton::of_substrings(tree->bytes));
+    case Op::Substrings: {
+      Budget budget({}, nullptr, 0, [] { return std::size_t{0}; });
+      return Expression::strings(StringAutomaton::of_substrings(tree->bytes, budget));
+    }
     case Op::Everything: return Expression::everything();
     case Op::ControlToken: return Expression::control_token(tree->bytes);
     case Op::OneToken: {

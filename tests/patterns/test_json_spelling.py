@@ -15,6 +15,7 @@ from random_patterns import Patterns
 import tokamata as tk
 from tokamata import _core
 from tokamata.constraint import Constraint
+from tokamata.patterns.extensions import substring_of
 from tokamata.patterns.regex import to_expression
 
 
@@ -220,7 +221,7 @@ def test_strings(seed: int) -> None:
         members = set(texts)
     else:
         text = "".join(texts)
-        expression = _core.substrings(text)
+        expression = substring_of(text)
         members = {text[i:j] for j in range(len(text) + 1) for i in range(j + 1)}
     plain, free = both_ways(expression)
     probes = members | {"".join(chooser.choices(letters, k=chooser.randint(0, 5))) for _ in range(200)}

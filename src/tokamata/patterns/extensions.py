@@ -31,6 +31,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tokamata import _core
+from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.patterns.regex import DIALECTS, to_expression
 
 if TYPE_CHECKING:
@@ -117,9 +118,11 @@ def text_until(phrase: str) -> _core.Expression:
     return _core.until(phrase)
 
 
-def substring_of(text: str) -> _core.Expression:
+def substring_of(
+    text: str, limits: Limits | None = None, cancel: CancelToken | None = None
+) -> _core.Expression:
     """Any substring of ``text``, the empty one too; linear in its length."""
-    return _core.substrings(text)
+    return _core.substrings(text, core_limits(limits or Limits()), cancel)
 
 
 def delimited_list(
