@@ -95,10 +95,15 @@ std::size_t Arena::memory_bytes() const {
   std::size_t of_rules = 0;
   for (const auto& rules : rules_) of_rules += rules->memory_bytes();
   std::size_t numbers = 0;
+  std::size_t strings = 0;
+  for (const KnownStrings& known : strings_) {
+    strings += (known.spelled.capacity() + known.shortest.capacity()) * sizeof(std::uint32_t);
+    if (known.automaton.use_count() == 1) strings += known.automaton->memory_bytes();  // no pattern holds it
+  }
   for (const KnownNumbers& known : numbers_) numbers += known.automaton->memory_bytes() + kMapEntry;
-  return of_rules + numbers + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
+  return of_rules + numbers + strings + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
-         (clipped_.size() + advanced_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
+         (clipped_.size() + advanced_.size() + union_derivatives_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
           texts_.size() + of_characters_.size() + escape_steps_.size()) * kMapEntry +
          first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
 }

@@ -333,6 +333,7 @@ class Arena {
   // What was added already of one pattern: its parts may be shared, and then a tree is a graph.
   using Added = std::unordered_map<const Expression*, ExpressionId>;
   ExpressionId add(const Expression& expression, Added& added, Budget& budget);
+  ExpressionId add_union(const Expression::Union& choice, Added& added, Budget& budget);
   ExpressionId add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget);
   ExpressionId add_repetition(const Expression::Repetition& repetition, Added& added, Budget& budget);
   std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget);
@@ -386,6 +387,8 @@ class Arena {
 
   // Derivatives: derivative.cpp.
   void derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out);
+  bool is_derived_whole(const ExpressionNode& node) const;
+  void derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out);
   void derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
                       std::vector<ExpressionId>& out);
   ExpressionId derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol);
@@ -445,6 +448,7 @@ class Arena {
   Aliases aliases_;
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;
   std::unordered_map<std::uint32_t, ByteSet> first_bytes_;
+  std::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;  // of large ones, by union and symbol
   std::unordered_map<std::uint64_t, ExpressionId> advanced_;  // by expression and symbol
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;

@@ -74,6 +74,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
         continue;
       }
       case Kind::Union: {
+        if (tail != kEpsilon && is_derived_whole(n)) return derive_union(expression, tail, run, out);
         // By index: the items may move while they are being derived.
         for (std::uint32_t i = 0; i < n.second; ++i)
           if (run.is_first(items_[n.first + i], tail)) derive_into(items_[n.first + i], tail, run, out);
@@ -90,6 +91,37 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       }
     }
   }
+}
+
+// Problem.  (50,000 words){2,3} meets its words again behind every token that ends one, each time with something else
+// beside them, and would derive all of them once more.
+// How.  What becomes of a large union by itself is remembered, and stays one alternative in front of its tail as long as
+// it is large.  Example.  By a, words·t becomes (words without their a)·t; by ab, the union of the few that are left is
+// distributed over t.  Where what follows decides (lookaround, rules), each alternative is derived with its tail.
+bool Arena::is_derived_whole(const ExpressionNode& n) const {
+  constexpr std::uint32_t kMany = 64;
+  return n.kind == Kind::Union && n.second > kMany && !n.constrained && !n.open && !n.behind && !n.edges && !n.rules && !n.commits;
+}
+
+void Arena::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out) {
+  const std::uint64_t key = (std::uint64_t{expression.value} << 32) | run.symbol.value;
+  ExpressionId rest;
+  if (const auto known = union_derivatives_.find(key); known != union_derivatives_.end()) {
+    rest = known->second;
+  } else {
+    Derivation own{run.symbol, run.budget, true};
+    std::vector<ExpressionId> alternatives;
+    const ExpressionNode n = node(expression);
+    for (std::uint32_t i = 0; i < n.second; ++i) derive_into(items_[n.first + i], kEpsilon, own, alternatives);
+    rest = unite(alternatives);
+    union_derivatives_.emplace(key, rest);
+  }
+  if (rest == kEmpty) return;
+  tail = advanced(tail, run.symbol, run.budget);
+  if (is_derived_whole(node(rest)))
+    out.push_back(concatenate(rest, tail));
+  else
+    distribute(rest, tail, out);
 }
 
 // What was begun is a union of alternatives that were begun: none is the head of a concatenation, where

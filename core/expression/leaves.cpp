@@ -32,6 +32,8 @@ void Arena::note_bytes(const ByteSet& set) {
 }
 
 ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
+  if (text.size() > budget.limits().memory_bytes / sizeof(ExpressionNode))  // before any of it is made
+    throw LimitExceeded("memory_bytes", static_cast<double>(budget.limits().memory_bytes));
   ExpressionId result = kEpsilon;
   for (auto place = text.rbegin(); place != text.rend(); ++place) {
     budget.step();

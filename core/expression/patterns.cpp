@@ -43,8 +43,7 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
       return arena.add_repetition(repetition, added, budget);
     }
     ExpressionId operator()(const Expression::Union& choice) const {
-      std::vector<ExpressionId> items = arena.add_all(choice.items, added, budget);
-      return arena.unite(items);
+      return arena.add_union(choice, added, budget);
     }
     ExpressionId operator()(const Expression::Intersection& both) const {
       std::vector<ExpressionId> items = arena.add_all(both.items, added, budget);
@@ -76,6 +75,23 @@ std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expre
   all.reserve(expressions.size());
   for (const ExpressionPtr& expression : expressions) all.push_back(add(*expression, added, budget));
   return all;
+}
+
+// Many literals are one automaton: as alternatives, each would be derived at every byte.
+ExpressionId Arena::add_union(const Expression::Union& choice, Added& added, Budget& budget) {
+  constexpr std::size_t kMany = 16;
+  std::vector<std::string_view> literals;
+  std::vector<ExpressionPtr> others;
+  for (const ExpressionPtr& item : choice.items) {
+    if (const auto* literal = std::get_if<Expression::Literal>(&item->node()))
+      literals.push_back(literal->bytes);
+    else
+      others.push_back(item);
+  }
+  const bool are_many = literals.size() >= kMany;
+  std::vector<ExpressionId> items = add_all(are_many ? others : choice.items, added, budget);
+  if (are_many) items.push_back(strings_state(add_strings(StringAutomaton::of_strings(std::move(literals))), StringAutomaton::start()));
+  return unite(items);
 }
 
 ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget) {

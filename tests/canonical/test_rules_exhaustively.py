@@ -128,7 +128,7 @@ def test_budgets(seed: int) -> None:
     """No completion is shorter than the one found, and what a budget allows can be finished within it."""
     draw = random.Random(seed)
     tokenizer, vocabulary = (
-        _with_every_byte(draw) if seed % 2 else _loaded(random_tokenizer(seed, JSON_ALPHABETS)[0])
+        with_every_byte(draw) if seed % 2 else _loaded(random_tokenizer(seed, JSON_ALPHABETS)[0])
     )
     for schema, texts in SCHEMAS:
         case = _case(tokenizer, vocabulary, schema, texts)
