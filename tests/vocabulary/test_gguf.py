@@ -7,13 +7,14 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import Vocabulary
-from tokamata.vocabulary.gguf_metadata import read_metadata
+from tokamata.vocabulary.gguf_metadata import read_metadata, read_tensors
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 LLAMA = [
@@ -116,12 +117,60 @@ def test_metadata_agrees_with_the_package_gguf(tmp_path: Path) -> None:
             assert (found.decode() if isinstance(found, bytes) else found) == theirs, key
 
 
-def head(pairs: int, *content: bytes, version: int = 3) -> bytes:
-    return b"GGUF" + struct.pack("<IQQ", version, 0, pairs) + b"".join(content)
+@pytest.mark.parametrize("alignment", [None, 64])
+def test_tensors_are_where_the_package_gguf_finds_them(tmp_path: Path, alignment: int | None) -> None:
+    gguf = pytest.importorskip("gguf", reason="gguf is an extra")
+    path = tmp_path / "model.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_array("general.tags", ["x", "yz"])
+    if alignment is not None:
+        writer.add_custom_alignment(alignment)
+    for name, shape in (("a.weight", (3, 5)), ("b", (7,)), ("c.ü", (2, 3, 4)), ("d", (32, 256))):
+        writer.add_tensor(name, np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    ours, data = read_tensors(path), path.read_bytes()
+    for theirs in gguf.GGUFReader(path).tensors:
+        found = ours.pop(theirs.name)
+        assert found.kind == theirs.tensor_type
+        assert found.shape == theirs.data.shape
+        assert data[found.offset :].startswith(theirs.data.tobytes())
+    assert not ours
+
+
+def head(pairs: int, *content: bytes, version: int = 3, tensors: int = 0) -> bytes:
+    return b"GGUF" + struct.pack("<IQQ", version, tensors, pairs) + b"".join(content)
 
 
 def pair(key: str, kind: int, value: bytes) -> bytes:
     return struct.pack("<Q", len(key)) + key.encode() + struct.pack("<I", kind) + value
+
+
+def tensor(name: str, shape: tuple[int, ...], kind: int = 0, offset: int = 0) -> bytes:
+    sizes = struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, offset)
+    return struct.pack("<Q", len(name)) + name.encode() + sizes
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (head(0, tensors=1), "truncated"),
+        (head(0, tensor("a", (2, 3))[:-1], tensors=1), "truncated"),
+        (head(0, tensors=1 << 40), "more than"),
+        (head(0, tensor("a", (1, 1, 1, 1, 1)), tensors=1), "5 dimensions"),
+        (head(0, struct.pack("<QI", 0, 1 << 31), tensors=1), "dimensions"),
+        (head(1, pair("general.alignment", 4, b"\0\0\0\0")), "no number of bytes"),
+        (head(1, pair("general.alignment", 8, struct.pack("<Q", 1) + b"x")), "no number of bytes"),
+        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
+        (b"", "not a GGUF file"),
+    ],
+)
+def test_damaged_tables_of_tensors(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "model.gguf").write_bytes(content)
+    with pytest.raises(VocabularyError, match=reason):
+        read_tensors(tmp_path / "model.gguf")
 
 
 def array(kind: int, count: int, content: bytes = b"") -> bytes:

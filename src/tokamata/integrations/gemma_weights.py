@@ -11,6 +11,7 @@ GGUF stores the scale of a norm with 1 added, transformers without.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -118,7 +119,7 @@ def _values(source: Path, data: Any, tensor: Tensor, shift: float) -> Any:
     torch: Any = import_module("torch")
     kind = gguf.GGMLQuantizationType(tensor.kind)
     block_values, block_bytes = gguf.GGML_QUANT_SIZES[kind]
-    blocks, rest = divmod(int(np.prod(tensor.shape)), block_values)
+    blocks, rest = divmod(math.prod(tensor.shape), block_values)
     stored = data[tensor.offset : tensor.offset + blocks * block_bytes]
     if rest or len(stored) != blocks * block_bytes:
         raise VocabularyError(f"{source} is cut off: its weights need more bytes; download it again")

@@ -122,6 +122,8 @@ class _Head:
         """The tensors, which come after the metadata."""
         if self._tensors > _MAX_TENSORS:
             raise self._error(f"{self._tensors} tensors are more than the {_MAX_TENSORS} that are allowed")
+        if self._order == ">":
+            raise self._error("weights are read in little-endian files only")
         if not isinstance(alignment, int) or alignment < 1:
             raise self._error(f"{_ALIGNMENT} is {alignment!r:.80}, which is no number of bytes")
         found: dict[str, Tensor] = {}
