@@ -32,6 +32,7 @@ _WHERE_INCOMPLETE = (
     r"is an extra",
     r"comes with",
     r"could not import",
+    r"cannot be imported here",
 )
 _NAMED = 6  # tests of one reason
 
