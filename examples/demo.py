@@ -43,7 +43,7 @@ class Case:
         constraint: what texts are held to.
         sides: which texts: any of ``FREE``, ``HELD`` and ``CANONICAL``.
         budget: the most tokens of each text.
-        check: whether a text is what was asked for.
+        check: whether a text is right.
         judge: who says so, in words.
         has_value: whether the text stands for a Python value, which is shown.
     """

@@ -253,7 +253,7 @@ from pathlib import Path
 
 before = dict(os.environ)
 def refuse(*arguments, **options):
-    raise SystemExit(f"the network was asked for: {arguments}")
+    raise SystemExit(f"the network was used: {arguments}")
 socket.getaddrinfo = socket.socket.connect = refuse
 from tokamata.integrations import models
 model, tokenizer = models.load_model(Path(sys.argv[1]))

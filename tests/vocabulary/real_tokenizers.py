@@ -72,7 +72,7 @@ class Real:
 
 
 def package_file(package: str, file: str, make: Make | None = None) -> Path:
-    """The path of a file inside an installed package, or of what is made of it; or a skip."""
+    """The path of a file inside an installed package, or of the file made from it; or a skip."""
     spec = importlib.util.find_spec(package)
     folders = spec.submodule_search_locations if spec is not None else None
     for folder in folders or ():

@@ -88,7 +88,7 @@ def default_model_folder(progress: Progress = no_progress) -> Path:
 
 @cache
 def _temporary_folder() -> Path:
-    """The process's own place for what is not to be kept."""
+    """A folder that is deleted when the process ends."""
     folder = tempfile.mkdtemp(prefix="tokamata-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
