@@ -70,6 +70,15 @@ class RandomValues {
                    {static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)), json::Spelling::Plain});
   }
 
+  // Values of which a state keeps what was written: elements that must differ, names that are not declared.
+  ExpressionPtr kept_values() {
+    table_ = std::make_shared<Table>();
+    const Node differ = both(json::kArray, Table::Unique{});
+    const Node objects = both(json::kObject, Table::Others{{name()}, {}, choices_.one_in(2) ? differ : leaf()});
+    return written(table_->add(Table::AllOf{{choices_.one_in(2) ? differ : objects, table_->add(Table::Items{{}, choices_.of<Node>({Table::kAny, differ, objects})})}}),
+                   {static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)), json::Spelling::Plain});
+  }
+
   // Some go a long way within a string.
   static oracle::Tokens tokens() {
     return with_all_bytes({"abababab", "a\xC3\xA9 ba ", "  a  a", "\\n\\n\\n", "bbb", "b\\\"a\"",

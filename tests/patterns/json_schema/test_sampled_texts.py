@@ -71,6 +71,12 @@ def test_formats_are_judged_by_whom_they_are_known() -> None:
     assert not Judges({"format": "date"}, formats=True).by_validators("2001-02-29")
 
 
+@pytest.mark.parametrize(("schema", "verdict"), [({"minimum": 0}, True), ({"maximum": 0}, False)])
+def test_numbers_too_long_to_be_written_are_judged(schema: Any, verdict: bool) -> None:
+    assert Judges(schema, formats=False).by_validators(10**5000) is verdict
+    assert Judges({"items": schema}, formats=False).by_validators([10**5000]) is verdict
+
+
 def test_no_verdict_where_a_format_is_nobodys() -> None:
     one_of = Judges({"oneOf": [{"format": "hostname"}, {"maxLength": 3}]}, formats=True)
     with pytest.raises(NoVerdict):  # both take it, if the format is an annotation
