@@ -261,21 +261,21 @@ def test_what_is_refused() -> None:
         with pytest.raises(TypeError):
             joined()  # type: ignore[no-untyped-call]
     for bounds in ((-1, None), (3, 2), (0, 1 << 70)):
-        with pytest.raises(ValueError, match="bounds"):
+        with pytest.raises(ValueError, match="whole number"):
             a.repeat(*bounds)
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="whole number"):
         a.repeat(1.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="separator"):
         a.separated_by("b")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="surrogate, U\\+D800, at position 1"):
+    with pytest.raises(ValueError, match="surrogate U\\+D800 at position 1"):
         tk.literal("a\ud800")
     with pytest.raises(ValueError, match="surrogate"):
         tk.choice(["a", "\udfff"])
     with pytest.raises(ValueError, match="at least one option"):
         tk.choice([])
-    with pytest.raises(TypeError, match="not one text"):
+    with pytest.raises(TypeError, match="use literal"):
         tk.choice("abc")
-    with pytest.raises(TypeError, match="not bytes"):
+    with pytest.raises(TypeError, match="not b'abc'"):
         tk.choice([b"abc"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match=r"Vocabulary\.load"):
         a.compile("tokenizer.json")  # type: ignore[arg-type]

@@ -5,14 +5,17 @@ Patterns come from strangers.  An attack is timed as compile plus first mask plu
 
 from __future__ import annotations
 
+import functools
 import random
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from support import allowed
 
 import tokamata as tk
+from tokamata.errors import MOST_DEPTH
 
 # Patterns that make other engines explode; here each either works or is stopped.
 ATTACKS = [
@@ -328,3 +331,35 @@ def _walk_together(tight: tk.CompiledConstraint, wide: tk.CompiledConstraint, ch
     except tk.LimitExceeded as error:
         assert error.limit == "memory_bytes"
     return collected
+
+
+def nested(operators: int) -> tk.Constraint:
+    constraint = tk.regex("a")
+    for number in range(operators):
+        constraint = ~constraint if number % 2 else constraint.optional()
+    return constraint
+
+
+@pytest.mark.parametrize("operators", [600, 3_000, 30_000])
+def test_nested_operators_are_refused_with_the_bound_of_the_caller(operators: int) -> None:
+    """Making the constraint is no error, since nobody has said yet how deep it may nest."""
+    constraint = nested(operators)
+    vocabulary = tk.Vocabulary.load([b"a", b"b"])
+    calls: list[Callable[..., object]] = [
+        functools.partial(constraint.compile, vocabulary),
+        constraint.shortest_text,
+        functools.partial(constraint.is_subset_of, tk.regex("a")),
+    ]
+    for call in calls:
+        for limits, bound in ((None, 1000), (tk.Limits(depth=700), 700)):
+            with pytest.raises(tk.LimitExceeded, match=f"depth={bound} .*\n.*pass a larger") as caught:
+                call(limits=limits)
+            assert (caught.value.limit, caught.value.bound) == ("depth", bound)
+
+
+def test_no_limit_lets_operators_nest_past_the_stack() -> None:
+    with pytest.raises(tk.LimitExceeded, match="no larger limit") as caught:
+        nested(3_000).compile(tk.Vocabulary.load([b"a"]), limits=tk.Limits(depth=10**6))
+    assert caught.value.bound == MOST_DEPTH
+    matcher = nested(600).compile(tk.Vocabulary.load([b"a"]), limits=tk.Limits(depth=10**6)).matcher()
+    assert matcher.mask[0]

@@ -9,6 +9,7 @@ import pytest
 from support import allowed, bits
 
 import tokamata as tk
+from tokamata.vocabulary.token_table import TokenTable
 
 
 def test_the_example_of_the_readme(byte_vocabulary: tk.Vocabulary) -> None:
@@ -161,6 +162,32 @@ def test_explain_names_the_byte_and_what_was_expected(byte_vocabulary: tk.Vocabu
     assert "byte 1 (b'4')" in str(explanation)
     assert "expected '0'" in str(explanation)
     assert matcher.explain(byte_vocabulary.tokens.index(b"2024")).allowed
+
+
+def test_explain_says_what_is_expected_instead_of_the_end(byte_vocabulary: tk.Vocabulary) -> None:
+    matcher = tk.regex("[0-9a-c]x").compile(byte_vocabulary).matcher()
+    explanation = matcher.explain(byte_vocabulary.stop[0])
+    assert (explanation.rule, explanation.offset) == ("stop too soon", 0)
+    assert explanation.expected == tuple(b"0123456789abc")
+    assert str(explanation).endswith("which is not complete; expected '0'–'9', 'a'–'c'")
+    assert matcher.advance(ord("a"))
+    assert matcher.explain(byte_vocabulary.stop[1]).expected == (ord("x"),)
+
+
+def test_explain_names_the_control_tokens_that_could_come() -> None:
+    tokens = [b"a", b"b", *(bytes([byte]) for byte in range(256)), None, None]
+    table = TokenTable(tokens, {258: "<call>", 259: "</s>"}, (259,))
+    vocabulary = tk.Vocabulary(table)
+    constraint = tk.regex("a") + (tk.control_token("<call>") | tk.literal("b")) + tk.control_token("<call>")
+    matcher = constraint.compile(vocabulary).matcher()
+    assert matcher.explain(259).expected_tokens == ()
+    assert matcher.advance(0)
+    for token in (259, 0):
+        explanation = matcher.explain(token)
+        assert (explanation.expected, explanation.expected_tokens) == ((ord("b"),), ("<call>",))
+        assert str(explanation).endswith("expected 'b', or the control token <call>")
+    assert matcher.advance(1)
+    assert str(matcher.explain(259)).endswith("which is not complete; expected <call>")
 
 
 def test_explain_tells_a_dead_end_from_a_wrong_byte() -> None:

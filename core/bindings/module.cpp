@@ -149,10 +149,11 @@ class BoundMatcher {
     if (MaskPtr known = matcher_->try_mask()) return known;
     return work([&] { return matcher_->mask(); });
   }
-  void fill_mask(const nb::handle row, const nb::object& tokens, bool count_stop) {
-    copy_into(row, tokens.is_none() ? *current_mask() : *mask_within(tokens, count_stop));
+  void fill_mask(const nb::handle row, const nb::handle tokens, const nb::handle count_stop) {
+    const bool counts = checked_flag("count_stop", count_stop);
+    copy_into(row, tokens.is_none() ? *current_mask() : *mask_within(tokens, counts));
   }
-  MaskPtr mask_within(const nb::object& tokens, bool count_stop) {
+  MaskPtr mask_within(const nb::handle tokens, bool count_stop) {
     const TokenCount left = checked_budget(tokens);
     if (MaskPtr known = matcher_->try_mask_within(left, count_stop); known && known->set_bits) return known;
     return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left},
@@ -172,7 +173,7 @@ class BoundMatcher {
     nb::list expected;
     for (unsigned byte = 0; byte < 256; ++byte)
       if (explanation.expected.contains(static_cast<std::uint8_t>(byte))) expected.append(byte);
-    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected);
+    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected, to_list(explanation.expected_tokens));
   }
   void rollback(std::int64_t count) {
     if (count < 0 || !work([&] { return matcher_->rollback(static_cast<std::size_t>(count)); }))
@@ -198,13 +199,10 @@ class BoundMatcher {
     return {static_cast<std::uint32_t>(token)};
   }
   // More tokens than anyone writes are as good as any number; there is no budget of none.
-  static TokenCount checked_budget(const nb::object& tokens) {
-    int overflow = 0;
-    const nb::object number = nb::steal(PyNumber_Index(tokens.ptr()));
-    if (!number.is_valid()) throw nb::python_error();
-    const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow < 0 || (overflow == 0 && value < 1)) raise("BudgetError", nb::make_tuple(number));
-    return overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(value);
+  static TokenCount checked_budget(const nb::handle tokens) {
+    const WholeNumber budget = checked_whole("budget", tokens, "a whole number of tokens, or None");
+    if (budget.overflow < 0 || (budget.overflow == 0 && budget.value < 1)) raise("BudgetError", nb::make_tuple(budget.number));
+    return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
   }
   static nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
   static nb::list to_list(const std::vector<TokenId>& tokens) {
@@ -227,20 +225,30 @@ nb::tuple make_closed_form(BoundConstraint& bound) {
                         to_array(std::move(form.targets)));
 }
 
-// Integers past 64 bits, which come to the second of two overloads.
-bool refuse_huge_token(BoundMatcher&, const nb::int_&) {
-  raise("TokenIdError", nb::make_tuple("the token id is outside the vocabulary: it has more than 64 bits"));
+// What is no int of 64 bits comes to the second of two overloads: integers of numpy, larger ones, all else.
+std::int64_t unusual_token(const nb::handle token) {
+  const WholeNumber id = checked_whole("token", token, "a token id, a whole number");
+  if (id.overflow != 0) raise("TokenIdError", nb::make_tuple("the token id is outside the vocabulary: it has more than 64 bits"));
+  return id.value;
 }
-void refuse_huge_count(BoundMatcher&, const nb::int_&) {
-  raise("RollbackError", nb::make_tuple("cannot roll back so many tokens: the number has more than 64 bits"));
+std::int64_t unusual_count(const nb::handle given) {
+  const WholeNumber count = checked_whole("count", given, "a whole number of tokens");
+  if (count.overflow != 0) raise("RollbackError", nb::make_tuple("cannot roll back so many tokens: the number has more than 64 bits"));
+  return count.value;
 }
 
 // ---- batches ----------------------------------------------------------------------------------
 
-void fill_batch(const std::vector<nb::object>& owners, const nb::handle mask, unsigned threads) {
+void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads) {
+  const nb::object owners = nb::steal(PySequence_Tuple(given.ptr()));  // which keeps the matchers
+  if (!owners.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    raise_argument("matchers", given, "a sequence of Matchers");
+  }
   std::vector<const BoundMatcher*> bound;
-  for (const nb::object& owner : owners) {
-    if (!nb::isinstance<BoundMatcher>(owner)) throw nb::type_error("fill_masks takes matchers");
+  for (const nb::handle owner : nb::borrow<nb::tuple>(owners)) {
+    if (!nb::isinstance<BoundMatcher>(owner)) raise_argument("matchers", owner, "a sequence of Matchers");
     bound.push_back(nb::cast<const BoundMatcher*>(owner));
   }
   if (bound.empty()) return;
@@ -329,7 +337,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
-  m.def("fill_masks", &fill_batch, "matchers"_a, "mask"_a.none(), "threads"_a);
+  m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a);
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
@@ -338,13 +346,13 @@ NB_MODULE(_core, m) {
              new (self) BoundMatcher(nb::borrow(c), context);
            },
            "constraint"_a, "context"_a)
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a = false)
+      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a.none() = false)
       .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)
-      .def("advance", &refuse_huge_token, "token"_a)
+      .def("advance", [](BoundMatcher& m, nb::handle token) { return m.advance(unusual_token(token)); }, "token"_a.none())
       .def("rollback", &BoundMatcher::rollback, "count"_a)
-      .def("rollback", &refuse_huge_count, "count"_a)
+      .def("rollback", [](BoundMatcher& m, nb::handle count) { m.rollback(unusual_count(count)); }, "count"_a.none())
       .def_prop_ro("is_accepting", &BoundMatcher::is_accepting)
       .def_prop_ro("is_finished", &BoundMatcher::is_finished)
       .def_prop_ro("tokens", &BoundMatcher::tokens)
@@ -352,5 +360,5 @@ NB_MODULE(_core, m) {
       .def("forced_text", &BoundMatcher::forced_text)
       .def("forced_tokens", &BoundMatcher::forced_tokens)
       .def("_explain", &BoundMatcher::explain, "token"_a)
-      .def("_explain", &refuse_huge_token, "token"_a);
+      .def("_explain", [](BoundMatcher& m, nb::handle token) { return m.explain(unusual_token(token)); }, "token"_a.none());
 }

@@ -158,6 +158,7 @@ void Arena::forget_memos() {
   committed_ = {};
   sketched_ = {};
   terminal_derivatives_ = {};
+  union_derivatives_ = {};
   texts_ = {};
   escape_steps_ = {};
   of_characters_ = {};

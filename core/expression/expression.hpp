@@ -103,11 +103,15 @@ class Expression {
   struct Reference {
     std::uint32_t rule;
   };
+  // Stands for a tree that nests deeper than kMaximumDepth.  Nothing of it is kept: nobody can read it, and an Arena
+  // refuses it with the bound that its caller set.
+  struct TooDeep {};
   using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Until, Numbers, Everything,
                             Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar, Terminal,
-                            Reference>;
+                            Reference, TooDeep>;
 
-  // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.
+  // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.  Making a deeper one is
+  // no error: who makes a tree knows of no limits, who reads it does.
   static constexpr std::uint32_t kMaximumDepth = 2000;
 
   static ExpressionPtr empty() { return make(Empty{}, 0); }
@@ -190,7 +194,7 @@ class Expression {
 
  private:
   static ExpressionPtr make(Node node, std::uint32_t depth) {
-    if (depth > kMaximumDepth) throw std::invalid_argument("expression: nested more than 2000 deep");
+    if (depth > kMaximumDepth) return std::make_shared<const Expression>(TooDeep{}, kMaximumDepth + 1);
     return std::make_shared<const Expression>(std::move(node), depth);
   }
   template <class Wrapper>

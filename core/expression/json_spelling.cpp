@@ -340,6 +340,9 @@ class Speller {
   Spelled of(const Expression::Reference&, bool) {
     throw std::invalid_argument("spelled_in_json: the language of the text is not regular");
   }
+  Spelled of(const Expression::TooDeep&, bool) {
+    throw std::invalid_argument("spelled_in_json: the text's language nests too deep");
+  }
 
   static ExpressionPtr take(Spelled& whole, Spelled part) {
     whole.exact = whole.exact && part.exact;

@@ -14,7 +14,8 @@ ExpressionId Arena::add(const Expression& pattern, Budget& budget) {
 ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budget) {
   budget.step();
   if (const auto known = added.find(&expression); known != added.end()) return known->second;
-  if (expression.depth() > depth_limit_) throw LimitExceeded("depth", depth_limit_);
+  if (const std::uint32_t bound = std::min(depth_limit_, Expression::kMaximumDepth); expression.depth() > bound)
+    throw LimitExceeded("depth", bound);
   struct Visitor {
     Arena& arena;
     Added& added;
@@ -63,6 +64,9 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     }
     ExpressionId operator()(const Expression::Reference&) const {
       throw std::invalid_argument("a reference to a rule stands outside of rules");
+    }
+    ExpressionId operator()(const Expression::TooDeep&) const {
+      throw std::logic_error("a tree that is too deep has passed the limit on depth");
     }
   };
   const ExpressionId id = std::visit(Visitor{*this, added, budget}, expression.node());

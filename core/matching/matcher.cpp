@@ -201,11 +201,20 @@ Explanation::Verdict verdict_of(Refusal refusal) {
 
 }  // namespace
 
+std::vector<TokenId> Matcher::live_controls(Budget& budget) {
+  std::vector<TokenId> live;
+  for (const TokenId token : automaton().controls())
+    if (next_step(place(), canonical_state(), token, budget)) live.push_back(token);
+  return live;
+}
+
 Explanation Matcher::explain(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) -> Explanation {
     using enum Explanation::Verdict;
-    if (constraint_->vocabulary().is_stop(token))
-      return {stopped() || accepts_here() ? Allowed : StopTooSoon, 0, {}};
+    if (constraint_->vocabulary().is_stop(token)) {
+      if (stopped() || accepts_here()) return {Allowed, 0, {}};
+      return {StopTooSoon, 0, automaton().live_bytes(state(), budget), live_controls(budget)};
+    }
     const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
     if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
     const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
@@ -225,7 +234,8 @@ Explanation Matcher::explain(TokenId token) {
     }
     const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
     if (reading.length < text.size())
-      return {Byte, reading.length, automaton().live_bytes(reading.state, budget)};
+      return {Byte, reading.length, automaton().live_bytes(reading.state, budget),
+              reading.length == 0 ? live_controls(budget) : std::vector<TokenId>()};
     const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
     if (!automaton().step(place(), token, budget)) return {Unspellable, reading.length, expected};
     if (canonical() && !next_step(place(), canonical_state(), token, budget))

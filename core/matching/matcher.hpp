@@ -41,6 +41,7 @@ struct Explanation {
   Verdict verdict;
   std::size_t offset = 0;  // into the bytes of the token
   ByteSet expected;        // what could come at `offset`
+  std::vector<TokenId> expected_tokens = {};  // control tokens that could come in the token's place; where `offset` is 0
 };
 
 class Matcher {
@@ -89,6 +90,7 @@ class Matcher {
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_here();
+  std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that can come next
   std::optional<Step> next_step(TokenAutomaton::Place at, const CanonicalState& state, TokenId token, Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;

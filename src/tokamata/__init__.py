@@ -19,6 +19,7 @@ from tokamata.constraint import Answer, Constraint, choice, literal, regex
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
     AlgebraError,
+    ArgumentError,
     BudgetError,
     Cancelled,
     ContextError,
@@ -60,19 +61,23 @@ from tokamata.extensions import (
     text_until,
     unquoted_text,
 )
-from tokamata.json_constraints import JsonConstraint, json, json_schema
+from tokamata.json_constraints import JsonConstraint, json_schema
+from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
 from tokamata.tools import ToolCall, response_format, tool_call
-from tokamata.types import type
+from tokamata.types import type as type
 from tokamata.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
 
+# `type` and `json` are public, as attributes alone: `from tokamata import *` would put them in the place of a
+# built-in function and of a module of the standard library.
 __all__ = [
     "AlgebraError",
     "Answer",
+    "ArgumentError",
     "BudgetError",
     "CancelToken",
     "Cancelled",
@@ -123,7 +128,6 @@ __all__ = [
     "fill_masks",
     "generate",
     "image",
-    "json",
     "json_schema",
     "literal",
     "paragraph_token",
@@ -135,6 +139,5 @@ __all__ = [
     "text_token",
     "text_until",
     "tool_call",
-    "type",
     "unquoted_text",
 ]

@@ -381,7 +381,7 @@ class Matcher:
     def forced_tokens(self) -> list[int]:
         """The run of steps, from here on, at which the mask has a single bit that is no stop token."""
 
-    def _explain(self, token: int) -> tuple[int, int, list[int]]: ...
+    def _explain(self, token: int) -> tuple[int, int, list[int], list[int]]: ...
 
 def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int) -> None:
     """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``."""

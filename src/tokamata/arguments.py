@@ -1,38 +1,112 @@
-"""What callers give to the functions that make constraints: checked, and described in few words."""
+"""What callers give to the public functions: checked in one way, and described in few words.
+
+A function checks its arguments before it works.  What is asked for every token (``mask``, ``advance``,
+``fill_mask``) is checked by the engine's conversion alone, which raises the same error.
+"""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["checked_bounds", "checked_text", "clipped"]
+from tokamata.errors import ArgumentError, shown_argument
+
+__all__ = [
+    "checked_bounds",
+    "checked_choice",
+    "checked_flag",
+    "checked_instance",
+    "checked_list",
+    "checked_text",
+    "checked_whole",
+    "clipped",
+]
 
 _LONGEST_DESCRIPTION = 400
+_ADVICE_ON_TEXT = "write tokamata.literal(…) for a text"
 
 
-def checked_text(text: str) -> bytes:
-    """The UTF-8 of a text that a caller gave; raises ``TypeError`` and ``ValueError`` where it has none."""
-    if not isinstance(text, str):
-        raise TypeError(f"a text must be a str, not {type(text).__name__}")
+def checked_instance(
+    argument: str, value: Any, kind: type | tuple[type, ...], expected: str = "", hint: str = ""
+) -> None:
+    """Refuses what is not of a class.
+
+    Args:
+        argument: its name.
+        value: what was given.
+        kind: the class, or several.
+        expected: what to call it, where the name of the class does not say enough.
+        hint: what to do otherwise.
+    """
+    if isinstance(value, kind):
+        return
+    name = kind.__name__ if isinstance(kind, type) else ""
+    expected = expected or f"a {name}"
+    if not hint and name.endswith("Constraint") and isinstance(value, str):
+        hint = _ADVICE_ON_TEXT
+    raise ArgumentError(argument, shown_argument(value), expected, hint)
+
+
+def checked_choice(argument: str, value: Any, known: Iterable[str]) -> None:
+    """Refuses what is none of some words."""
+    if not (isinstance(value, str) and value in known):
+        raise ArgumentError(argument, shown_argument(value), " or ".join(f'"{word}"' for word in known))
+
+
+def checked_flag(argument: str, value: Any) -> None:
+    """Refuses what is not true or false itself: ``"no"`` would be true."""
+    checked_instance(argument, value, bool, "True or False")
+
+
+def checked_whole(
+    argument: str, value: Any, least: int | None = None, most: int | None = None, hint: str = ""
+) -> int:
+    """``value`` as an ``int`` of at least ``least`` and below ``most``; numpy's integers are taken too."""
+    expected = "a whole number" if least is None else f"a whole number, at least {least}"
     try:
-        return text.encode()
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(argument, shown_argument(value), expected, hint) from None
+    if most is not None and number >= most:
+        raise ArgumentError(argument, shown_argument(number), f"{expected} and below {most:,}", hint)
+    if least is not None and number < least:
+        raise ArgumentError(argument, shown_argument(number), expected, hint)
+    return number
+
+
+def checked_list(argument: str, value: Any, expected: str, hint: str = "") -> list[Any]:
+    """The items of ``value``, which must be iterable and no text."""
+    if not isinstance(value, (str, bytes)):
+        try:
+            items: Iterable[Any] = iter(value)
+        except TypeError:
+            pass  # refused below, as a text is
+        else:
+            return list(items)
+    raise ArgumentError(argument, shown_argument(value), expected, hint)
+
+
+def checked_text(text: Any, argument: str = "text") -> bytes:
+    """The UTF-8 of a text that a caller gave."""
+    checked_instance(argument, text, str)
+    try:
+        return bytes(text.encode())
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the text has a surrogate, U+{ord(text[error.start]):04X}, at position {error.start}; no valid "
-            "text has one, remove it"
+        raise ArgumentError(
+            argument,
+            f"one with the surrogate U+{ord(text[error.start]):04X} at position {error.start}",
+            "valid text",
+            "remove it",
         ) from None
 
 
-def checked_bounds(minimum: int, maximum: int | None) -> tuple[int, int | None]:
-    """Bounds of a repetition that a caller gave; raises ``ValueError`` where they are none."""
-    try:
-        low = operator.index(minimum)
-        high = None if maximum is None else operator.index(maximum)
-    except TypeError:
-        raise ValueError(f"bounds must be whole numbers, not {minimum!r:.80} and {maximum!r:.80}") from None
-    if not 0 <= low < 1 << 62 or (high is not None and not low <= high < 1 << 62):
-        shown = f"{low:.6g} and {high:.6g}" if high is not None else f"{low:.6g}"
-        raise ValueError(f"bounds must be 0 <= minimum <= maximum < 2^62, not {shown}")
-    return low, high
+def checked_bounds(minimum: Any, maximum: Any) -> tuple[int, int | None]:
+    """The bounds of a repetition that a caller gave."""
+    least = checked_whole("minimum", minimum, 0, 1 << 62)
+    if maximum is None:
+        return least, None
+    return least, checked_whole("maximum", maximum, least, 1 << 62)
 
 
 def clipped(text: str, longest: int = _LONGEST_DESCRIPTION) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata import _core
+from tokamata.arguments import checked_choice, checked_flag, checked_list
 from tokamata.control_tokens import control_token_ids, valid_utf8
-from tokamata.errors import AlgebraError, ContextError
+from tokamata.errors import AlgebraError, ArgumentError, ContextError, shown_argument
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
@@ -54,8 +55,10 @@ class CompiledConstraint:
         constraint: Constraint,
     ) -> None:
         if not hasattr(vocabulary, "core"):
-            given = type(vocabulary).__name__
-            raise TypeError(f"compile needs a Vocabulary, not {given}; make one with Vocabulary.load(…)")
+            hint = "make one with Vocabulary.load(…)"
+            raise ArgumentError("vocabulary", shown_argument(vocabulary), "a Vocabulary", hint)
+        checked_choice("tokenization", tokenization, ("any", "canonical"))
+        checked_flag("start_of_text", start_of_text)
         self.constraint = constraint
         self.pattern = pattern
         self.vocabulary = vocabulary
@@ -71,8 +74,6 @@ class CompiledConstraint:
             from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
 
             canonical = tokenization_of(vocabulary)
-        elif tokenization != "any":
-            raise ValueError(f'tokenization is "any" or "canonical", not {tokenization!r:.80}')
         self._core = _core.Constraint(
             valid_utf8(expression),
             vocabulary.core,
@@ -96,13 +97,14 @@ class CompiledConstraint:
                 begins afresh.
 
         Raises:
+            ArgumentError, TokenIdError: the context is no list of token ids.
             ContextError: the context is not canonical.
             NoncanonicalError: no canonical tokens lead from the context to a text that matches.
             LimitExceeded, Cancelled: the work was stopped.
         """
-        if on_noncanonical not in ("error", "fresh"):
-            raise ValueError(f'on_noncanonical is "error" or "fresh", not {on_noncanonical!r:.80}')
-        tokens = [self.vocabulary._checked_id(token) for token in context]
+        checked_choice("on_noncanonical", on_noncanonical, ("error", "fresh"))
+        given = checked_list("context", context, "a list of token ids", "encode a text with the tokenizer")
+        tokens = [self.vocabulary._checked_id(token) for token in given]
         try:
             return Matcher(self, context=tokens)
         except ContextError:

@@ -13,18 +13,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata import _core
-from tokamata.arguments import checked_bounds, checked_text, clipped
+from tokamata.arguments import checked_bounds, checked_instance, checked_list, checked_text, clipped
 from tokamata.blame import why_empty
 from tokamata.compiled import CompiledConstraint, Tokenization
-from tokamata.errors import AlgebraError, EmptyConstraintError, LimitExceeded, NoValuesError, ParseError
-from tokamata.limits import CancelToken, Limits, Watch, core_limits
+from tokamata.errors import (
+    AlgebraError,
+    ArgumentError,
+    EmptyConstraintError,
+    NoValuesError,
+    ParseError,
+    shown_argument,
+)
+from tokamata.limits import CancelToken, Limits, Watch, checked_cancel, checked_limits, core_limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
-
-_MOST_DEPTH = 1900  # of operators in operators; expressions end at 2,000, and an operator adds a few levels
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,6 @@ class Constraint:
         ``made_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
         operator stays flat.  Such chains have no expression until it is asked for.
         """
-        if expression is not None and expression.depth > _MOST_DEPTH:
-            raise LimitExceeded("depth", _MOST_DEPTH)
         self._made = expression
         self.pattern = pattern
         self._is_pattern = is_pattern
@@ -131,7 +134,7 @@ class Constraint:
         """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` is without bound.
 
         Raises:
-            ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
+            ArgumentError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
         """
         low, high = checked_bounds(minimum, maximum)
         bounds = f"{low}" if high is None else f"{low}, {high}"
@@ -148,10 +151,10 @@ class Constraint:
         """``minimum`` to ``maximum`` texts of this constraint, with one of ``separator`` between each two.
 
         Raises:
-            ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
+            ArgumentError: the separator is no constraint, or the bounds are not whole numbers with
+                ``0 <= minimum <= maximum``.
         """
-        if not isinstance(separator, Constraint):
-            raise TypeError(f"a separator must be a Constraint, not {type(separator).__name__}")
+        checked_instance("separator", separator, Constraint)
         low, high = checked_bounds(minimum, maximum)
         name = f"{self._as_operand()}.separated_by({clipped(repr(separator))}, {low}, {high})"
         if high == 0:
@@ -182,7 +185,10 @@ class Constraint:
         """
         self._refuse_tokens("shortest_text")
         found = _core.shortest_text(
-            self._expression, core_limits(limits or Limits()), cancel, *self._error_pattern()
+            self._expression,
+            core_limits(checked_limits(limits)),
+            checked_cancel(cancel),
+            *self._error_pattern(),
         )
         return None if found is None else found.decode()
 
@@ -223,6 +229,7 @@ class Constraint:
         if self._reader is None:
             raise NoValuesError(repr(self), "parse")
         if not isinstance(text, str):
+            checked_instance("text", text, (bytes, bytearray, memoryview), "a str, or bytes of UTF-8")
             try:
                 text = bytes(text).decode()
             except UnicodeDecodeError as error:
@@ -260,10 +267,11 @@ class Constraint:
             UnknownTokenError: the vocabulary lacks a control token that the constraint names.
             NoncanonicalError: the tokenizer changes every text that matches.
             AlgebraError: the constraint asks where tokens begin and end, and is to be canonical.
+            ArgumentError: an argument of another type.
             UnsupportedTokenizerError: the tokenizer cannot be followed; the error says which part of it.
             LimitExceeded, Cancelled: compiling was stopped.
         """
-        limits = limits or Limits()
+        limits, cancel = checked_limits(limits), checked_cancel(cancel)
         try:
             return CompiledConstraint(
                 self._expression,
@@ -298,14 +306,13 @@ class Constraint:
         then costs no expression for each of its beginnings.
         """
         if self._made is None:
-            expression = _JOINS[self._operator]([operand._expression for operand in self._operands])
-            if expression.depth > _MOST_DEPTH:
-                raise LimitExceeded("depth", _MOST_DEPTH)
-            self._made = expression
+            self._made = _JOINS[self._operator]([operand._expression for operand in self._operands])
         return self._made
 
     def _join(self, operator: str, other: Constraint) -> Constraint:
         """Joins two constraints by an operator; chains of one operator stay flat."""
+        if isinstance(other, str):  # a slip that Python's own error would not help with
+            checked_instance(f"the right-hand side of {operator}", other, Constraint)
         if not isinstance(other, Constraint):
             return NotImplemented
         # a - (b - c) is no chain: there the right-hand side is one operand.
@@ -334,11 +341,10 @@ class Constraint:
                 "instead"
             )
 
-    def _refuse_tokens(self, question: str, other: Constraint | None = None) -> None:
-        if other is not None and not isinstance(other, Constraint):
-            raise TypeError(f"{question} takes a Constraint, not {type(other).__name__}")
-        for constraint in (self, other):
-            if constraint is not None and (need := constraint._needs()):
+    def _refuse_tokens(self, question: str, *others: Constraint) -> None:
+        for constraint in (self, *others):
+            checked_instance("other", constraint, Constraint)
+            if need := constraint._needs():
                 raise AlgebraError(
                     f"{question} is about texts, and {clipped(repr(constraint))} has {need} in it; compile "
                     "it and ask the matcher"
@@ -398,6 +404,7 @@ def regex(
         cancel: stops the reading, from another thread.
 
     Raises:
+        ArgumentError: it is no ``str``, or flags, dialect, limits or cancel are none.
         PatternSyntaxError: it does not parse.
         NotRegularError: it uses what no regular language can say (backreferences, conditionals).
         UnsupportedPatternError: it uses what tokamata cannot express.
@@ -412,8 +419,7 @@ def literal(text: str) -> Constraint:
     """Exactly this text.
 
     Raises:
-        TypeError: it is not a ``str``.
-        ValueError: it holds a surrogate, which no valid text does.
+        ArgumentError: it is not a ``str``, or holds a surrogate, which no valid text does.
     """
     return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})")
 
@@ -424,22 +430,21 @@ def choice(options: Iterable[str | Constraint]) -> Constraint:
     Hundreds of thousands of texts are fine; they become one automaton.
 
     Raises:
-        TypeError: an option is neither a ``str`` nor a :class:`Constraint`, or ``options`` is one text.
-        ValueError: there is no option, or one holds a surrogate.
+        ArgumentError: there is no option, one is neither a ``str`` nor a :class:`Constraint` or holds a
+            surrogate, or ``options`` is one text.
     """
-    if isinstance(options, str):
-        raise TypeError(f"choice takes a list of texts, not one text; use literal({options!r:.40})")
+    hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
     texts: list[str] = []
     others: list[_core.Expression] = []
-    for option in options:
+    for option in checked_list("options", options, "a list of texts and constraints", hint):
         if isinstance(option, str):
             texts.append(option)
         elif isinstance(option, Constraint):
             others.append(option._expression)
         else:
-            raise TypeError(f"an option must be a str or a Constraint, not {type(option).__name__}")
+            raise ArgumentError("an option", shown_argument(option), "a str or a Constraint")
     if not texts and not others:
-        raise ValueError("choice needs at least one option")
+        raise ArgumentError("options", "an empty one", "a list of at least one option")
     if texts:
         try:
             others.append(_core.strings(texts))

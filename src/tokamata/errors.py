@@ -7,9 +7,38 @@ exception that a caller would otherwise expect (``ValueError``, ``IndexError``, 
 
 from __future__ import annotations
 
+# How deep operators and regular expressions may nest at all, whatever the caller's limit is: the engine's
+# Expression::kMaximumDepth, which keeps recursion within the stack.
+MOST_DEPTH = 2000
+
 
 class TokamataError(Exception):
     """Base of all errors that tokamata raises on purpose."""
+
+
+class ArgumentError(TokamataError, TypeError, ValueError):
+    """An argument that a call does not take, of the wrong type or with a value that it does not know.
+
+    It is a ``TypeError`` and a ``ValueError``: callers expect either, and whether ``limits=5`` is of the
+    wrong type or of the wrong value is nothing to ask of them.
+
+    Attributes:
+        argument: its name.
+        found: what was given, shortened.
+        expected: what it takes.
+        hint: what to do about it, or ``""``.
+    """
+
+    def __init__(self, argument: str, found: str, expected: str, hint: str = "") -> None:
+        super().__init__(argument, found, expected, hint)
+        self.argument = argument
+        self.found = found
+        self.expected = expected
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = f"{self.argument} must be {self.expected}, not {self.found}"
+        return f"{message}; {self.hint}" if self.hint else message
 
 
 class PatternError(TokamataError, ValueError):
@@ -44,6 +73,25 @@ class NotRegularError(PatternError):
 
 class UnsupportedPatternError(PatternError):
     """The pattern says what is not about the texts it means, or what tokamata does not express."""
+
+
+class UnknownPropertyError(TokamataError, KeyError):
+    """A Unicode property, or a value of one, that does not exist.
+
+    Attributes:
+        reason: a sentence that says which are near.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class InstallationError(TokamataError, RuntimeError):
+    """A file of this package that is not of this version of it."""
 
 
 class SchemaError(TokamataError, ValueError):
@@ -270,13 +318,16 @@ class GenerationError(TokamataError, RuntimeError):
 
 
 class MissingExtraError(TokamataError, ImportError):
-    """An optional package that this call needs is not installed."""
+    """An optional package that this call needs is not installed.
 
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed; "
-            f"install it with: pip install 'tokamata[{extra}]'"
-        )
+    Attributes:
+        package: which.
+        extra: the extra of tokamata that installs it, or ``""`` where another package asks for it.
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str, advice: str = "") -> None:
+        advice = advice or f"install it with: pip install 'tokamata[{extra}]'"
+        super().__init__(f"{purpose} needs the package {package!r}, which is not installed; {advice}")
         self.package = package
         self.extra = extra
 
@@ -334,6 +385,8 @@ class LimitExceeded(TokamataError, RuntimeError):
         if self.pattern is not None and self.position is not None:
             message += f", mostly by the part of the pattern at position {self.position}\n"
             message += caret(self.pattern, self.position)
+        if self.limit == "depth" and self.bound >= MOST_DEPTH:
+            return message + "\nsimplify the pattern: no larger limit on depth makes a difference"
         return message + "\nsimplify the pattern, or pass a larger tokamata.Limits"
 
 
@@ -385,6 +438,17 @@ class MachineFileError(MachineError):
 
     def __str__(self) -> str:
         return f"line {self.line} of the OpenFst text is {self.found!r}; expected {self.expected}"
+
+
+def shown_argument(value: object) -> str:
+    """What was given for an argument, as a message shows it: short values themselves, else their type."""
+    if value is None or isinstance(value, (bool, float, str, bytes)):
+        return f"{value!r:.80}"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**30 else f"an int of {value.bit_length():,} bits"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return type(value).__name__
 
 
 def schema_place(pointer: str) -> str:

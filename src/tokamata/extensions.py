@@ -6,13 +6,13 @@ What each denotes, and how it is written as a group of a regular expression, sta
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from tokamata import _core
-from tokamata.arguments import checked_text, clipped
+from tokamata.arguments import checked_instance, checked_list, checked_text, checked_whole, clipped
 from tokamata.constraint import Constraint
-from tokamata.limits import CancelToken, Limits
+from tokamata.errors import ArgumentError
+from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
 from tokamata.patterns import extensions as expressions
 
 __all__ = [
@@ -46,15 +46,13 @@ def control_token(token: str | int) -> Constraint:
         token: its name, or its id.  Whether the vocabulary has it is seen when compiling.
 
     Raises:
-        TypeError: it is neither a name nor an id.
-        ValueError: the name holds a surrogate, or the id is below 0 or past 2^31.
+        ArgumentError: it is neither a name nor an id; the name holds a surrogate, or the id is below 0 or
+            past 2^31.
     """
     if isinstance(token, str):
-        checked_text(token)
+        checked_text(token, "token")
         return Constraint(expressions.control_token(token), clipped(f"control_token({token!r})"))
-    key = int(operator.index(token))  # True is 1
-    if not 0 <= key < 1 << 31:
-        raise ValueError("the id of a control token is a whole number from 0 to below 2^31")
+    key = int(checked_whole("token", token, 0, 1 << 31, "give the name or the id of a control token"))
     return Constraint(expressions.control_token(key), f"control_token({key})")
 
 
@@ -81,10 +79,10 @@ def text_until(phrase: str) -> Constraint:
     """Text that ends with ``phrase``, which appears nowhere in it before.
 
     Raises:
-        ValueError: the phrase is empty, or holds a surrogate.
+        ArgumentError: the phrase is no ``str``, is empty, or holds a surrogate.
     """
-    if not checked_text(phrase):
-        raise ValueError("text_until needs a phrase of at least one character")
+    if not checked_text(phrase, "phrase"):
+        raise ArgumentError("phrase", "an empty one", "a text of at least one character")
     return Constraint(expressions.text_until(phrase), clipped(f"text_until({phrase!r})"))
 
 
@@ -99,12 +97,12 @@ def substring_of(text: str, *, limits: Limits | None = None, cancel: CancelToken
         cancel: stops the work, from another thread.
 
     Raises:
-        ValueError: the text holds a surrogate, or has more than 2^28 bytes.
+        ArgumentError: the text is no ``str``, holds a surrogate, or has more than 2^28 bytes.
         LimitExceeded, Cancelled: it is too long for the limits, or the work was stopped.
     """
-    if len(checked_text(text)) > 1 << 28:
-        raise ValueError(f"substring_of takes a text of 2^28 bytes at most, not of {len(text.encode()):,}")
-    expression = expressions.substring_of(text, limits, cancel)
+    if (size := len(checked_text(text))) > 1 << 28:
+        raise ArgumentError("text", f"one of {size:,} bytes", "of 2^28 bytes at most")
+    expression = expressions.substring_of(text, checked_limits(limits), checked_cancel(cancel))
     return Constraint(expression, clipped(f"substring_of({text[:400]!r})"))
 
 
@@ -114,10 +112,11 @@ def delimited_list(
     """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two.
 
     Raises:
-        TypeError: item or delimiter is no :class:`tokamata.Constraint`.
-        ValueError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
+        ArgumentError: item or delimiter is no :class:`tokamata.Constraint`, or the bounds are not whole
+            numbers with ``0 <= minimum <= maximum``.
     """
-    _check_constraints("delimited_list", item, delimiter)
+    checked_instance("item", item, Constraint)
+    checked_instance("delimiter", delimiter, Constraint)
     return item.separated_by(delimiter, minimum, maximum)
 
 
@@ -125,21 +124,17 @@ def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint)
     """One or more of the items, in their order, each at most once, with a delimiter between each two.
 
     Raises:
-        TypeError: an item or the delimiter is no :class:`tokamata.Constraint`.
-        ValueError: there is no item, or more than ``expressions.MOST_ITEMS`` of them.
+        ArgumentError: an item or the delimiter is no :class:`tokamata.Constraint`; there is no item, or more
+            than ``expressions.MOST_ITEMS`` of them.
     """
-    _check_constraints("delimited_subsequence_of", *items, delimiter)
+    items = checked_list("items", items, "a list of constraints")
+    for item in items:
+        checked_instance("an item", item, Constraint)
+    checked_instance("delimiter", delimiter, Constraint)
     if not 1 <= len(items) <= expressions.MOST_ITEMS:
-        most = f"{expressions.MOST_ITEMS:,}"
-        raise ValueError(f"delimited_subsequence_of takes 1 to {most} items, not {len(items):,}")
+        expected = f"a list of 1 to {expressions.MOST_ITEMS:,} constraints"
+        raise ArgumentError("items", f"one of {len(items):,}", expected)
     expression = expressions.delimited_subsequence_of(
         [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
     )
     return Constraint(expression, clipped(f"delimited_subsequence_of of {len(items)} items"))
-
-
-def _check_constraints(function: str, *given: object) -> None:
-    for value in given:
-        if not isinstance(value, Constraint):
-            advice = "; write tokamata.literal(…) for a text" if isinstance(value, str) else ""
-            raise TypeError(f"{function} takes constraints, not {type(value).__name__}{advice}")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
-from tokamata.arguments import clipped
+from tokamata.arguments import checked_choice, checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
 from tokamata.limits import Watch
@@ -247,12 +247,12 @@ def json(
         whitespace, spelling: how values are written; see :class:`Style`.
 
     Raises:
-        ValueError: a bound is negative.
+        ArgumentError: a bound is no whole number, or negative.
     """
     style = checked_style("any", whitespace, spelling)
     for name, bound in (("max_depth", max_depth), ("max_items", max_items)):
-        if bound is not None and (not isinstance(bound, int) or bound < 0):
-            raise ValueError(f"{name} must be a whole number, at least 0, not {bound!r:.80}")
+        if bound is not None:
+            checked_whole(name, bound, 0, 1 << 62)
     table = _core.ValueTable()
 
     most = None if max_items is None else min(max_items, _NO_TEXT_HAS)
@@ -271,10 +271,8 @@ def json(
 
 
 def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
-    """A style that a caller gave; raises ``ValueError`` where a part of it is none."""
+    """A style that a caller gave."""
     chosen = (property_order, whitespace, spelling)
     for name, given in zip(_CHOICES, chosen, strict=True):
-        if given not in _CHOICES[name]:
-            known = " or ".join(f'"{choice}"' for choice in _CHOICES[name])
-            raise ValueError(f"{name} must be {known}, not {given!r:.80}")
+        checked_choice(name, given, _CHOICES[name])
     return Style(property_order, whitespace, spelling)  # type: ignore[arg-type]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tokamata import _core
 from tokamata._core import CancelToken
-from tokamata.errors import Cancelled, LimitExceeded
+from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, shown_argument
 
-__all__ = ["CancelToken", "Limits", "Watch", "core_limits"]
+__all__ = ["CancelToken", "Limits", "Watch", "checked_cancel", "checked_limits", "core_limits"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Limits:
             holds; only what cannot be given up counts as exceeding.
         seconds: working time of one matcher, in seconds, beginning with the time that compiling
             took.  Reading what is memoized is not counted, so that it is new states that cost.
-        depth: how deep the pattern may nest.
+        depth: how deep the pattern may nest: a regular expression, operators, a schema.  Regular expressions
+            and operators nest ``errors.MOST_DEPTH`` deep at most, whatever this says.
     """
 
     states: int = 1_000_000
@@ -42,9 +43,26 @@ class Limits:
                 or isinstance(value, bool)
                 or not 1 <= value < 1 << (32 if name == "depth" else 63)
             ):
-                raise ValueError(f"Limits.{name} must be a whole number of at least 1, not {value!r}")
-        if not self.seconds > 0:
-            raise ValueError(f"Limits.seconds must be above 0, not {self.seconds!r}")
+                raise ArgumentError(f"Limits.{name}", shown_argument(value), "a whole number of at least 1")
+        seconds = self.seconds
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+            raise ArgumentError("Limits.seconds", shown_argument(seconds), "a number above 0")
+
+
+def checked_limits(limits: Limits | None) -> Limits:
+    """The limits that a caller gave, the usual ones for ``None``."""
+    if limits is None:
+        return _DEFAULT
+    if not isinstance(limits, Limits):
+        raise ArgumentError("limits", shown_argument(limits), "tokamata.Limits(…), or None")
+    return limits
+
+
+def checked_cancel(cancel: CancelToken | None) -> CancelToken | None:
+    """The token that a caller gave."""
+    if not (cancel is None or isinstance(cancel, CancelToken)):
+        raise ArgumentError("cancel", shown_argument(cancel), "a tokamata.CancelToken, or None")
+    return cancel
 
 
 class Watch:
@@ -56,9 +74,9 @@ class Watch:
     __slots__ = ("_cancel", "_end", "_seconds")
 
     def __init__(self, limits: Limits | None = None, cancel: CancelToken | None = None) -> None:
-        self._seconds = (limits or _DEFAULT).seconds
+        self._seconds = checked_limits(limits).seconds
         self._end = time.monotonic() + self._seconds
-        self._cancel = cancel
+        self._cancel = checked_cancel(cancel)
 
     def check(self) -> None:
         """Raises :class:`tokamata.LimitExceeded` when time is up, :class:`tokamata.Cancelled` if told."""

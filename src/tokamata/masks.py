@@ -14,6 +14,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from tokamata.arguments import checked_whole
 from tokamata.errors import MaskError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def allocate_mask(batch: int, width: int) -> npt.NDArray[np.int32]:
     """
     import numpy as np
 
+    batch = checked_whole("batch", batch)
     if batch < 1 or width < 1:
         raise MaskError(f"a mask needs a batch and a width of at least 1, not {batch} and {width}")
     return np.zeros((batch, -(-width // _BITS)), dtype=np.int32)

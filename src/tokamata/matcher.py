@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tokamata import _core
+from tokamata.arguments import checked_whole
 from tokamata.errors import NoValuesError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Explanation:
         text: the bytes of the token; empty where it has none.
         offset: how many bytes of it fit.
         expected: the byte values, 0 to 255, that can come at ``offset``.
+        expected_tokens: the names of the control tokens that can come there, where ``offset`` is 0.
     """
 
     token: int
@@ -48,21 +50,26 @@ class Explanation:
     text: bytes
     offset: int
     expected: tuple[int, ...]
+    expected_tokens: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         name = f"token {self.token} ({self.text!r})" if self.text else f"token {self.token}"
+        expected = describe_bytes(self.expected)
+        if self.expected_tokens:
+            tokens = ", ".join(self.expected_tokens)
+            expected = f"{expected}, or the control token {tokens}" if self.expected else tokens
         if self.rule == "byte":
             where = f"byte {self.offset} ({self.text[self.offset : self.offset + 1]!r}) cannot come there"
-            return f"{name} is refused: {where}; expected {describe_bytes(self.expected)}"
+            return f"{name} is refused: {where}; expected {expected}"
         reasons = {
             "allowed": f"{name} is allowed",
             "padding": f"{name} is refused: it is padding between the tokenizer and the logits",
             "not text": f"{name} is refused: no text produces it",
-            "stop too soon": f"{name} is refused: it ends the text, which is not complete; expected "
-            f"{describe_bytes(self.expected)}",
+            "stop too soon": f"{name} is refused: it ends the text, which is not complete; "
+            f"expected {expected}",
             "after stop": f"{name} is refused: the text has ended, and only stop tokens may follow",
             "unspellable": f"{name} is refused: its bytes fit, but the vocabulary has no tokens to go on "
-            f"from there; expected {describe_bytes(self.expected)}",
+            f"from there; expected {expected}",
             "never made": f"{name} is refused: the tokenizer never writes it",
             "merge": f"{name} is refused: the tokenizer would join it with what stands before it",
             "pre-token": f"{name} is refused: the pre-tokenizer cuts this text elsewhere",
@@ -140,10 +147,11 @@ class Matcher(_core.Matcher):
             TokenIdError: ``token`` is outside the width of the vocabulary.
             LimitExceeded, Cancelled: the work was stopped.
         """
-        verdict, offset, expected = self._explain(token)
-        rule = _VERDICTS[verdict]
-        text = self._compiled.vocabulary[token] or b""
-        return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected))
+        verdict, offset, expected, tokens = self._explain(token)
+        rule, vocabulary = _VERDICTS[verdict], self._compiled.vocabulary
+        names = tuple(map(vocabulary.name, tokens))
+        text = vocabulary[token] or b""
+        return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected), names)
 
     def __repr__(self) -> str:
         return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"
@@ -163,16 +171,14 @@ def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int | None = Non
 
     Raises:
         MaskError: the mask does not fit, or the matchers are of different vocabularies.  Nothing is written.
-        ValueError: ``threads`` is below 1.
+        ArgumentError: ``threads`` is no whole number of at least 1, or ``matchers`` holds something else.
         LimitExceeded, Cancelled: the work of a matcher was stopped.  The rows of such matchers are left as
             they were, all others are written; the error is that of the first of them.
     """
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         threads = len(affinity(0)) if affinity else os.cpu_count() or 1
-    if not 1 <= threads <= 1 << 16:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    _core.fill_masks(matchers, mask, threads)
+    _core.fill_masks(matchers, mask, checked_whole("threads", threads, 1, 1 << 16))
 
 
 def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:

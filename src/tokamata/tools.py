@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
-from tokamata.arguments import clipped
+from tokamata.arguments import checked_choice, checked_flag, clipped
 from tokamata.constraint import Constraint, regex
-from tokamata.errors import ParseError, SchemaError, UnsupportedSchemaError
+from tokamata.errors import ArgumentError, ParseError, SchemaError, UnsupportedSchemaError, shown_argument
 from tokamata.json_constraints import (
     JsonConstraint,
     PropertyOrder,
@@ -24,6 +24,7 @@ from tokamata.json_constraints import (
     checked_style,
     json_schema,
 )
+from tokamata.limits import checked_cancel, checked_limits
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.table import OBJECT
 from tokamata.patterns.json_schema.text import read_json, shown
@@ -151,20 +152,24 @@ def tool_call(
         SchemaError: one of them is no tool, or its schema is none; the pointer starts at the list.
         UnsupportedTypeError: a function has arguments of types that cannot be written.
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
-        ValueError: there is no tool, or two have one name.
+        ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
     style = checked_style(property_order, whitespace, spelling)
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Sequence):
-        raise TypeError(f"tool_call takes a list of tools, not {type(tools).__name__}")
+        raise ArgumentError("tools", shown_argument(tools), "a list of tools")
+    checked_choice("formats", formats, ("assert", "annotate"))
+    checked_flag("strict", strict)
+    checked_limits(limits)
+    checked_cancel(cancel)
     asserts_formats = formats == "assert"
     known = [_tool(tool, index, asserts_formats, strict) for index, tool in enumerate(tools)]
     if not known:
-        raise ValueError("tool_call needs at least one tool")
+        raise ArgumentError("tools", "an empty one", "a list of at least one tool")
     by_name = {tool.name: tool for tool in known}
     if len(by_name) < len(known):
         names = [tool.name for tool in known]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two tools have the name {twice!r:.80}")
+        raise ArgumentError("tools", f"two with the name {twice!r:.80}", "tools of different names")
     table = _core.ValueTable()
     calls = []
     for tool in known:

@@ -17,9 +17,11 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tokamata import _core
-from tokamata.arguments import clipped
+from tokamata.arguments import checked_choice, checked_flag, clipped
 from tokamata.constraint import Constraint
+from tokamata.errors import ArgumentError
 from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, Whitespace, checked_style
+from tokamata.limits import checked_cancel, checked_limits
 from tokamata.patterns.json_schema import ReportEntry, read_schema
 
 if TYPE_CHECKING:
@@ -89,26 +91,28 @@ def type(
 
     Raises:
         UnsupportedTypeError: there is no form in which its values are written.
-        MissingExtraError: it is pydantic's, and pydantic is not installed.
+        MissingExtraError: it is pydantic's, and pydantic, or what that needs for it, is not installed.
         UnsupportedSchemaError, SchemaError: what pydantic or a bound says cannot be enforced.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
-        ValueError: an option that does not exist, or is not one of this syntax.
+        ArgumentError: an option that does not exist, or is not one of this syntax.
     """
     from tokamata.patterns.python_types.names import shown
     from tokamata.patterns.python_types.reading import TypeReader
 
     style = checked_style(property_order, whitespace, spelling)
-    if syntax not in ("json", "python"):
-        raise ValueError(f'syntax must be "json" or "python", not {syntax!r:.80}')
-    if formats not in ("assert", "annotate"):
-        raise ValueError(f'formats must be "assert" or "annotate", not {formats!r:.80}')
+    checked_choice("syntax", syntax, ("json", "python"))
+    checked_choice("formats", formats, ("assert", "annotate"))
+    checked_flag("strict", strict)
+    checked_limits(limits)
+    checked_cancel(cancel)
     name = f"type({clipped(shown(given))})"
     if syntax == "python":
         from tokamata.patterns.python_types.python_syntax import expression_of_shape
         from tokamata.patterns.python_types.python_values import value_of_source
 
         if (style, formats) != (("schema", "natural", "plain"), "assert"):
-            raise ValueError('styles and formats are those of JSON; leave them out with syntax="python"')
+            expected = 'left out with syntax="python"'
+            raise ArgumentError("styles and formats", "given: they are those of JSON", expected)
         shape = TypeReader(strict, opens_models=True).read(given)
         reader = functools.partial(value_of_source, shape)
         return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', reader=reader)

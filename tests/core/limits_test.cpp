@@ -270,9 +270,17 @@ TEST(nesting_past_the_limit_is_refused) {
   Matcher matcher(engine::compile(deep, tokens, limits));
   CHECK(matcher.mask()->open_tokens > 0);
 
+  // Of what nests deeper than a stack bears nothing is kept, and reading it is refused with the reader's own bound.
   auto bottom = engine::expression_of(text("a"));
-  for (unsigned i = 0; i < 2000; ++i) bottom = tokamata::Expression::repetition(bottom, 2, 3, -1);
-  CHECK_THROWS(std::invalid_argument, tokamata::Expression::repetition(bottom, 2, 3, -1));
+  for (unsigned i = 0; i < 100'000; ++i) bottom = tokamata::Expression::repetition(bottom, 2, 3, -1);
+  CHECK(std::holds_alternative<tokamata::Expression::TooDeep>(bottom->node()));
+  for (const std::uint32_t depth : {100u, 5'000u}) {
+    limits.depth = depth;
+    const LimitExceeded refused =
+        CHECK_THROWS(LimitExceeded, tokamata::Constraint(*bottom, engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
+                                                         engine::controls_of(tokens), limits, nullptr));
+    CHECK_EQUAL(refused.bound, depth == 100 ? 100.0 : double{tokamata::Expression::kMaximumDepth});
+  }
 }
 
 // After a refusal: the tokens are the same; the mask that was there is there still, and so are those

@@ -209,7 +209,7 @@ def test_bounds_and_flags() -> None:
         to_expression("a{" + "9" * 100_000 + "}", dialect="ecma")
     with pytest.raises(ValueError, match=r"flags must be of re.I, re.M and re.S, not re.VERBOSE"):
         to_expression("a", re.X, dialect="ecma")
-    with pytest.raises(ValueError, match="dialect must be one of 'python', 'ecma', not 'perl'"):
+    with pytest.raises(ValueError, match='dialect must be "python" or "ecma", not \'perl\''):
         to_expression("a", dialect="perl")
     with pytest.raises(errors.LimitExceeded):
         to_expression("((a))", depth=1, dialect="ecma")

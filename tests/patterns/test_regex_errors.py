@@ -60,7 +60,7 @@ def test_bytes_and_compiled_patterns() -> None:
         to_expression(b"a")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"\.pattern"):
         to_expression(re.compile("a"))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="not int"):
+    with pytest.raises(TypeError, match="not 1"):
         to_expression(1)  # type: ignore[arg-type]
 
 

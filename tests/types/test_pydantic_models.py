@@ -7,6 +7,7 @@ import decimal
 import enum
 import ipaddress
 import json
+import sys
 import uuid
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -268,3 +269,14 @@ def test_the_texts_are_json_that_the_model_dumps_again() -> None:
     for seed in range(4):
         text = drawn(constraint, seed)
         assert json.loads(constraint.parse(text).model_dump_json()) == json.loads(text)
+
+
+@pytest.mark.parametrize("syntax", ["json", "python"])
+def test_a_type_whose_validator_is_not_installed(syntax: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "email_validator", None)  # importing it raises ImportError
+    monkeypatch.setattr("pydantic.networks.email_validator", None, raising=False)
+    for asked in (pydantic.EmailStr, list[pydantic.EmailStr], pydantic.NameEmail):
+        with pytest.raises(tk.MissingExtraError, match=r"pip install 'pydantic\[email\]'") as caught:
+            tk.type(asked, syntax=syntax)
+        assert caught.value.package == "email_validator"
+        assert isinstance(caught.value, ImportError)

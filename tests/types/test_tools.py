@@ -134,7 +134,7 @@ def test_what_is_no_tool(tools: Any, pointer: str) -> None:
 def test_lists_that_are_none() -> None:
     with pytest.raises(ValueError, match="at least one"):
         tk.tool_call([])
-    with pytest.raises(ValueError, match="two tools have the name 'weather'"):
+    with pytest.raises(ValueError, match="tools of different names, not two with the name 'weather'"):
         tk.tool_call([weather, {"name": "weather"}])
     with pytest.raises(TypeError, match="list of tools"):
         tk.tool_call({"name": "a"})  # type: ignore[arg-type]

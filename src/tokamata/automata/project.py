@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tokamata.arguments import checked_choice
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.transducer import Transducer
 
 
 def project(transducer: Transducer, side: Literal["input", "output"]) -> Acceptor:
     """The strings that the transducer reads (``"input"``) or writes (``"output"``) in some pair."""
-    if side not in ("input", "output"):
-        raise ValueError(f'a transducer is projected to its "input" or its "output", not to {side!r}')
+    checked_choice("side", side, ("input", "output"))
     which = 0 if side == "input" else 1
     rows = tuple(tuple((label[which], target) for label, target in row) for row in transducer.rows)
     names = transducer.input_names if side == "input" else transducer.output_names

@@ -21,6 +21,7 @@ import codecs
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_whole
 from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
 from tokamata.constraint import Constraint, literal, regex
 from tokamata.decoding.heal import text_to_heal
@@ -29,7 +30,14 @@ from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.model import CachedModel, prompt_tokens
 from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.decoding.sampling import Sampler, Sampling
-from tokamata.errors import AlgebraError, BudgetError, GenerationError, NoStopTokenError
+from tokamata.errors import (
+    AlgebraError,
+    ArgumentError,
+    BudgetError,
+    GenerationError,
+    NoStopTokenError,
+    shown_argument,
+)
 from tokamata.events import EventReader
 from tokamata.json_constraints import JsonConstraint
 from tokamata.masks import allocate_mask, apply_mask
@@ -79,8 +87,9 @@ class Stream(Iterator[Step]):
         jump: bool,
         heal: bool | None,
     ) -> None:
-        if max_new_tokens < 1:
+        if checked_whole("max_new_tokens", max_new_tokens) < 1:
             raise BudgetError(max_new_tokens)
+        _check_settings(constraint, tokenization, on_noncanonical, jump, heal)
         self.generation: Generation | None = None
         self._timing = Timing()
         with Clock(self._timing, "compile_seconds"):
@@ -248,6 +257,15 @@ class Stream(Iterator[Step]):
         raise StopIteration
 
 
+def _check_settings(constraint: Any, tokenization: Any, on_noncanonical: Any, jump: Any, heal: Any) -> None:
+    kinds = (Constraint, CompiledConstraint, type(None))
+    checked_instance("constraint", constraint, kinds, "a constraint, compiled or not, or None")
+    checked_choice("tokenization", tokenization, ("any", "canonical"))
+    checked_choice("on_noncanonical", on_noncanonical, ("error", "fresh"))
+    checked_flag("jump", jump)
+    checked_instance("heal", heal, (bool, type(None)), "True, False or None")
+
+
 def _vocabulary(model: Any, tokenizer: Any, constraint: Constraint | CompiledConstraint | None) -> Vocabulary:
     if isinstance(constraint, CompiledConstraint):
         vocabulary = constraint.vocabulary
@@ -327,7 +345,7 @@ def stream(
         NoStopTokenError: the vocabulary names no stop token.
         GenerationError: the prompt has no tokens.
         AlgebraError: ``heal`` with a constraint that is compiled.
-        ValueError: a setting out of its range.
+        ArgumentError: a setting of another type, or out of its range.
         ContextError: the prompt is not canonical.
         UnspellableError, EmptyConstraintError, NoncanonicalError, UnsupportedTokenizerError, LimitExceeded:
             from compiling.
@@ -366,6 +384,8 @@ def generate(
     ``tokenization``, ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``,
     ``greedy``, ``seed``.
     """
+    if on_text is not None and not callable(on_text):
+        raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
     steps = stream(model, tokenizer, prompt, constraint, **settings)
     for step in steps:
         if on_text is not None and step.text:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from tokamata.errors import ArgumentError, shown_argument
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.sources import read_source
 
@@ -55,8 +56,11 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
     so that a second call costs nothing.
 
     Raises:
+        ArgumentError: it is no tokenizer at all.
         VocabularyError: the tokenizer is of no kind that can be read.
     """
+    if isinstance(tokenizer, str) or not hasattr(tokenizer, "__len__"):
+        raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
     width = logits_width(model)
     stop = tuple(token for token in stop_tokens(model, tokenizer) if width is None or token < width)
     key = (len(tokenizer), width, stop)

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tokamata.arguments import checked_list, checked_whole
 from tokamata.errors import GenerationError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def prompt_tokens(tokenizer: Any, prompt: str | Sequence[int]) -> list[int]:
         GenerationError: there are none, so that a model would have nothing to go on from.
     """
     tokens = tokenizer(prompt)["input_ids"] if isinstance(prompt, str) else prompt
-    tokens = [int(token) for token in tokens]
+    given = checked_list("prompt", tokens, "a text, or a list of token ids")
+    tokens = [checked_whole("a token of the prompt", token) for token in given]
     if not tokens:
         raise GenerationError(
             "the prompt has no tokens, and this tokenizer begins a text with none; give a prompt, "

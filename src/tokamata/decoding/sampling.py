@@ -13,7 +13,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tokamata.errors import GenerationError
+from tokamata.arguments import checked_flag, checked_whole
+from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
 if TYPE_CHECKING:
     import torch
@@ -41,12 +42,16 @@ class Sampling:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
-            raise ValueError(f"temperature must be a number of at least 0, not {self.temperature!r}")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k must be at least 1, or None, not {self.top_k!r}")
-        if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p!r}")
+        temperature, top_p = self.temperature, self.top_p
+        if not (isinstance(temperature, (int, float)) and math.isfinite(temperature) and temperature >= 0):
+            raise ArgumentError("temperature", shown_argument(temperature), "a number of at least 0")
+        if self.top_k is not None:
+            checked_whole("top_k", self.top_k, 1, 1 << 62)
+        if not (isinstance(top_p, (int, float)) and 0 < top_p <= 1):
+            raise ArgumentError("top_p", shown_argument(top_p), "a number above 0 and at most 1")
+        checked_flag("greedy", self.greedy)
+        if self.seed is not None:
+            checked_whole("seed", self.seed, -(1 << 63), 1 << 64)
 
 
 class Sampler:

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
+from tokamata.arguments import checked_whole
 from tokamata.tokenization.merges import Merge, apply
 
 
@@ -35,10 +36,9 @@ def train(corpus: Iterable[bytes], merges: int) -> tuple[list[bytes], list[Merge
         The text of each token, by id, the bytes of the corpus first and in order; and the merges.
 
     Raises:
-        ValueError: ``merges`` is below 0.
+        ArgumentError: ``merges`` is below 0.
     """
-    if merges < 0:
-        raise ValueError(f"the number of merges must be at least 0, not {merges}")
+    merges = checked_whole("merges", merges, 0, 1 << 62)
     words = [list(word) for word in corpus]
     vocabulary = [bytes([byte]) for byte in sorted({byte for word in words for byte in word})]
     ids = {text: token for token, text in enumerate(vocabulary)}

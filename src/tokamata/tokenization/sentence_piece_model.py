@@ -69,8 +69,12 @@ def read_model(proto: bytes) -> SentencePieceModel:
             elif number == 3:
                 _read_normalizer(model, _bytes(value))
     except (struct.error, UnicodeDecodeError, TypeError, IndexError, ValueError):
-        raise VocabularyError("the SentencePiece model is damaged; download it again") from None
+        raise _damaged() from None
     return model
+
+
+def _damaged() -> VocabularyError:
+    return VocabularyError("the SentencePiece model is damaged; download it again")
 
 
 def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
@@ -104,7 +108,7 @@ def _read_normalizer(model: SentencePieceModel, data: bytes) -> None:
 
 def _bytes(value: int | bytes) -> bytes:
     if not isinstance(value, bytes):
-        raise TypeError
+        raise _damaged()
     return value
 
 
@@ -123,7 +127,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
             if byte < 0x80:
                 return result
             if shift > 63:
-                raise ValueError
+                raise _damaged()
 
     while at < len(data):
         key = varint()
@@ -134,9 +138,9 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
         size = {1: 8, 5: 4}.get(wire)
         if size is None:
             if wire != 2:
-                raise ValueError
+                raise _damaged()
             size = varint()
         if at + size > len(data):
-            raise IndexError
+            raise _damaged()
         yield key >> 3, data[at : at + size]
         at += size

@@ -32,13 +32,13 @@ def table_from_model_file(data: bytes, where: str) -> TokenTable:
         raise MissingExtraError("sentencepiece", "sentencepiece", "reading a SentencePiece model") from None
     try:
         processor = sentencepiece.SentencePieceProcessor(model_proto=data)
-        if processor.get_piece_size() == 0:
-            raise ValueError("it has no pieces")
     except Exception as error:  # the package documents no type
         raise VocabularyError(
             f"{where}: sentencepiece cannot read this ({str(error).strip() or type(error).__name__}); "
             "the file is truncated, or not a SentencePiece model"
         ) from None
+    if processor.get_piece_size() == 0:
+        raise VocabularyError(f"{where}: the SentencePiece model has no pieces; it is truncated")
     return table_from_processor(processor, where)
 
 

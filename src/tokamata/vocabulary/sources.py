@@ -97,8 +97,6 @@ def _table_from_path(path: Path, want_stop: bool) -> TokenTable:
         folder = path if path.is_dir() else path.parent
         file = _file_in_folder(path) if path.is_dir() else path
         table = _table_from_file(file)
-    except FileNotFoundError:
-        raise VocabularyError(f"{path}: no such file or folder; pass {_KNOWN}") from None
     except (OSError, ValueError) as error:
         if isinstance(error, VocabularyError):
             raise
@@ -126,7 +124,7 @@ def _file_in_folder(folder: Path) -> Path:
 def _table_from_file(path: Path) -> TokenTable:
     where = str(path)
     if not path.exists():
-        raise FileNotFoundError(path)
+        raise VocabularyError(f"{where}: no such file or folder; pass {_KNOWN}")
     if not path.is_file():
         raise VocabularyError(f"{where}: not a regular file; pass {_KNOWN}")
     with path.open("rb") as file:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tokamata.errors import VocabularyError
+from tokamata.errors import VocabularyError, shown_argument
 from tokamata.vocabulary.token_table import TokenTable, check_ids, shown_int
 
 _MAX_CONFIG_BYTES = 1 << 25
@@ -87,14 +87,11 @@ def resolve_stop(stop: object, table: TokenTable) -> tuple[int, ...]:
 
 
 def _index(item: object) -> int:
-    try:
-        if isinstance(item, bool):
-            raise TypeError
-        return operator.index(item)  # type: ignore[arg-type]  # raises TypeError where it does not fit
-    except TypeError:
-        raise VocabularyError(
-            f"stop holds {item!r:.80}; give ids or names of tokens, one or a sequence of them"
-        ) from None
+    if hasattr(item, "__index__") and not isinstance(item, bool):
+        return operator.index(item)
+    raise VocabularyError(
+        f"stop holds {shown_argument(item)}; give ids or names of tokens, one or a sequence of them"
+    )
 
 
 def check_stop(stop: tuple[int, ...], width: int) -> None:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tokamata.errors import TokenIdError, UnknownTokenError, VocabularyError
+from tokamata.arguments import checked_instance
+from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
 from tokamata.vocabulary.kept_parts import keep_parts
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
@@ -155,6 +156,7 @@ class Vocabulary:
         Raises:
             UnknownTokenError: there is none of that name below ``self.width``; it lists some that are close.
         """
+        checked_instance("name", name, str, "the name of a control token")
         for token, known in self._names.items():
             if known == name and self[token] is None:
                 return token
@@ -202,7 +204,10 @@ class Vocabulary:
         return None if start is None else _core_vocabulary(start, self._stop, self._width)
 
     def _checked_id(self, token: int) -> int:
-        index = operator.index(token)
+        try:
+            index = operator.index(token)
+        except TypeError:
+            raise ArgumentError("token", shown_argument(token), "a token id, a whole number") from None
         if not 0 <= index < self._width:
             raise TokenIdError(
                 f"token id {shown_int(index)} is outside the vocabulary, which has ids 0 to {self._width - 1}"

@@ -33,8 +33,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
-from tokamata.errors import LimitExceeded, SchemaError, UnsupportedSchemaError
-from tokamata.limits import CancelToken, Limits, Watch
+from tokamata.arguments import checked_choice, checked_flag
+from tokamata.errors import (
+    ArgumentError,
+    LimitExceeded,
+    SchemaError,
+    UnsupportedSchemaError,
+    shown_argument,
+)
+from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
 from tokamata.patterns.json_schema.loops import refuse_loops
 from tokamata.patterns.json_schema.places import Places
@@ -81,19 +88,19 @@ def read_schema(
         SchemaError: it is not a schema, or a reference in it leads nowhere.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
-        TypeError, ValueError: an argument is of the wrong kind.
+        ArgumentError: an argument is of the wrong type, or says what is not known.
     """
-    if formats not in ("assert", "annotate"):
-        raise ValueError(f'formats must be "assert" or "annotate", not {formats!r:.80}')
-    depth = (limits or _LIMITS).depth
+    checked_choice("formats", formats, ("assert", "annotate"))
+    checked_flag("strict", strict)
+    depth = checked_limits(limits).depth
     watch = Watch(limits, cancel)
     watch.check()
     if isinstance(schema, (str, bytes, bytearray)):
         schema = parse_schema(schema, depth)
     elif not isinstance(schema, (dict, bool)):
-        raise TypeError(f"a schema must be a dict, a bool, or its JSON text, not {type(schema).__name__}")
+        raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text")
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
-        raise TypeError(f"registry must be a referencing.Registry, not {type(registry).__name__}")
+        raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
     options = Options(formats == "assert", strict, registry, depth, watch)
     try:
         return _read(schema, table, options)
@@ -377,6 +384,3 @@ class Reader:
     def _refuse_value(self, fault: NotASchema) -> NoReturn:
         pointer, found = self.places.pointer_to_value(fault.value, self.references)
         raise SchemaError(pointer, "", found, "a schema: an object, true or false") from None
-
-
-_LIMITS = Limits()

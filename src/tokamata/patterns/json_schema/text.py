@@ -234,7 +234,7 @@ def _parsed(text: str | bytes | bytearray, members: Any) -> Any:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ParseError("", f"{name} is no number of JSON")
 
 
 def _first_double(document: Any) -> tuple[str, str]:

@@ -61,7 +61,7 @@ def adapter_of(given: Any, place: str = "") -> Any:
     """The ``TypeAdapter`` of a type.
 
     Raises:
-        MissingExtraError: pydantic is not installed.
+        MissingExtraError: pydantic is not installed, or a package that it needs for this type.
         UnsupportedTypeError: pydantic knows no way to read it.
     """
     try:
@@ -70,6 +70,9 @@ def adapter_of(given: Any, place: str = "") -> Any:
         raise MissingExtraError("pydantic", "pydantic", f"the type {given!r:.80}") from error
     try:
         return pydantic.TypeAdapter(given)
+    except ImportError as error:  # EmailStr asks for email-validator when it is first used
+        package = getattr(error.__cause__ or error, "name", None) or "that pydantic asks for"
+        raise MissingExtraError(package, "", f"the type {given!r:.80}", _first_line(error)) from error
     except pydantic.errors.PydanticUserError as error:
         raise UnsupportedTypeError(f"{given!r:.120}", place, _first_line(error)) from error
 

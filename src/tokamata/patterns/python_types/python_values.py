@@ -314,7 +314,7 @@ def _fields_in_dict(node: Node) -> list[tuple[str, Node]]:
 def _integers(call: Node) -> list[int]:
     values = [_number(one) for one in call.items]
     if not all(type(value) is int for value in values):
-        raise ValueError("no whole numbers")
+        raise ParseError("", "no whole numbers")
     return [int(value) for value in values if value is not None]
 
 
@@ -323,7 +323,7 @@ def _zone(call: Node) -> datetime.timezone | None:
         return None
     ((name, zone),) = call.keywords
     if name != "tzinfo":
-        raise ValueError("no tzinfo")
+        raise ParseError("", "no tzinfo")
     if zone.kind == "name" and zone.value in ("timezone.utc", "datetime.timezone.utc"):
         return datetime.timezone.utc
     offset = _only_argument(zone, ("timezone", "datetime.timezone"))
@@ -333,13 +333,13 @@ def _zone(call: Node) -> datetime.timezone | None:
 def _timedelta(call: Node) -> datetime.timedelta:
     if call.items:
         if _integers(call) != [0] or call.keywords:
-            raise ValueError("units by keyword")
+            raise ParseError("", "units by keyword")
         return datetime.timedelta(0)
     values: dict[str, int] = {}
     for unit, one in call.keywords:
         value = _number(one)
         if unit not in DURATION_UNITS or type(value) is not int:
-            raise ValueError("no unit")
+            raise ParseError("", "no unit")
         values[unit] = value
     return datetime.timedelta(**values)
 

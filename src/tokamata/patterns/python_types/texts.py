@@ -22,6 +22,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tokamata.errors import ParseError
+
 __all__ = [
     "DATE",
     "DATE_TIME",
@@ -118,7 +120,7 @@ def read_duration(text: str) -> datetime.timedelta:
     """A duration as ISO 8601 writes it; a year is 365 days, as pydantic has it."""
     found = _DURATION_PARTS.fullmatch(text)
     if not found or text.endswith(("P", "T")):
-        raise ValueError(f"{text!r:.80} is no duration")
+        raise ParseError("", f"{text!r:.80} is no duration")
     sign, years, days, hours, minutes, seconds, fraction = found.groups()
     try:
         value = datetime.timedelta(
@@ -129,7 +131,7 @@ def read_duration(text: str) -> datetime.timedelta:
             microseconds=int((fraction or "").ljust(6, "0")),
         )
     except OverflowError as error:
-        raise ValueError(str(error)) from None
+        raise ParseError("", str(error)) from None
     return -value if sign else value
 
 

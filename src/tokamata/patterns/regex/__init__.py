@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tokamata import _core
-from tokamata.errors import UnsupportedPatternError
+from tokamata.arguments import checked_choice, checked_instance
+from tokamata.errors import ArgumentError, UnsupportedPatternError, shown_argument
 from tokamata.patterns.regex.builder import MAX_BOUND, MAX_DEPTH, MAX_RANGES
 from tokamata.patterns.regex.extension import ExtensionCall, Extensions
 from tokamata.patterns.regex.lower import lower_tree
@@ -53,16 +54,17 @@ def to_expression(
         UnsupportedPatternError: it uses what is not about the language, such as an atomic group, or
             bounds or classes that are too large.
         LimitExceeded, Cancelled: it nests deeper than ``depth``, or the reading was stopped.
-        TypeError: the pattern is not a ``str``.
-        ValueError: flags or a dialect that do not exist.
+        ArgumentError: the pattern is not a ``str``, or flags or a dialect that do not exist.
     """
     if not isinstance(pattern, str):
         advice = ""
         if isinstance(pattern, bytes):
-            advice = "; a constraint is a set of texts, pass pattern.decode()"
+            advice = "a constraint is a set of texts, pass pattern.decode()"
         elif hasattr(pattern, "pattern"):
-            advice = "; pass its .pattern and its .flags"
-        raise TypeError(f"a pattern must be a str, not {type(pattern).__name__}{advice}")
+            advice = "pass its .pattern and its .flags"
+        raise ArgumentError("pattern", shown_argument(pattern), "a str", advice)
+    checked_instance("flags", flags, int, "flags of re, or 0")
+    checked_choice("dialect", dialect, DIALECTS)
     if len(pattern) > MAX_LENGTH:
         raise UnsupportedPatternError(
             pattern,

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache, partial
 from typing import NoReturn
 
-from tokamata.errors import PatternSyntaxError
+from tokamata.errors import PatternSyntaxError, UnknownPropertyError
 from tokamata.patterns.regex.bracket import is_terminated, members
 from tokamata.patterns.regex.classes import Ranges, complement, equal_folded, named_class, normalize
 from tokamata.patterns.regex.tokens import ECMA_CLASS_ITEM
@@ -100,8 +100,8 @@ def escaped_ranges(pattern: str, position: int, token: str, flags: int) -> Range
         return None
     try:
         return _property(token, flags)
-    except KeyError as error:
-        raise PatternSyntaxError(pattern, position, error.args[0]) from None
+    except UnknownPropertyError as error:
+        raise PatternSyntaxError(pattern, position, error.reason) from None
 
 
 @lru_cache(maxsize=256)

@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tokamata import _core
-from tokamata.errors import LimitExceeded, PatternSyntaxError, UnsupportedPatternError
+from tokamata.errors import ArgumentError, LimitExceeded, PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex import ecma, python
 from tokamata.patterns.regex.builder import MAX_DEPTH, Builder
 from tokamata.patterns.regex.dialect import Dialect
@@ -65,11 +65,9 @@ def parse(
         NotRegularError: it uses what no regular language can say.
         UnsupportedPatternError: it uses what is not about the language, or is too large.
         LimitExceeded: it nests too deep.
-        ValueError: wrong flags, or no such dialect.
+        ArgumentError: wrong flags.
     """
-    table = DIALECTS.get(dialect)
-    if table is None:
-        raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, not {dialect!r}")
+    table = DIALECTS[dialect]
     _check_flags(flags, table)
     if not pattern.isascii():
         _refuse_surrogates(pattern)
@@ -101,9 +99,10 @@ def _check_flags(flags: int, table: Dialect) -> None:
     if flags & ~table.flags:
         known = [f"re.{letter}" for letter in "IMSXAU" if table.flags & re.RegexFlag[letter]]
         wrong = re.RegexFlag(flags & ~table.flags)
-        raise ValueError(f"flags must be of {', '.join(known[:-1])} and {known[-1]}, not {wrong!r}")
+        raise ArgumentError("flags", repr(wrong), f"of {', '.join(known[:-1])} and {known[-1]}")
     if flags & re.ASCII and flags & re.UNICODE:
-        raise ValueError("re.ASCII and re.UNICODE are incompatible; re.UNICODE is the default")
+        hint = "they are incompatible, and re.UNICODE is the default"
+        raise ArgumentError("flags", "both", "re.ASCII or re.UNICODE", hint)
 
 
 def _refuse_surrogates(pattern: str) -> None:

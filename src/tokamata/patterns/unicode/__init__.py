@@ -27,6 +27,8 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from tokamata.errors import InstallationError, UnknownPropertyError
+
 __all__ = [
     "UNICODE_VERSION", "Ranges", "alias_lines", "all_but", "case_orbits", "loose", "named_set",
     "property_ranges", "valued",
@@ -52,7 +54,7 @@ def _table() -> _Table:
         content = file.read()
     header = f"TOKAMATA UNICODE {UNICODE_VERSION}\n".encode()
     if not content.startswith(header):
-        raise RuntimeError("unicode.bin is not of this version of tokamata; install tokamata again")
+        raise InstallationError("unicode.bin is not of this version of tokamata; install tokamata again")
     sections, end = [], len(header)
     for _ in range(3):
         (size,) = struct.unpack_from("<I", content, end)
@@ -110,7 +112,7 @@ def property_ranges(name: str) -> Ranges:
             ``InBasicLatin``, ``Any``; a leading ``^`` negates.
 
     Raises:
-        KeyError: no such property or value; the argument is a sentence that says which are near.
+        UnknownPropertyError: no such property or value.
     """
     negated = name.startswith("^")
     left, separator, right = name[negated:].replace(":", "=", 1).partition("=")
@@ -122,16 +124,16 @@ def _with_value(left: str, right: str) -> Ranges:
     properties = _names()[""]
     name = properties.get(loose(left)) or properties.get(loose(left).removeprefix("is"))
     if name is None:
-        raise KeyError(_unknown("property", left, properties))
+        raise UnknownPropertyError(_unknown("property", left, properties))
     values = _names().get("Script" if name == "Script_Extensions" else name)
     if values is None:
         truth = _YES_NO.get(loose(right))
         if truth is None:
-            raise KeyError(f"the property {name} is either Yes or No, not {right!r}")
+            raise UnknownPropertyError(f"the property {name} is either Yes or No, not {right!r}")
         return named_set(f"{name}=Yes") if truth else all_but(named_set(f"{name}=Yes"))
     value = values.get(loose(right))
     if value is None:
-        raise KeyError(_unknown(f"value of {name}", right, values))
+        raise UnknownPropertyError(_unknown(f"value of {name}", right, values))
     return valued(name, value)
 
 
@@ -153,7 +155,7 @@ def _bare(name: str) -> Ranges:
     block = _names()["Block"].get(plain.removeprefix("in")) if plain.startswith("in") else None
     if block is None:
         known = [alias for names in _names().values() for alias in names]
-        raise KeyError(_unknown("property", name, known))
+        raise UnknownPropertyError(_unknown("property", name, known))
     return valued("Block", block)
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NoReturn
 
+from tokamata.errors import UnknownPropertyError
 from tokamata.patterns.unicode import Ranges, alias_lines, all_but, loose, named_set, valued
 
 __all__ = ["ecma_property", "ecma_property_names"]
@@ -104,7 +105,7 @@ def _refuse(name: str, why: str = "") -> NoReturn:
     if name in _OF_STRINGS:
         why = "it is a property of strings, which takes flag v"
     why = why or _meant(name) or "names are exact: case, _ and prefixes count"
-    raise KeyError(f"unknown Unicode property {shown!r} in ECMA-262; {why}")
+    raise UnknownPropertyError(f"unknown Unicode property {shown!r} in ECMA-262; {why}")
 
 
 def _meant(name: str) -> str:

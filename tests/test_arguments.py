@@ -1,0 +1,364 @@
+"""Every public function, given arguments of the wrong type: a typed error that names what is wrong.
+
+The table has a line for each argument of each public function and method; a test holds it against the
+signatures, so that an argument that is added must be added here.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import pathlib
+import sys
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import tokamata as tk
+
+A = tk.regex("ab*")
+BYTES: list[bytes | None] = [bytes([byte]) for byte in range(256)]
+VOCABULARY = tk.Vocabulary.load([*BYTES, None, None], stop=[257])
+COMPILED = A.compile(VOCABULARY)
+MATCHER = COMPILED.matcher()
+
+
+class Strange:
+    """No argument of anything; its ``repr`` must not end up in an error."""
+
+    def __repr__(self) -> str:
+        return "strange " * 10_000
+
+
+STRANGE = Strange()
+HUGE = 10**1000
+TEXTS: tuple[Any, ...] = (5, None, b"ab", ["a"], STRANGE, 1.5, str)
+NUMBERS: tuple[Any, ...] = ("5", None, 1.5, [1], STRANGE, -1, HUGE, float("nan"))
+LISTS: tuple[Any, ...] = (5, None, "abc", STRANGE, 1.5)
+FLAGS: tuple[Any, ...] = ("no", 5, None, STRANGE)
+WORDS: tuple[Any, ...] = ("foo", 5, None, ["any"], STRANGE)
+LIMITS: tuple[Any, ...] = (5, "1", {"states": 5}, STRANGE, 0, "", tk.Limits)
+CANCELS: tuple[Any, ...] = (5, "now", STRANGE, 0, "", tk.CancelToken)
+BOUNDS: tuple[Any, ...] = ("5", 1.5, STRANGE, -1, 1 << 70)
+CONSTRAINTS: tuple[Any, ...] = (5, None, "ab", STRANGE, COMPILED, [A])
+STYLES: dict[str, tuple[Any, ...]] = {"whitespace": WORDS, "spelling": WORDS}
+STOPS: dict[str, tuple[Any, ...]] = {"limits": LIMITS, "cancel": CANCELS}
+SCHEMA_OPTIONS = {
+    "property_order": WORDS,
+    "formats": WORDS,
+    "strict": FLAGS,
+    **STYLES,
+    **STOPS,
+}
+
+# By function: arguments that it takes, and for some of them what it does not take.
+TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
+    tk.regex: (
+        {"pattern": "ab"},
+        {"pattern": TEXTS, "flags": ("i", None, 1.5, STRANGE, 1 << 20), "dialect": WORDS, **STOPS},
+    ),
+    tk.literal: ({"text": "ab"}, {"text": (*TEXTS, "\ud800")}),
+    tk.choice: ({"options": ["ab"]}, {"options": (*LISTS, [], [5], [b"a"], ["\ud800"])}),
+    tk.json: ({}, {"max_depth": BOUNDS, "max_items": BOUNDS, **STYLES}),
+    tk.json_schema: (
+        {"schema": {}},
+        {"schema": (5, None, ["a"], STRANGE), "registry": (5, "a", STRANGE), **SCHEMA_OPTIONS},
+    ),
+    tk.type: ({"given": int}, {"given": (5, STRANGE, "no such name"), "syntax": WORDS, **SCHEMA_OPTIONS}),
+    tk.response_format: (
+        {"given": {"type": "json_object"}},
+        {
+            "given": (5, None, "json", {"type": 5}, {"type": "json_schema", "json_schema": 5}),
+            **SCHEMA_OPTIONS,
+        },
+    ),
+    tk.tool_call: (
+        {"tools": [{"name": "a"}]},
+        {"tools": (*LISTS, [], [5], [None], [{"name": 5}], [{"name": "a"}] * 2), **SCHEMA_OPTIONS},
+    ),
+    tk.control_token: ({"token": 5}, {"token": (None, 1.5, b"a", STRANGE, -1, HUGE, "\ud800")}),
+    tk.quoted_text: ({}, {}),
+    tk.unquoted_text: ({}, {}),
+    tk.image: ({}, {}),
+    tk.text_token: ({}, {}),
+    tk.paragraph_token: ({}, {}),
+    tk.text_until: ({"phrase": "a"}, {"phrase": (*TEXTS, "", "\ud800")}),
+    tk.substring_of: ({"text": "a"}, {"text": (*TEXTS, "\ud800")}),
+    tk.delimited_list: (
+        {"item": A, "delimiter": A},
+        {"item": CONSTRAINTS, "delimiter": CONSTRAINTS, "minimum": (*BOUNDS, None), "maximum": BOUNDS},
+    ),
+    tk.delimited_subsequence_of: (
+        {"items": [A], "delimiter": A},
+        {"items": (*LISTS, [], [5], ["a"], [A] * 1001), "delimiter": CONSTRAINTS},
+    ),
+    tk.fill_masks: (
+        {"matchers": [MATCHER], "mask": COMPILED.allocate_mask()},
+        {
+            "matchers": (5, None, "ab", STRANGE, [5], [None], [COMPILED]),
+            "mask": (5, None, "ab", STRANGE, [[1]]),
+            "threads": ("5", 1.5, STRANGE, 0, -1, HUGE),
+        },
+    ),
+    tk.apply_mask: (
+        {"logits": COMPILED.allocate_mask().astype("float32"), "mask": COMPILED.allocate_mask()},
+        {"logits": (5, None, "ab", STRANGE, [1.0]), "mask": (5, None, "ab", STRANGE, [1])},
+    ),
+    tk.Limits: (
+        {},
+        {
+            **dict.fromkeys(("states", "memory_bytes", "depth"), (*NUMBERS, 0, True)),
+            "seconds": ("5", None, [1], STRANGE, 0, -1, float("nan"), True),
+        },
+    ),
+    tk.Sampling: (
+        {},
+        {
+            "temperature": ("5", None, [1], STRANGE, -1, float("inf"), float("nan")),
+            "top_k": ("5", 1.5, [1], STRANGE, 0),
+            "top_p": ("5", None, STRANGE, 0, 2, float("nan")),
+            "greedy": FLAGS,
+            "seed": ("5", 1.5, STRANGE, HUGE),
+        },
+    ),
+    tk.Vocabulary.load: (
+        {"source": [b"a"]},
+        {
+            "source": (5, None, STRANGE, 1.5, ["a"], [1], [], "no such file", "a\0b"),
+            "stop": (1.5, STRANGE, [None], [1.5], "none", [HUGE], True),
+            "width": ("5", 1.5, STRANGE, 0, HUGE),
+        },
+    ),
+    VOCABULARY.__getitem__: ({"token": 0}, {"token": NUMBERS}),
+    VOCABULARY.name: ({"token": 0}, {"token": NUMBERS}),
+    VOCABULARY.control_token: ({"name": "<no>"}, {"name": TEXTS}),
+    VOCABULARY.start_tokens: ({}, {}),
+    A.repeat: ({}, {"minimum": (*BOUNDS, None), "maximum": BOUNDS}),
+    A.optional: ({}, {}),
+    A.separated_by: (
+        {"separator": A},
+        {"separator": CONSTRAINTS, "minimum": (*BOUNDS, None), "maximum": BOUNDS},
+    ),
+    A.shortest_text: ({}, STOPS),
+    A.is_empty: ({}, STOPS),
+    A.is_subset_of: ({"other": A}, {"other": CONSTRAINTS, **STOPS}),
+    A.is_equivalent_to: ({"other": A}, {"other": CONSTRAINTS, **STOPS}),
+    tk.json().parse: ({"text": "1"}, {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x")}),
+    A.compile: (
+        {"vocabulary": VOCABULARY},
+        {
+            "vocabulary": (5, None, "tokenizer.json", STRANGE),
+            "start_of_text": FLAGS,
+            "tokenization": WORDS,
+            **STOPS,
+        },
+    ),
+    COMPILED.matcher: (
+        {},
+        {"context": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1]), "on_noncanonical": WORDS},
+    ),
+    tk.json().compile(VOCABULARY).parse: ({"text": "1"}, {"text": (5, None, STRANGE)}),
+    COMPILED.allocate_mask: ({}, {"batch": ("5", None, 1.5, STRANGE, 0, -1)}),
+    COMPILED.token_automaton: ({}, {}),
+    MATCHER.advance: ({"token": 97}, {"token": NUMBERS}),
+    MATCHER.rollback: ({"count": 0}, {"count": NUMBERS}),
+    MATCHER.explain: ({"token": 0}, {"token": NUMBERS}),
+    MATCHER.fill_mask: (
+        {"row": COMPILED.allocate_mask()[0]},
+        {
+            "row": (5, None, "ab", STRANGE, [1], b"abcd", COMPILED.allocate_mask(), memoryview(b"abcd")),
+            "budget": ("5", 1.5, [1], STRANGE, 0, -1, -HUGE),
+            "count_stop": FLAGS,
+        },
+    ),
+    MATCHER.fork: ({}, {}),
+    MATCHER.forced_text: ({}, {}),
+    MATCHER.forced_tokens: ({}, {}),
+    MATCHER.shortest_completion: ({}, {}),
+    tk.json().compile(VOCABULARY).matcher().events: ({}, {}),
+    tk.json().report: ({}, {}),
+    tk.CancelToken().cancel: ({}, {}),
+    tk.generate: ({}, {}),  # below: they need a model
+    tk.stream: ({}, {}),
+}
+
+CASES = [
+    (function, taken, argument, wrong)
+    for function, (taken, refused) in TABLE.items()
+    for argument, values in refused.items()
+    for wrong in values
+]
+
+
+def described(value: Any) -> str:
+    name = getattr(value, "__name__", None)
+    return name if isinstance(name, str) else repr(value)[:20]
+
+
+@pytest.mark.parametrize(("function", "taken", "argument", "wrong"), CASES, ids=described)
+def test_arguments_of_the_wrong_type(
+    function: Callable[..., Any], taken: dict[str, Any], argument: str, wrong: Any
+) -> None:
+    with pytest.raises(tk.TokamataError) as caught:
+        function(**{**taken, argument: wrong})
+    message = str(caught.value)
+    assert 0 < len(message) < 3000
+    if isinstance(caught.value, tk.ArgumentError):
+        assert isinstance(caught.value, (TypeError, ValueError))
+        assert caught.value.expected in message
+        assert len(caught.value.found) <= 200
+
+
+def test_the_table_names_every_argument() -> None:
+    def known(function: Callable[..., Any]) -> Iterator[str]:
+        return (argument for argument in TABLE[function][1])
+
+    for function in TABLE:
+        try:
+            parameters = inspect.signature(function).parameters
+        except ValueError:
+            continue  # the engine's own, which has no signature
+        if function not in (tk.generate, tk.stream):
+            assert set(parameters) == set(known(function)), function
+
+
+def test_the_table_names_every_public_function() -> None:
+    listed = {getattr(function, "__qualname__", "").rpartition(".")[2] for function in TABLE}
+    public = [name for name in (*tk.__all__, "json", "type") if inspect.isfunction(getattr(tk, name))]
+    for cls in (tk.Constraint, tk.JsonConstraint, tk.CompiledConstraint, tk.Matcher, tk.Vocabulary):
+        public += [
+            name for name in dir(cls) if not name.startswith("_") and callable(getattr(cls, name, None))
+        ]
+    assert not set(public) - listed
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        *[({"max_new_tokens": value}, value) for value in ("5", None, 1.5, STRANGE, 0)],
+        *[({"constraint": value}, value) for value in ("ab", 5, STRANGE)],
+        *[({"tokenization": value}, value) for value in WORDS],
+        *[({"on_noncanonical": value}, value) for value in WORDS],
+        *[({"jump": value}, value) for value in FLAGS],
+        *[({"heal": value}, value) for value in ("no", 5, STRANGE)],
+        *[({"prompt": value}, value) for value in (5, None, [1.5], ["a"], b"ab", STRANGE)],
+        *[({"on_text": value}, value) for value in ("print", 5, STRANGE)],
+        *[({"temperature": value}, value) for value in ("hot", STRANGE, -1)],
+        *[({"tokenizer": value}, value) for value in (5, None, "gpt2", STRANGE)],
+    ],
+    ids=described,
+)
+def test_arguments_of_generate(settings: dict[str, Any], wrong: object) -> None:
+    asked: list[object] = []
+    model = SimpleNamespace(config=SimpleNamespace(vocab_size=5), __call__=asked.append)
+    given = {"model": model, "tokenizer": None, "prompt": [0], "constraint": COMPILED, **settings}
+    if "tokenizer" in settings:
+        given["constraint"] = A
+    with pytest.raises(tk.TokamataError):
+        tk.generate(**given)
+    assert not asked
+
+
+def test_errors_name_the_argument_what_was_given_and_what_is_expected() -> None:
+    for call, message in (
+        (lambda: tk.regex("a", limits=5), "limits must be tokamata.Limits(…), or None, not 5"),
+        (lambda: tk.regex("a", flags="i"), "flags must be flags of re, or 0, not 'i'"),
+        (lambda: A.compile(VOCABULARY, cancel=5), "cancel must be a tokamata.CancelToken, or None, not 5"),
+        (lambda: MATCHER.advance("a"), "token must be a token id, a whole number, not 'a'"),
+        (
+            lambda: A + "b",
+            "the right-hand side of + must be a Constraint, not 'b'; write tokamata.literal(…)",
+        ),
+        (lambda: A.separated_by(","), "separator must be a Constraint, not ','; write tokamata.literal(…)"),
+        (lambda: COMPILED.matcher("ab"), "context must be a list of token ids, not 'ab'; encode a text"),
+        (lambda: tk.regex(b"a"), "pattern must be a str, not b'a'; a constraint is a set of texts"),
+    ):
+        with pytest.raises(tk.ArgumentError) as caught:
+            call()  # type: ignore[no-untyped-call]
+        assert str(caught.value).startswith(message)
+
+
+def test_integers_of_numpy_are_whole_numbers() -> None:
+    import numpy as np
+
+    matcher = COMPILED.matcher(np.array([97, 98]))
+    assert matcher.advance(np.int64(97))
+    assert matcher.explain(np.uint8(98)).allowed
+    matcher.rollback(np.int32(1))
+    assert VOCABULARY[np.uint16(98)] == b"b"
+    row = COMPILED.allocate_mask(np.int8(1))[0]
+    matcher.fill_mask(row, np.int64(3), True)
+    assert A.repeat(np.int32(2), np.int32(3)).is_subset_of(tk.regex("[ab]*"))
+
+
+def test_errors_of_a_caller_s_own_code_pass_through() -> None:
+    def broken(first: Any) -> Iterator[Any]:
+        yield first
+        raise KeyError("mine")
+
+    for call in (
+        lambda: tk.choice(broken("a")),
+        lambda: COMPILED.matcher(broken(0)),
+        lambda: tk.fill_masks(broken(MATCHER), COMPILED.allocate_mask()),
+    ):
+        with pytest.raises(KeyError, match="mine"):
+            call()
+
+
+# ---- all errors are typed ----------------------------------------------------------------------
+
+SOURCES = pathlib.Path(tk.__file__).parent
+BUILTIN_ERRORS = {
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+}
+# What raises a built-in, and why: a protocol of Python's own asks for it, or the same file catches it.
+ALLOWED = {
+    ("decoding/generate.py", "StopIteration"): "the protocol of iterators",
+    ("automata/__init__.py", "AttributeError"): "the protocol of modules",
+    ("cli/main.py", "SystemExit"): "the end of a command",
+    ("patterns/json_schema/text.py", "AssertionError"): "what was refused for a doubled key has one",
+}
+
+
+def raised_builtins(path: pathlib.Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            if isinstance(raised, ast.Name) and raised.id in BUILTIN_ERRORS:
+                yield raised.id, node.lineno
+
+
+def test_all_errors_derive_from_ours() -> None:
+    found = {
+        (path.relative_to(SOURCES).as_posix(), name, line)
+        for path in SOURCES.rglob("*.py")
+        for name, line in raised_builtins(path)
+    }
+    assert {one for one in found if one[:2] not in ALLOWED} == set()
+    assert {one[:2] for one in found} == set(ALLOWED)
+    for name, value in vars(tk.errors).items():
+        if isinstance(value, type) and issubclass(value, BaseException):
+            assert issubclass(value, tk.TokamataError), name
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+
+def test_importing_everything_hides_nothing() -> None:
+    names: dict[str, Any] = {}
+    exec("from tokamata import *", names)
+    imported = set(names) - {"__builtins__"}
+    assert imported == set(tk.__all__)
+    assert not imported & (set(dir(builtins)) | sys.stdlib_module_names)
+    assert callable(tk.type)
+    assert callable(tk.json)
+
+
+def test_the_functions_that_are_left_out_are_still_described() -> None:
+    assert tk.type.__doc__
+    assert tk.json.__doc__
