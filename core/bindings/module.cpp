@@ -298,6 +298,13 @@ BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabul
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // Nanobind's notes on what is left at the end of a process blame these bindings.  But what they hold of Python's are
+  // texts, arrays and each other, never in a circle, so that it goes when its holders go; and where another package keeps
+  // its callers alive to the end (an import of torch within a function does, and an error of pydantic's that it has
+  // caught), the notes are about what those callers hold.  Tests turn them on where nothing else is imported.
+  nb::set_leak_warnings(false);
+  m.def("report_leaks", [] { nb::set_leak_warnings(true); });
+
   bind_expressions(m);
   bind_json(m);
 

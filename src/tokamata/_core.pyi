@@ -197,6 +197,9 @@ def shortest_text(
 ) -> bytes | None:
     """A shortest text of the expression; ``None`` where it has none."""
 
+def report_leaks() -> None:
+    """At the end of the process, nanobind says what of its is still alive; for tests."""
+
 class CancelToken:
     """Stops work under way, from any thread."""
 

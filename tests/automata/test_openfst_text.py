@@ -14,6 +14,7 @@ from tokamata.automata import (
     BYTE_NAMES,
     EPSILON,
     Acceptor,
+    TokenAutomaton,
     Transducer,
     detokenizer,
     equivalent,
@@ -222,3 +223,77 @@ def test_symbols_that_have_no_label() -> None:
     with pytest.raises(MachineError, match="would have the label 0"):
         symbol_table({0: "a"}, shift=0)
     assert zero.to_openfst() == "0\t0\t1\n0\n"
+
+
+# ---- automata over tokens ----------------------------------------------------------------------
+
+TOKENS: list[bytes | None] = [bytes([byte]) for byte in range(256)]
+TOKENS += [b"ab", b" a", b"a", b"20", None]
+STOP = len(TOKENS) - 1
+
+
+@pytest.mark.parametrize("pattern", ["a", "(ab| a)*", "[0-9]{1,3}", "[^a]{2}", "(?:a|ab)(?:c|bcd)d*", ""])
+def test_automata_over_tokens_are_read_back(pattern: str) -> None:
+    vocabulary = tk.Vocabulary.load(TOKENS, stop=[STOP], width=len(TOKENS) + 5)
+    automaton = tk.regex(pattern).compile(vocabulary).token_automaton()
+    read = TokenAutomaton.from_openfst(automaton.to_openfst(), vocabulary.width, [STOP])
+    assert read == automaton
+    assert (
+        TokenAutomaton.from_openfst(automaton.to_openfst(7), vocabulary.width, [STOP], shift=7) == automaton
+    )
+    for state in range(automaton.states):
+        assert (read.mask(state) == automaton.mask(state)).all()
+    names = {token: automaton.name(token) for token in range(vocabulary.width)}
+    named = TokenAutomaton.from_openfst(
+        automaton.to_openfst(named=True), vocabulary.width, [STOP], symbol_table(names)
+    )
+    assert named == automaton
+    assert named.name(ord("b")) == "b"
+
+
+def test_what_is_read_as_an_automaton_over_tokens_is_the_smallest() -> None:
+    text = "0 1 1\n0 2 2\n1 3 3\n2 4 3\n3\n4\n5 0 1\n"
+    assert TokenAutomaton.from_openfst(text, 3).states == 3
+    empty = TokenAutomaton.from_openfst("", 3, [2])
+    assert (empty.states, empty.shortest()) == (1, None)
+    weighted = TokenAutomaton.from_openfst("0 1 1 0\n1 0\n", 1)
+    assert weighted.accepts([0])
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "stop", "expected"),
+    [
+        ("0 1 1\n0 2 1\n1\n2\n", 5, [], "deterministic"),
+        ("0 1 0\n1\n", 5, [], "deterministic"),
+        ("0 1 9\n1\n", 5, [], "token 8 of the text is outside of the width, 5"),
+        ("0 1 1\n1\n", 5, [0], "stop token 0 has a class"),
+        ("0 1 1\n1\n", 5, [7], "stop token 7 is outside"),
+        ("0 1 x\n1\n", 5, [], "line 1 of the OpenFst text is 'x'; expected a label"),
+        ("0 1 1 2\n1\n", 5, [], "belongs to a transducer"),
+        ("0 1 1\n1 0.5\n", 5, [], "have no weights"),
+        ("0 1\tone 1\n", 5, [], "line 1"),
+        ("", -1, [], "width must be a whole number"),
+        ("", 1 << 40, [], "width must be a whole number"),
+        ("", "5", [], "width must be a whole number"),
+        (b"0 1 1", 5, [], "text must be OpenFst's text, a str, not b'0 1 1'"),
+        ("", 5, 5, "stop_tokens must be a list"),
+    ],
+)
+def test_broken_automata_over_tokens(text: Any, width: Any, stop: Any, expected: str) -> None:
+    with pytest.raises(tk.TokamataError, match=expected):
+        TokenAutomaton.from_openfst(text, width, stop)
+
+
+def test_noise_is_no_automaton_over_tokens_or_is_read() -> None:
+    draw = random.Random(6)
+    for _ in range(2000):
+        text = "".join(draw.choice("0011223   \t\n\n.-a\x00é") for _ in range(draw.randint(0, 12)))
+        with contextlib.suppress(MachineError):
+            automaton = TokenAutomaton.from_openfst(text, 4)
+            assert TokenAutomaton.from_openfst(automaton.to_openfst(), 4) == automaton
+
+
+def test_reading_an_automaton_over_tokens_is_bounded() -> None:
+    text = "".join(f"{n} {n + 1} 1\n" for n in range(1000))
+    with pytest.raises(LimitExceeded):
+        TokenAutomaton.from_openfst(text, 1, limits=tk.Limits(states=999))

@@ -14,6 +14,9 @@ A weight may follow; since a set has none, it has to be that of an unweighted ma
 state of weight ``Infinity`` accepts nothing, and stands in a file of ours where the start has no
 transitions, lest another state be taken for it.
 
+An automaton over tokens is written as an acceptor.  How many tokens there are, and which of them end a text,
+is not in it, and is said by the caller who reads it.
+
 A table of symbols has a name and a label on each line, ``<eps>`` and 0 on the first.  Names that
 hold white space are written with escapes, and one that two symbols share gets a number.
 
@@ -25,12 +28,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from tokamata.arguments import checked_instance, checked_list, checked_whole
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Names
 from tokamata.automata.transducer import Transducer
 from tokamata.errors import MachineError, MachineFileError
+from tokamata.vocabulary.token_table import MAX_TOKENS
+
+if TYPE_CHECKING:
+    from tokamata.automata.token_automaton import TokenAutomaton
 
 _EPSILON_NAME = "<eps>"
 _NUMBER = re.compile("[0-9]{1,10}")
@@ -119,6 +128,54 @@ def read_transducer(
     )
 
 
+def read_token_automaton(
+    text: str, symbols: str | None, shift: int, width: int, stop_tokens: Iterable[int], account: Account
+) -> TokenAutomaton:
+    """Read OpenFst's text of an automaton over tokens; ``TokenAutomaton.from_openfst`` calls this.
+
+    The text says nothing of tokens that have no transition, nor of stop tokens, hence ``width`` and
+    ``stop_tokens``.  A class of the automaton is made of each token that has transitions; tokens that do
+    the same are joined afterwards.  The other arguments and the errors are those of :func:`read_acceptor`,
+    and besides:
+
+    Raises:
+        MachineError: a token outside the width, a stop token with a transition, or a state that a token
+            (or epsilon) leads from in two ways; ``determinize`` makes such an acceptor deterministic.
+    """
+    import numpy as np
+
+    from tokamata.automata.token_automaton import TokenAutomaton
+
+    width = checked_whole("width", width, 0, MAX_TOKENS + 1)
+    stop_tokens = checked_list("stop_tokens", stop_tokens, "a list of token ids")
+    acceptor = read_acceptor(text, symbols, shift, account)
+    if not acceptor.is_deterministic:
+        raise MachineError(
+            "an automaton over tokens is deterministic and this text is not; read it with "
+            "Acceptor.from_openfst and call determinize"
+        )
+    tokens = sorted(acceptor.symbols)
+    if tokens and tokens[-1] >= width:
+        raise MachineError(f"token {tokens[-1]} of the text is outside of the width, {width}")
+    class_of_token = np.full(width, -1, dtype=np.int32)
+    class_of_token[tokens] = np.arange(len(tokens))
+    arcs = [(class_of_token[token], target) for _, token, target in acceptor.transitions]
+    accepting = np.zeros(acceptor.states, dtype=bool)
+    accepting[list(acceptor.accepting)] = True
+    return TokenAutomaton.from_rows(
+        width,
+        acceptor.start,
+        accepting,
+        class_of_token,
+        np.cumsum([0, *map(len, acceptor.rows)]),
+        [class_ for class_, _ in arcs],
+        [target for _, target in arcs],
+        stop_tokens,
+        None if acceptor.names is None else dict(acceptor.names).get,
+        account,
+    )
+
+
 _Arc = tuple[int, tuple[int, ...], int]
 
 
@@ -155,6 +212,7 @@ def _read(
 
 def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
     """The number, the text and the columns of each line that is not blank."""
+    checked_instance("text", text, str, "OpenFst's text, a str")
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip(" \t\r")
         if stripped:

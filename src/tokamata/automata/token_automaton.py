@@ -255,6 +255,35 @@ class TokenAutomaton:
         """OpenFst's text form, a line for each token; see :mod:`tokamata.automata.openfst`."""
         return self.to_acceptor(limits).to_openfst(shift, named=named)
 
+    @classmethod
+    def from_openfst(
+        cls,
+        text: str,
+        width: int,
+        stop_tokens: Iterable[int] = (),
+        symbols: str | None = None,
+        shift: int = 1,
+        limits: Limits | Account | None = None,
+    ) -> TokenAutomaton:
+        """Read OpenFst's text form; see :mod:`tokamata.automata.openfst`.
+
+        Args:
+            text: as :meth:`to_openfst` writes it.
+            width: the number of token ids, of which the text says nothing.
+            stop_tokens: which tokens end a text.
+            symbols: the table of symbols, if ``text`` speaks of tokens by name.
+            shift: label l becomes token l - shift.
+            limits: bounds what is made.
+
+        Raises:
+            MachineFileError: a line that is damaged.
+            MachineError: it is no deterministic automaton over tokens of that width.
+            LimitExceeded: too many states or transitions.
+        """
+        from tokamata.automata.openfst import read_token_automaton
+
+        return read_token_automaton(text, symbols, shift, width, stop_tokens, Account(limits))
+
     def name(self, token: int) -> str:
         """How a token is shown: its name or bytes, ``#id`` where it has none."""
         name = None

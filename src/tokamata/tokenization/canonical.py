@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from tokamata import _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization import kept_tables, pipeline_ranks
-from tokamata.tokenization.pipeline import Pipeline
+from tokamata.tokenization.pipeline import Pipeline, contradictions_refused
 from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
 from tokamata.tokenization.pretokenizer_classes import Engine, HuggingFaceEngine, TiktokenEngine
 from tokamata.tokenization.tables import Tables, make_tables
@@ -33,7 +33,9 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """
     with _lock:
         if vocabulary not in _made:
-            _made[vocabulary] = _core.Tokenization(vocabulary.core, _tables(vocabulary))
+            tables = _tables(vocabulary)
+            with contradictions_refused():
+                _made[vocabulary] = _core.Tokenization(vocabulary.core, tables)
         return _made[vocabulary]
 
 

@@ -9,12 +9,15 @@ What cannot be followed is refused when it is read, by the name of the part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from tokamata.errors import VocabularyError
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizer_classes import Engine, Flags
@@ -142,3 +145,16 @@ class Pipeline:
     splits: tuple[Splitting, ...]
     model: BytePairs | WordPieces
     added: tuple[AddedToken, ...]
+
+
+@contextmanager
+def contradictions_refused() -> Iterator[None]:
+    """Around a call of the engine, which checks whether tables fit each other and the vocabulary.
+
+    Raises:
+        VocabularyError: they do not, since the tokenizer's file says two things that exclude each other.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise VocabularyError(f"the tokenizer contradicts itself ({error}); download it again") from None

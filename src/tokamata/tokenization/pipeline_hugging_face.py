@@ -6,17 +6,18 @@ is not known here is refused by its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tokamata import _core
-from tokamata.errors import UnsupportedTokenizerError, VocabularyError
+from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.atoms import atoms_of_texts
 from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
+from tokamata.vocabulary.sections import Section, flattened, refuse
 
 # What `ByteLevel` splits by where it is asked to: GPT-2's regex.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -34,57 +35,58 @@ def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | 
         VocabularyError: the model contradicts itself.
         MissingExtraError: `tokenizers` is not installed.
     """
-    if is_word_piece(document["model"]):
+    file = Section(document, "")
+    if is_word_piece(file.section("model")):
         from tokamata.tokenization.pipeline_word_piece import word_piece_pipeline  # it needs this module
 
-        return word_piece_pipeline(document, tokens)
+        return word_piece_pipeline(file, tokens)
     engine = HuggingFaceEngine()
-    normalizer = _normalizer(document.get("normalizer"), engine)
-    parts = list(flattened(document.get("pre_tokenizer"), "pretokenizers"))
+    normalizer = _normalizer(file, engine)
+    parts = flattened(file, "pre_tokenizer", "pretokenizers")
     splits, normalizer = _splits(parts, normalizer, engine)
-    is_byte_level = any(part["type"] == "ByteLevel" for part in parts)
-    model = _byte_pairs(document["model"], tokens, is_byte_level, normalizer)
-    added = added_tokens(document, tokens, normalizer)
+    is_byte_level = any(part.kind == "ByteLevel" for part in parts)
+    model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
+    added = added_tokens(file, tokens, normalizer)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
-def is_word_piece(model: dict[str, Any]) -> bool:
+def is_word_piece(model: Section) -> bool:
     """Whether a model is WordPiece; old files do not name theirs."""
-    kind: str = model.get("type", "WordPiece" if "max_input_chars_per_word" in model else "BPE")
-    return kind == "WordPiece"
+    return kind_of(model) == "WordPiece"
 
 
-def flattened(part: Any, inner: str) -> Iterator[dict[str, Any]]:
-    """The parts of a possibly nested sequence, in order."""
-    if part is None:
-        return
-    if part["type"] == "Sequence":
-        for one in part[inner]:
-            yield from flattened(one, inner)
-    else:
-        yield part
+def kind_of(model: Section) -> str:
+    """The type of a model."""
+    if model.fields.get("type") is None:
+        return "WordPiece" if "max_input_chars_per_word" in model.fields else "BPE"
+    return model.kind
+
+
+def vocab_of(model: Section) -> dict[str, int]:
+    """The tokens of a model and their ids, which were checked when the vocabulary was read."""
+    return model.section("vocab").fields
 
 
 # ---- the normalizer -----------------------------------------------------------------------------
 
 
-def _normalizer(part: Any, engine: HuggingFaceEngine) -> Normalizer:
+def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
     normalizers = engine.package.normalizers
     form: Callable[[str], str] | None = None
     single: list[Any] = []
     spaces = prefix = ""
-    for one in flattened(part, "normalizers"):
-        kind = one["type"]
+    for one in flattened(file, "normalizer", "normalizers"):
+        kind = one.kind
         if kind in ("NFC", "NFKC"):
             if single:
                 raise refusal("normalizer", f"{kind} behind {type(single[-1]).__name__}")
             form = getattr(normalizers, kind)().normalize_str
         elif kind == "Lowercase":
             single.append(normalizers.Lowercase())
-        elif kind == "Replace" and one["pattern"] == {"String": " "} and len(one["content"]) == 1:
-            spaces = one["content"]
+        elif kind == "Replace" and _is_space(one.section("pattern")) and len(one.text("content")) == 1:
+            spaces = one.text("content")
         elif kind == "Prepend" and not spaces:
-            prefix = one["prepend"]
+            prefix = one.text("prepend")
         else:
             raise refusal("normalizer", f"{kind} {one!r:.200}")
     if prefix and prefix != (spaces or " "):
@@ -93,46 +95,52 @@ def _normalizer(part: Any, engine: HuggingFaceEngine) -> Normalizer:
     return Normalizer(form, keeps, spaces, "always" if prefix else "none")
 
 
+def _is_space(pattern: Section) -> bool:
+    return pattern.fields == {"String": " "}
+
+
 # ---- the pre-tokenizer --------------------------------------------------------------------------
 
 
 def _splits(
-    parts: list[dict[str, Any]], normalizer: Normalizer, engine: HuggingFaceEngine
+    parts: list[Section], normalizer: Normalizer, engine: HuggingFaceEngine
 ) -> tuple[list[Splitting], Normalizer]:
     splits: list[Splitting] = []
     for part in parts:
-        kind = part["type"]
+        kind = part.kind
         if kind == "Split":
             splits.append(_split(part))
         elif kind == "ByteLevel":
-            if part.get("add_prefix_space", True):
+            if part.flag("add_prefix_space", True):
                 if splits:
                     raise refusal("pre-tokenizer", "ByteLevel puts a space before every piece")
                 normalizer = _prefixed(normalizer, "missing", is_decoded=False)
-            if part.get("use_regex", True):
+            if part.flag("use_regex", True):
                 splits.append(Splitting(_GPT2))
         elif kind == "Digits":
             digits = engine.runs_of(engine.package.pre_tokenizers.Digits(individual_digits=False))
-            one = "[digit]" if part["individual_digits"] else "[digit]+"
+            one = "[digit]" if part.flag("individual_digits", False) else "[digit]+"
             splits.append(Splitting(one, members={"[digit]": digits}))
         elif kind == "Punctuation":
             marks = engine.runs_of(engine.package.pre_tokenizers.Punctuation("contiguous"))
-            splits.append(_behaved("[mark]", part.get("behavior", "Isolated"), {"[mark]": marks}))
+            splits.append(_behaved("[mark]", part.text("behavior", "Isolated"), {"[mark]": marks}))
         elif kind == "Metaspace":
             normalizer = _metaspace(part, normalizer)
-            if part.get("split", True):
-                mark = part["replacement"]
+            if part.flag("split", True):
+                mark = part.character("replacement")
                 splits.append(Splitting(f"{mark}[^{mark}]*|[^{mark}]+"))
         else:
             raise refusal("pre-tokenizer", f"{kind} {part!r:.200}")
     return splits, normalizer
 
 
-def _metaspace(part: dict[str, Any], normalizer: Normalizer) -> Normalizer:
-    scheme = part.get("prepend_scheme", "always" if part.get("add_prefix_space", True) else "never")
+def _metaspace(part: Section, normalizer: Normalizer) -> Normalizer:
+    scheme = part.text("prepend_scheme", "always" if part.flag("add_prefix_space", True) else "never")
+    if scheme not in ("always", "first", "never"):
+        part.refuse("prepend_scheme", '"always", "first" or "never"')
     if normalizer.spaces or normalizer.prefix != "none":
         raise refusal("pre-tokenizer", "Metaspace behind a normalizer that replaces spaces")
-    replaced = Normalizer(normalizer.form, normalizer.keeps, part["replacement"])
+    replaced = Normalizer(normalizer.form, normalizer.keeps, part.character("replacement"))
     return replaced if scheme == "never" else _prefixed(replaced, "missing", True, scheme == "first")
 
 
@@ -142,17 +150,17 @@ def _prefixed(normalizer: Normalizer, prefix: Any, is_decoded: bool, once: bool 
     return Normalizer(normalizer.form, normalizer.keeps, normalizer.spaces, prefix, is_decoded, once)
 
 
-def _split(part: dict[str, Any]) -> Splitting:
-    pattern = part["pattern"]
-    regex = pattern["Regex"] if "Regex" in pattern else _escaped(pattern["String"])
-    behavior, inverted = part["behavior"], part.get("invert", False)
+def _split(part: Section) -> Splitting:
+    pattern = part.section("pattern")
+    regex = pattern.text("Regex") if "Regex" in pattern.fields else _escaped(pattern.text("String"))
+    behavior, inverted = part.text("behavior"), part.flag("invert", False)
     if behavior == "Isolated":
         return Splitting(regex)
     if behavior == "Removed" and inverted:
         return Splitting(regex, keeps_gaps=False)
     if inverted:
         raise refusal("pre-tokenizer", f"Split that is inverted and {behavior}")
-    return _behaved(regex, behavior, {}, is_one=len(pattern.get("String", "")) == 1)
+    return _behaved(regex, behavior, {}, is_one=len(pattern.text("String", "")) == 1)
 
 
 def _behaved(one: str, behavior: str, members: dict[str, Any], is_one: bool = True) -> Splitting:
@@ -176,21 +184,20 @@ def _escaped(text: str) -> str:
 
 
 def _byte_pairs(
-    model: dict[str, Any], tokens: list[bytes | None], is_byte_level: bool, normalizer: Normalizer
+    model: Section, tokens: list[bytes | None], is_byte_level: bool, normalizer: Normalizer
 ) -> BytePairs:
-    kind = model.get("type", "BPE")
-    if kind != "BPE":
-        raise refusal("model", str(kind))
+    if (kind := kind_of(model)) != "BPE":
+        raise refusal("model", kind)
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(name):
-            raise refusal("model", f"{name} = {model[name]!r:.40}")
-    vocab: dict[str, int] = model["vocab"]
-    left, right, result, rank = _merges(model["merges"], vocab)
+        if value := model.fields.get(name):
+            raise refusal("model", f"{name} = {value!r:.40}")
+    vocab = vocab_of(model)
+    left, right, result, rank = _merges(model.items("merges"), vocab)
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
     in_model[ids[ids < len(tokens)]] = 1
     byte_tokens: dict[int, int] = {}
-    if model.get("byte_fallback"):
+    if model.flag("byte_fallback", False):
         names = {byte: f"<0x{byte:02X}>" for byte in range(256)}
         byte_tokens = {byte: vocab[name] for byte, name in names.items() if name in vocab}
     atom_offsets, atoms = atoms_of_texts(vocab, len(tokens), byte_tokens.values())
@@ -219,7 +226,7 @@ def _byte_pairs(
         byte_tokens,
         lacks,
         unknown,
-        bool(model.get("ignore_merges")),
+        model.flag("ignore_merges", False),
     )
 
 
@@ -227,10 +234,9 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
     """The merges as arrays; of a pair that is named twice the last counts, as in the package."""
     left, right, result = _core.merge_ids(merges, vocab)
     if len(left) < len(merges):
-        raise VocabularyError(
-            f"merge {len(left)} of the model, {merges[len(left)]!r:.80}, is not of tokens of its vocabulary; "
-            "the file is damaged, or was put together from two tokenizers"
-        )
+        number = len(left)
+        expected = "a pair of tokens of the vocabulary, whose joined text is one too"
+        refuse(f"model.merges[{number}]", merges[number], expected)
     pairs = (left.astype(np.uint64) << np.uint64(32)) | right
     kept = np.arange(len(pairs), dtype=np.uint32)
     in_order = np.sort(pairs)
@@ -256,11 +262,11 @@ def _with_bytes(missing: set[int]) -> Any:
 
 
 def added_tokens(
-    document: dict[str, Any], tokens: list[bytes | None], normalizer: Normalizer
+    document: Section, tokens: list[bytes | None], normalizer: Normalizer
 ) -> tuple[AddedToken, ...]:
     """The added tokens of a file that a text can hold."""
     found = []
-    for entry in document.get("added_tokens") or ():
+    for entry in document.fields.get("added_tokens") or ():
         content, token = entry["content"], entry["id"]
         if not content or token >= len(tokens):
             continue

@@ -18,6 +18,7 @@ from tokamata.tokenization.atoms import atoms_of_bytes, atoms_of_texts
 from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting, UInt32
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, TiktokenEngine
 from tokamata.tokenization.sentence_piece_model import SentencePieceModel, read_model
+from tokamata.vocabulary.sections import Section
 
 _Text = TypeVar("_Text", bytes, str)
 
@@ -41,7 +42,8 @@ def pipeline_from_tekken(source: Any, tokens: Sequence[bytes | None]) -> Pipelin
     Special tokens are never read from a text; they stand between texts.
     """
     if isinstance(source, Mapping):
-        pattern, special = source["config"]["pattern"], source["config"]["default_num_special_tokens"]
+        config = Section(source, "").section("config")
+        pattern, special = config.text("pattern"), config.whole("default_num_special_tokens")
     else:
         pattern, special = source._model._pat_str, source.num_special_tokens
     added = tuple(AddedToken(token, b"") for token in range(special))

@@ -19,16 +19,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
-from tokamata.tokenization.pipeline_hugging_face import added_tokens, flattened, refusal
+from tokamata.tokenization.pipeline_hugging_face import added_tokens, refusal, vocab_of
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.tokenization.word_machine import Lexicon
+from tokamata.vocabulary.sections import Section, flattened
 
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _NORMALIZERS = ("BertNormalizer", "Lowercase", "StripAccents", *_FORMS)
@@ -36,10 +37,25 @@ _PRE_TOKENIZERS = ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctua
 # A mark of class 240, above which there is none.
 _HIGHEST_MARK = "\u0345"
 _MOST_STATES = 20_000
-_DEFAULTS = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
 
 
-def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) -> Pipeline:
+class _Model(NamedTuple):
+    """The fields of a model.
+
+    Attributes:
+        vocab: its tokens.
+        unknown: what it writes for a word without tokens.
+        mark: what the tokens that continue a word are written with.
+        most: the most code points of a word.
+    """
+
+    vocab: dict[str, int]
+    unknown: str
+    mark: str
+    most: int
+
+
+def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeline:
     """The pipeline of a parsed ``tokenizer.json`` whose model is WordPiece.
 
     Args:
@@ -51,13 +67,13 @@ def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) ->
         MissingExtraError: `tokenizers` is not installed.
     """
     engine = HuggingFaceEngine()
-    model = {**_DEFAULTS, **document["model"]}
-    mark = model["continuing_subword_prefix"]
-    _check_decoder(document.get("decoder"), mark)
+    model = _model(document.section("model"))
+    mark = model.mark
+    _check_decoder(document.fields.get("decoder"), mark)
     normalize, pre_tokenize = _program(document, engine)
     texts = {
         token: text
-        for text, token in model["vocab"].items()
+        for text, token in model.vocab.items()
         if token < len(tokens) and tokens[token] is not None
     }
     letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
@@ -65,8 +81,17 @@ def word_piece_pipeline(document: dict[str, Any], tokens: list[bytes | None]) ->
     added = added_tokens(document, tokens, Normalizer())
     _check_added(document, added, normalize, mark, letters.is_part(mark))
     _check_unknown(model, added, normalize, pre_tokenize)
-    form = _form(document.get("normalizer"), letters, engine)
+    form = _form(flattened(document, "normalizer", "normalizers"), letters, engine)
     return Pipeline(engine, Normalizer(form), (), words, added)
+
+
+def _model(section: Section) -> _Model:
+    return _Model(
+        vocab_of(section),
+        section.text("unk_token", "[UNK]"),
+        section.text("continuing_subword_prefix", "##"),
+        section.whole("max_input_chars_per_word", 100),
+    )
 
 
 # ---- what must hold -----------------------------------------------------------------------------
@@ -79,7 +104,7 @@ def _check_decoder(decoder: Any, mark: str) -> None:
 
 
 def _check_added(
-    document: dict[str, Any],
+    document: Section,
     added: tuple[AddedToken, ...],
     normalize: Callable[[str], str],
     mark: str,
@@ -87,7 +112,7 @@ def _check_added(
 ) -> None:
     """Added tokens are found in the text as it is decoded, each as one of the words."""
     contents = {token.text.decode() for token in added}
-    late = {e["content"] for e in document.get("added_tokens") or () if e.get("normalized")} & contents
+    late = {e["content"] for e in document.fields.get("added_tokens") or () if e.get("normalized")} & contents
     for content in sorted(contents):
         name = f"{content!r:.40}"
         if any(character.isspace() for character in content):
@@ -103,17 +128,17 @@ def _check_added(
 
 
 def _check_unknown(
-    model: dict[str, Any],
+    model: _Model,
     added: tuple[AddedToken, ...],
     normalize: Callable[[str], str],
     pre_tokenize: Callable[[str], list[str]],
 ) -> None:
     """No word but its own text may become the unknown token and come back as it was."""
-    unknown = model["unk_token"]
+    unknown = model.unknown
     if any(token.text.decode() == unknown for token in added):
         return
     words = pre_tokenize(normalize(unknown))
-    if len(words) == 1 and (words[0] != unknown or len(unknown) > model["max_input_chars_per_word"]):
+    if len(words) == 1 and (words[0] != unknown or len(unknown) > model.most):
         raise refusal("model", f"{unknown!r:.40} has no tokens, and comes back; make it an added token")
 
 
@@ -121,22 +146,22 @@ def _check_unknown(
 
 
 def _program(
-    document: dict[str, Any], engine: HuggingFaceEngine
+    document: Section, engine: HuggingFaceEngine
 ) -> tuple[Callable[[str], str], Callable[[str], list[str]]]:
     """The normalizer and the pre-tokenizer of a file, as functions."""
     for part, inner, known in (
         ("normalizer", "normalizers", _NORMALIZERS),
         ("pre_tokenizer", "pretokenizers", _PRE_TOKENIZERS),
     ):
-        for one in flattened(document.get(part), inner):
-            merges = str(one.get("behavior", "")).startswith("Merged")
-            if one["type"] not in known or merges:
-                raise refusal(part.replace("_", "-"), f"{one['type']} {one!r:.200} before WordPiece")
+        for one in flattened(document, part, inner):
+            merges = one.text("behavior", "").startswith("Merged")
+            if one.kind not in known or merges:
+                raise refusal(part.replace("_", "-"), f"{one.kind} {one!r:.200} before WordPiece")
     shell: dict[str, Any] = {
         "version": "1.0",
         "added_tokens": [],
-        "normalizer": document.get("normalizer"),
-        "pre_tokenizer": document.get("pre_tokenizer"),
+        "normalizer": document.fields.get("normalizer"),
+        "pre_tokenizer": document.fields.get("pre_tokenizer"),
         "model": {
             "type": "WordPiece",
             "unk_token": "?",
@@ -156,9 +181,9 @@ def _program(
     return normalize, lambda text: [piece for piece, _ in cutter.pre_tokenize_str(text)]
 
 
-def _form(part: Any, letters: _Letters, engine: HuggingFaceEngine) -> Callable[[str], str] | None:
+def _form(parts: list[Section], letters: _Letters, engine: HuggingFaceEngine) -> Callable[[str], str] | None:
     """The normal form that texts are brought into, where it is more than a matter of single code points."""
-    names = [name for one in flattened(part, "normalizers") for name in _form_of(one)]
+    names = [name for one in parts for name in _form_of(one)]
     if len(names) > 1:
         raise refusal("normalizer", f"{names[0]} and then {names[1]}")
     if not names:
@@ -170,13 +195,13 @@ def _form(part: Any, letters: _Letters, engine: HuggingFaceEngine) -> Callable[[
     return normalize
 
 
-def _form_of(part: dict[str, Any]) -> list[str]:
-    if part["type"] in _FORMS:
-        return [part["type"]]
-    if part["type"] != "BertNormalizer":
+def _form_of(part: Section) -> list[str]:
+    if part.kind in _FORMS:
+        return [part.kind]
+    if part.kind != "BertNormalizer":
         return []
-    strips = part.get("strip_accents")
-    return ["NFD"] if (part.get("lowercase") if strips is None else strips) else []
+    asked = "strip_accents" if part.fields.get("strip_accents") is not None else "lowercase"
+    return ["NFD"] if part.flag(asked, False) else []
 
 
 class _Letters:
@@ -228,8 +253,8 @@ def _spelled(texts: Iterable[str], mark: str) -> set[str]:
 # ---- the model ----------------------------------------------------------------------------------
 
 
-def _words(model: dict[str, Any], texts: dict[int, str], letters: _Letters, size: int) -> WordPieces:
-    mark, most = model["continuing_subword_prefix"], model["max_input_chars_per_word"]
+def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -> WordPieces:
+    mark, most = model.mark, model.most
     if most * max(letters.kinds.values(), default=0) > _MOST_STATES:
         raise refusal("model", f"max_input_chars_per_word = {most}")
     roles = np.zeros(size, dtype=np.uint8)

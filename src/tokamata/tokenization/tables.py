@@ -19,7 +19,13 @@ import numpy.typing as npt
 
 from tokamata import _core
 from tokamata.tokenization.normal_forms import normal_form, unchanged_points
-from tokamata.tokenization.pipeline import BytePairs, Normalizer, Pipeline, WordPieces
+from tokamata.tokenization.pipeline import (
+    BytePairs,
+    Normalizer,
+    Pipeline,
+    WordPieces,
+    contradictions_refused,
+)
 from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
 from tokamata.tokenization.pretokenizer_matching import DEAD, matching
@@ -285,8 +291,10 @@ def _word_tables(model: WordPieces) -> Tables:
 
 def _model_tables(model: BytePairs) -> Tables:
     merges = (model.left, model.right, model.result, model.rank)
+    with contradictions_refused():
+        tables = _core.merge_tables(*merges, model.atom_offsets, model.atoms)
     return {
-        **_core.merge_tables(*merges, model.atom_offsets, model.atoms),
+        **tables,
         "in_model": model.in_model,
         "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
         "ignore_merges": model.ignore_merges,
