@@ -281,6 +281,14 @@ def test_errors_name_the_argument_what_was_given_and_what_is_expected() -> None:
         assert str(caught.value).startswith(message)
 
 
+def test_classes_that_are_made_by_others_say_by_whom() -> None:
+    for made, hint in ((tk.Matcher, "call compiled.matcher()"), (tk.Vocabulary, "call Vocabulary.load(…)")):
+        for wrong in (5, None, "ab", A, [b"a"]):
+            with pytest.raises(tk.ArgumentError) as caught:
+                made(wrong)  # type: ignore[arg-type]
+            assert caught.value.hint == hint
+
+
 def test_integers_of_numpy_are_whole_numbers() -> None:
     import numpy as np
 

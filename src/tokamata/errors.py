@@ -355,7 +355,7 @@ class BudgetError(TokamataError, ValueError):
 
 
 class LimitExceeded(TokamataError, RuntimeError):
-    """Work stopped because it passed one of the caller's :class:`tokamata.Limits`.
+    """Work stopped because it passed one of the caller's :class:`tokamata.Limits`, or a bound that is fixed.
 
     What the call was made on is unchanged and usable.
 
@@ -365,6 +365,7 @@ class LimitExceeded(TokamataError, RuntimeError):
         bound: its value.
         pattern: the pattern under way, or ``None`` where it has no text.
         position: offset into ``pattern`` of the part that grew, or ``None``.
+        is_fixed: whether the bound is one that no ``Limits`` raise.
     """
 
     def __init__(
@@ -373,20 +374,23 @@ class LimitExceeded(TokamataError, RuntimeError):
         bound: float,
         pattern: str | None = None,
         position: int | None = None,
+        is_fixed: bool = False,
     ) -> None:
-        super().__init__(limit, bound, pattern, position)
+        is_fixed = is_fixed or (limit == "depth" and bound == MOST_DEPTH)
+        super().__init__(limit, bound, pattern, position, is_fixed)
         self.limit = limit
         self.bound = bound
         self.pattern = pattern
         self.position = position
+        self.is_fixed = is_fixed
 
     def __str__(self) -> str:
         message = f"the limit {self.limit}={self.bound:.12g} was exceeded"
         if self.pattern is not None and self.position is not None:
             message += f", mostly by the part of the pattern at position {self.position}\n"
             message += caret(self.pattern, self.position)
-        if self.limit == "depth" and self.bound >= MOST_DEPTH:
-            return message + "\nsimplify the pattern: no larger limit on depth makes a difference"
+        if self.is_fixed:
+            return message + "\nsimplify the pattern: this bound is the same for all Limits"
         return message + "\nsimplify the pattern, or pass a larger tokamata.Limits"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata import _core
 from tokamata.arguments import checked_whole
-from tokamata.errors import NoValuesError
+from tokamata.errors import ArgumentError, NoValuesError, shown_argument
 
 if TYPE_CHECKING:
     from tokamata.compiled import CompiledConstraint
@@ -97,7 +97,11 @@ class Matcher(_core.Matcher):
         self, compiled: CompiledConstraint, origin: Matcher | None = None, context: Sequence[int] = ()
     ) -> None:
         if origin is None:
-            super().__init__(compiled._core, context)
+            core = getattr(compiled, "_core", None)
+            if not isinstance(core, _core.Constraint):
+                hint = "call compiled.matcher()"
+                raise ArgumentError("compiled", shown_argument(compiled), "a CompiledConstraint", hint)
+            super().__init__(core, context)
         else:
             super().__init__(origin)
         self._compiled = compiled

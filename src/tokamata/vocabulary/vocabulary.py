@@ -41,6 +41,7 @@ class Vocabulary:
     """
 
     def __init__(self, table: TokenTable, width: int | None = None) -> None:
+        checked_instance("table", table, TokenTable, "a TokenTable", "call Vocabulary.load(…)")
         size = len(table.tokens)
         if size == 0:
             raise VocabularyError("the vocabulary has no tokens; pass a tokenizer that has some")

@@ -110,7 +110,7 @@ class TypeReader:
         try:
             return self._read(given, scope or {})
         except RecursionError:
-            raise LimitExceeded("depth", len(self._path)) from None
+            raise LimitExceeded("depth", len(self._path), is_fixed=True) from None
 
     # ---- forms --------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class TypeReader:
         if key in self._named:
             return self._named[key]
         if len(self._named) > _MOST_RECORDS:
-            raise LimitExceeded("depth", _MOST_RECORDS)
+            raise LimitExceeded("depth", _MOST_RECORDS, is_fixed=True)
         reader: Callable[[type, Scope, Record], None]
         if dataclasses.is_dataclass(origin):
             reader = self._read_dataclass

@@ -218,7 +218,7 @@ class Builder:
             LimitExceeded: too many are open.
         """
         if len(self.stack) + self.outer >= self.depth:
-            raise LimitExceeded("depth", self.depth, self.pattern, position)
+            raise LimitExceeded("depth", self.depth, self.pattern, position, is_fixed=True)
         self.stack.append((self.items, self.options, self.flags, number, position, assertion))
         self.items, self.options, self.flags = [], [], flags
 

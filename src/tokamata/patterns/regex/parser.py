@@ -169,7 +169,7 @@ def _extension(builder: Builder, name: str, opened: int, start: int, end: int) -
     assert builder.extensions is not None
     pattern, flags, table = builder.pattern, builder.flags, builder.dialect
     if builder.outer + len(builder.stack) >= builder.depth:
-        raise LimitExceeded("depth", builder.depth, pattern, opened)
+        raise LimitExceeded("depth", builder.depth, pattern, opened, is_fixed=True)
     if builder.nested >= MAX_NESTED:
         reason = f"extensions in extensions more than {MAX_NESTED} deep"
         raise UnsupportedPatternError(pattern, opened, reason)
