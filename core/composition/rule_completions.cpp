@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "composition/kinds_walk.hpp"
+#include "composition/walk_texts.hpp"
 
 namespace tokamata {
 
@@ -150,21 +151,22 @@ std::vector<TokenId> RuleCompletions::shortest(Place place, Budget& budget) {
 
 // ---- masks ------------------------------------------------------------------------------------
 
-// By token, whether a text that the over-approximation refuses begins with it: what such a token leads to is not
-// alike to what others do.
+// By token, whether it is on the way to a text that the over-approximation refuses or doubts: what such a token leads to
+// is not alike to what others do.
 std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
   const TokenTrie& trie = automaton_.vocabulary(false).trie();
   std::vector<bool> tokens(automaton_.vocabulary(false).width());
+  const auto note = [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin; i < end; ++i) tokens[trie.order()[i]] = true;
+  };
   ByteAutomaton& automaton = automaton_.automaton();
   for (const Sketch& sketch : automaton.arena().sketches(automaton.expression(state), budget))
-    for (const std::string& text : sketch.refused) {
-      NodeId node = TokenTrie::root();
-      for (const char byte : text) {
-        node = trie.child(node, static_cast<std::uint8_t>(byte));
-        if (node == TokenTrie::root()) break;
-        for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) tokens[trie.order()[i]] = true;
-      }
-    }
+    for (const auto* texts : {&sketch.refused, &sketch.doubted})
+      walk_texts(
+          trie, *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
+          [&](NodeId node, bool with_longer) {
+            if (with_longer) note(trie.node(node).tokens_begin, trie.node(node).tokens_end);
+          });
   return tokens;
 }
 

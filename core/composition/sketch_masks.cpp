@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "composition/token_automaton.hpp"
+#include "composition/walk_texts.hpp"
 
 namespace tokamata {
 
@@ -21,52 +22,20 @@ TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
   return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
 }
 
-namespace {
-
-// Collects the tokens whose texts are marked.
-class TrieWalk final : public TextTree::Walk {
- public:
-  TrieWalk(const TokenTrie& trie, Budget& budget) : trie_(trie), budget_(budget) {}
-
-  std::vector<TokenRange> marks(const std::vector<TextsBehind>& all) {
-    for (const TextsBehind& texts : all) {
-      const std::optional<NodeId> start = trie_.find(texts.lead);
-      if (!start) continue;
-      path_ = {*start};
-      texts.tree->walk(*this);
-    }
-    return std::move(marks_);
-  }
-  bool enter(std::uint8_t byte) override {
-    budget_.step();
-    const auto bytes = trie_.bytes_below(path_.back());
-    const auto place = std::ranges::lower_bound(bytes, byte);
-    if (place == bytes.end() || *place != byte) return false;
-    path_.push_back({trie_.children_begin(path_.back()) + static_cast<std::uint32_t>(place - bytes.begin())});
-    return true;
-  }
-  void leave() override { path_.pop_back(); }
-  void mark(bool with_longer) override {
-    const NodeId node = path_.back();
-    marks_.push_back({trie_.node(node).tokens_begin, with_longer ? trie_.node(node).tokens_end : trie_.own_end(node)});
-  }
-
- private:
-  const TokenTrie& trie_;
-  Budget& budget_;
-  std::vector<NodeId> path_;
-  std::vector<TokenRange> marks_;
-};
-
-}  // namespace
-
 // Sketches of a state with the tokens that each refuses or doubts, those that do neither in one.
 std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<ExpressionId> whole;
   std::vector<SketchCut> cuts;
   for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(state), budget)) {
-    SketchCut cut{sketch.expression, TrieWalk(trie, budget).marks(sketch.refused), TrieWalk(trie, budget).marks(sketch.doubted)};
+    const auto marked_tokens = [&](const std::vector<TextsBehind>& texts) {
+      std::vector<TokenRange> tokens;
+      walk_texts(trie, texts, budget, [](NodeId) {}, [&](NodeId node, bool with_longer) {
+        tokens.push_back({trie.node(node).tokens_begin, with_longer ? trie.node(node).tokens_end : trie.own_end(node)});
+      });
+      return tokens;
+    };
+    SketchCut cut{sketch.expression, marked_tokens(sketch.refused), marked_tokens(sketch.doubted)};
     if (cut.refused.empty() && cut.doubted.empty())
       whole.push_back(sketch.expression);
     else
