@@ -18,7 +18,7 @@ import tokamata as tk
 BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 LONGER = ['":', '":0}', '"}', "]]", "]]]", "}}", "}]", "[[", ',"', '":{', "}}]", '",', '":[', "[]", "{}", '{"']
 LONGER += ['""', '"a":', "0]", ",1]]]", ",[", 'a"', 'b"]', '":1}}', "],", '"]', ",0]", "ab", '"]}', ':""', "1,"]
-USED = '[]{},:"ab01-'  # single bytes that the judge follows
+USED = '[]{},:"ab01'  # single bytes that the judge follows
 
 NAME_AND_TAGS = {
     "type": "object",
@@ -107,28 +107,28 @@ def signature(text: str) -> object:
     return tuple(told(*part) for part in open_parts)
 
 
-def fewest(matcher: tk.Matcher, followed: list[int], most: int) -> int | None:
-    """The length of a shortest completion, up to ``most``."""
+MOST_PLACES = 250
+
+
+def fewest(matcher: tk.Matcher, followed: list[int]) -> tuple[int, bool]:
+    """The length of a shortest completion, and that it was found; or no completion is shorter than that."""
     if matcher.is_accepting:
-        return 0
-    seen, layer = {signature(matcher.text.decode())}, [matcher]
-    for length in range(1, most + 1):
-        reached = []
+        return 0, True
+    length, seen, layer = 0, {signature(matcher.text.decode())}, [matcher]
+    while len(seen) < MOST_PLACES:
+        length, reached = length + 1, []
         for place in layer:
-            live = allowed(place)
-            for token in followed:
-                if token not in live:
-                    continue
+            for token in allowed(place).intersection(followed):
                 after = place.fork()
                 assert after.advance(token)
                 if after.is_accepting:
-                    return length
+                    return length, True
                 kind = signature(after.text.decode())
                 if kind not in seen:
                     seen.add(kind)
                     reached.append(after)
         layer = reached
-    return None
+    return length + 1, False
 
 
 def within(matcher: tk.Matcher, budget: int) -> set[int] | tk.BudgetError:
@@ -181,18 +181,18 @@ def random_place(compiled: tk.CompiledConstraint, followed: list[int], draw: ran
     return matcher
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_against_brute_force(name: str, seed: int) -> None:
     draw = random.Random(f"{name} {seed}")
     longer = draw.sample(LONGER, draw.randint(3, 14))
     compiled = compiled_for(SCHEMAS[name], longer)
     followed = [ord(byte) for byte in USED] + list(range(256, 256 + len(longer)))
-    for _ in range(5):
+    for _ in range(4):
         matcher = random_place(compiled, followed, draw)
         needed = check_needed(matcher)
-        expected = fewest(matcher, followed, min(needed, 5))
-        assert expected == needed or (expected is None and needed > 5), (matcher.text, longer)
+        expected, is_found = fewest(matcher, followed)
+        assert needed == expected if is_found else needed >= expected, (matcher.text, longer)
         for slack in (0, 1, 2, 5, 9):
             walk_within(matcher, needed + slack, draw)
 
@@ -250,8 +250,7 @@ def test_deep_texts_end_at_once(schema: Any, front: str, unit: str, back: str) -
         assert made[10_000] <= 12 * made[1000] + 60_000_000
 
 
-@pytest.mark.parametrize("tokenization", ["any", "canonical"])
-def test_small_budgets_are_answered(tokenization: str) -> None:
+def test_small_budgets_are_answered() -> None:
     """The cases that once searched until a limit, and the mask that raised it."""
     compiled = compiled_for(NAME_AND_TAGS, LONGER, limits=tk.Limits(seconds=30, memory_bytes=64_000_000))
     matcher = compiled.matcher()

@@ -43,7 +43,8 @@ bool ClosingTexts::descend(std::vector<Byte>& text, StateId from, Budget& budget
   return is_found;
 }
 
-// The bytes to the nearest state that is nearer to its end, or is known: best first by the length of the whole.
+// The bytes to the nearest state that is nearer to its end, or is known: best first by the length of the whole.  A name
+// that is kept has one length at every byte; that of its over-approximation says how far its end is, as behind `\u`.
 bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget) {
   struct Open {
     std::uint64_t estimate, length;
@@ -54,9 +55,13 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
   };
   const ByteAutomaton& automaton = automaton_.automaton();
   const std::uint32_t least = automaton.node(from).spelled;
+  const auto length = [&](StateId state) {
+    const bool is_kept = automaton_.takes_sketch(state);
+    return automaton.node(is_kept ? automaton_.sketched({state, false}, budget).state : state).spelled;
+  };
   std::unordered_map<std::uint32_t, Byte> arrivals;
   std::priority_queue<Open> open;
-  open.push({least, 0, from});
+  open.push({0, 0, from});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
@@ -69,7 +74,7 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
     }
     for_each_byte(best.state, budget, [&](std::uint8_t byte, StateId target) {
       if (target != from && arrivals.try_emplace(target.value, Byte{best.state, byte, target}).second)
-        open.push({best.length + 1 + automaton.node(target).spelled, best.length + 1, target});
+        open.push({best.length + 1 + length(target), best.length + 1, target});
       return true;
     });
   }

@@ -71,24 +71,26 @@ class RuleCompletions::Search {
       const TokenId token{*std::ranges::min_element(kind.tokens)};
       const std::optional<StateId> target = sketch.state == place.state ? reached : automaton_.step(place, token, budget_);
       if (!target) return;
-      ++count;
-      add({{*target, false}, nodes_[from].written + 1, from, token});
+      const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
+      count = rest <= completions_.texts_.tokens(reached, budget_) ? kAlike : count + 1;
     });
   }
 
-  void add(const Node& node) {
-    const auto [known, is_new] = written_.try_emplace(node.place.state.value, node.written);
-    if (!is_new && known->second <= node.written) return;
-    known->second = node.written;
+  // Returns how many tokens are known to suffice from there.
+  TokenCount add(const Node& node) {
     const TokenCount rest = completions_.known(node.place.state, budget_);
+    const auto [known, is_new] = written_.try_emplace(node.place.state.value, node.written);
+    if (!is_new && known->second <= node.written) return rest;
+    known->second = node.written;
     const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
-    if (all >= best_ && !may_be_better(node)) return;
+    if (all >= best_ && !may_be_better(node)) return rest;
     nodes_.push_back(node);
     open_.push({all, node.written, nodes_.size() - 1});
     if (all < best_) {
       best_ = all;
       best_node_ = nodes_.size() - 1;
     }
+    return rest;
   }
 
   TokenAutomaton& automaton_;

@@ -9,8 +9,9 @@
 // and those of the closing text of what is reached; what cannot be better than the best so far, by the length of its
 // shortest text and of the longest token, is left out.
 //   - Tokens are walked from the over-approximation of a state (Arena::sketches), where all that goes on in a string is
-//     one state; of the tokens that lead to one of its states, a few are followed.
-//   - Where the search ends by itself, no fewer tokens suffice: always where two are found.  It ends early after
+//     one state.  Of the tokens that lead to one of its states, tokens are followed until one has a closing text as
+//     short as that state, kAlike at most: the others may begin a name or an element that is taken.
+//   - Where the search ends by itself, no fewer tokens suffice: always where two are found, of which one walk tells.  It ends early after
 //     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
 // What was found is remembered for all states on its way, so that whoever follows it is never told of more.
 //
@@ -63,7 +64,7 @@ class RuleCompletions {
 
  private:
   static constexpr std::size_t kMostStates = 1 << 15, kMostKinds = 1 << 17;
-  static constexpr std::size_t kAlike = 8;  // tokens that are followed of those that lead to one over-approximated state
+  static constexpr std::size_t kAlike = 64;
   static constexpr std::size_t kMostAsked = 256;
 
   struct Step {

@@ -313,8 +313,14 @@ class Matcher:
     def shortest_completion(self) -> list[int]:
         """A shortest sequence of tokens after which the text is accepted, without a stop token.
 
-        Empty where the text is accepted already.  Method: breadth first over the states that tokens lead to;
-        what is found is remembered.
+        Empty where the text is accepted already.  Regular patterns: no sequence is shorter.  Method: breadth
+        first over the states that tokens lead to; what is found is remembered.
+
+        JSON and recursive types: the search begins with the tokens of a short text that closes the state, so
+        that it answers at any depth, and looks for fewer by branch and bound.  It ends early after 131,072
+        token classes or 32,768 new states; then it returns the shortest sequence found so far.  How:
+        ``core/composition/rule_completions.hpp``, and ``core/canonical/canonical_rule_budgets.hpp`` for
+        canonical tokens, of which it follows a sample.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped.
@@ -326,6 +332,9 @@ class Matcher:
         With a budget of ``n`` tokens it holds exactly the tokens after which an accepted text of at most
         ``n - 1`` more tokens exists, and the stop tokens where the text is accepted.  ``advance`` takes no
         notice of budgets.  Distances in tokens are exact; how: ``core/composition/completions.hpp``.
+
+        For JSON and recursive types the mask may lack some of these tokens: it holds those after which a short
+        closing text fits.  A budget of ``len(shortest_completion())`` tokens always suffices.
 
         Args:
             row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a
