@@ -308,7 +308,8 @@ class Arena {
   void visit_parts(ExpressionNode& n, Visit&& visit);
   std::vector<ExpressionId> moves_to_keep(std::span<const ExpressionId> roots);
   Leaves leaves_to_keep(const std::vector<ExpressionId>& moved) const;
-  void move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves);
+  std::vector<RuleId> rules_to_keep(const std::vector<ExpressionId>& moved);
+  void move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules);
   void forget_memos();
 
   // Leaves.

@@ -7,6 +7,7 @@
 // How.  The parts of an expression have smaller numbers than the expression itself.  One pass from the last to the first
 // marks what the roots are made of, one from the first to the last moves each node down and renumbers its parts.  The
 // order of numbers stays, and so does every normal form that is sorted by them.
+// Rules are numbered by their set (rules.hpp), which gives up those that no expression refers to.
 // Cost.  Linear in the arena; in memory a number for each old expression, and the new table.  All of it is set aside
 // before anything changes, so that a failure leaves the arena as it was.
 // Not taken: a copy into a new arena, which makes every normal form again; reference counts, which cost at every step.
@@ -109,10 +110,11 @@ std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) 
   std::unordered_map<std::uint32_t, std::int64_t> positions;
   for (const auto& [body, position] : positions_)
     if (moved[body] != kGone) positions.emplace(moved[body].value, position);
+  const std::vector<RuleId> rules = rules_to_keep(moved);
   // All that is needed is allocated: from here on nothing fails.
   forget_memos();
   positions_ = std::move(positions);
-  move_nodes(moved, leaves);
+  move_nodes(moved, leaves, rules);
   table_ = std::move(table);
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) table_[free_slot(table_, i)] = i + 1;
   for (KnownAutomaton& known : automata_)
@@ -120,18 +122,33 @@ std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) 
       if (state != KnownAutomaton::kUnmade) state = moved[state.value];  // kGone is kUnmade
   character_ = moved[character_.value];
   behind_backslash_ = moved[behind_backslash_.value];
-  for (const auto& rules : rules_) rules->forget_expressions();
   nodes_.shrink_to_fit();
   items_.shrink_to_fit();
   return moved;
 }
 
-void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves) {
+// The new numbers of the rules of the nodes that stay, in their order.
+std::vector<RuleId> Arena::rules_to_keep(const std::vector<ExpressionId>& moved) {
+  std::vector<RuleId> kept;
+  try {
+    for (const auto& rules : rules_) rules->begin_anew();
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (const ExpressionNode& n = nodes_[i]; n.kind == Kind::Rule && moved[i] != kGone) kept.push_back(rules_[n.first]->kept(n.rule()));
+  } catch (...) {
+    for (const auto& rules : rules_) rules->keep_all();
+    throw;
+  }
+  for (const auto& rules : rules_) rules->all_kept();
+  return kept;
+}
+
+void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules) {
   for (std::size_t i = 0; i < leaves.strings.size(); ++i)
     if (leaves.strings[i] != kGone.value && leaves.strings[i] != i) strings_[leaves.strings[i]] = std::move(strings_[i]);
   strings_.erase(strings_.begin() + static_cast<std::ptrdiff_t>(leaves.strings_left), strings_.end());
   for (std::size_t i = 0; i < leaves.numbers.size(); ++i) numbers_[i].automaton = std::move(leaves.numbers[i]);
   auto number_state = leaves.number_states.begin();
+  auto rule = rules.begin();
   std::uint32_t nodes_end = 0, items_end = 0;
   for (std::size_t i = 0; i < moved.size(); ++i) {
     if (moved[i] == kGone) continue;
@@ -139,6 +156,7 @@ void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves) {
     visit_parts(n, [&](ExpressionId& part) { part = moved[part.value]; });
     if (n.kind == Kind::Strings) n.first = leaves.strings[n.first];
     if (n.kind == Kind::Numbers) n.second = *number_state++;
+    if (n.kind == Kind::Rule) n.second = (rule++)->value;
     if (n.has_items()) {
       std::copy_n(items_.begin() + n.first, n.second, items_.begin() + items_end);
       n.first = items_end;

@@ -405,7 +405,7 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
 
 // ---- memory -----------------------------------------------------------------------------------
 
-void ExpressionRules::forget_expressions() {
+void ExpressionRules::begin_anew() {
   made_.clear();
   derivatives_.clear();
 }

@@ -103,7 +103,7 @@ class ExpressionRules : public Rules {
   std::span<const std::string_view> strings(RuleId, Arena&, Budget&) override { return {}; }
   ExpressionId behind(RuleId, std::size_t, Arena&, Budget&) override { return Arena::kEmpty; }
   std::uint32_t spelled_behind(RuleId, std::size_t) const override { return ExpressionNode::kUnspelled; }
-  void forget_expressions() override;
+  void begin_anew() override;
   std::size_t memory_bytes() const override;
 
  private:

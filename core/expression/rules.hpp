@@ -120,8 +120,13 @@ class Rules {
   virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
   // As About::spelled, of what is behind a string.
   virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
-  // The arena has been given up: numbers of its expressions mean nothing any more.
-  virtual void forget_expressions() = 0;
+  // Collecting: numbers of expressions mean nothing any more, and of the rules those alone are needed further that are
+  // `kept`, which get new numbers.  It ends with `all_kept`; or with `keep_all`, where it cannot go on: then all rules
+  // are there still, with the numbers that they had.  Neither fails.
+  virtual void begin_anew() = 0;
+  virtual RuleId kept(RuleId before) { return before; }
+  virtual void all_kept() {}
+  virtual void keep_all() {}
   virtual std::size_t memory_bytes() const = 0;
 
  protected:

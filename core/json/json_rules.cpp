@@ -291,13 +291,73 @@ ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const
 
 // ---- memory -----------------------------------------------------------------------------------
 
-void JsonRules::forget_expressions() {
-  std::ranges::fill(made_, Arena::kEmpty);
+// Rules that no matcher holds go, and so do the texts that they alone have kept.
+void JsonRules::begin_anew() {
+  forget_memos();
+  before_ = std::make_unique<Before>();
+  before_->orders = orders_;
+  swap_with_before();
+  for (Order& order : orders_) order.spelled = moved(order.spelled);
+}
+
+void JsonRules::keep_all() {
+  if (!before_) return;
+  swap_with_before();
+  before_.reset();
+  forget_memos();
+}
+
+void JsonRules::swap_with_before() {
+  std::swap(before_->rules, rules_);
+  std::swap(before_->abouts, abouts_);
+  std::swap(before_->arrays, arrays_);
+  std::swap(before_->objects, objects_);
+  std::swap(before_->orders, orders_);
+  std::swap(before_->rule_index, rule_index_);
+  std::swap(before_->array_index, array_index_);
+  std::swap(before_->object_index, object_index_);
+  std::swap(before_->texts, texts_);
+  text_sets_.swap(before_->sets);
+  std::swap(before_->objects_with, objects_with_);
+  std::swap(before_->noted, noted_);
+  std::swap(before_->objects_with_bytes, objects_with_bytes_);
+}
+
+// What is known by the numbers of rules and of expressions, and can be found again.
+void JsonRules::forget_memos() {
+  choices_.clear();
+  choices_bytes_ = 0;
+  made_ = {};
   ended_.reset();
   values_left_.clear();
   sets_.forget_expressions();
   layout_.forget_expressions();
 }
+
+TextSetId JsonRules::moved(TextSetId before) {
+  return text_sets_.moved(before_->sets, before, before_->moved_sets, before_->moved_texts);
+}
+
+RuleId JsonRules::kept(RuleId id) {
+  Rule rule = before_->rules[id.value];
+  if (rule.form == Form::Elements || rule.form == Form::Recorded) {
+    Array array = before_->arrays[rule.subject];
+    array.seen = moved(array.seen);
+    rule.subject = array_number(array);
+    std::vector<TextId> elements;
+    text_sets_.append(array.seen, before_->met, elements);
+    for (const TextId element : elements) note_members(element);
+  } else if (rule.form != Form::Value) {
+    Object object = before_->objects[rule.subject];
+    object.others = moved(object.others);
+    rule.subject = object_number(object);
+  }
+  if (rule.form == Form::Recorded || rule.form == Form::Other)
+    rule.record = texts_.moved(before_->texts, {rule.record}, before_->moved_texts).value;
+  return this->rule(rule, before_->abouts[id.value].spelled);
+}
+
+void JsonRules::all_kept() { before_.reset(); }
 
 std::size_t JsonRules::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;

@@ -68,7 +68,10 @@ class JsonRules : public Rules {
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
   ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
   std::uint32_t spelled_behind(RuleId rule, std::size_t string) const override;
-  void forget_expressions() override;
+  void begin_anew() override;
+  RuleId kept(RuleId before) override;
+  void all_kept() override;
+  void keep_all() override;
   std::size_t memory_bytes() const override;
 
  private:
@@ -217,6 +220,7 @@ class JsonRules : public Rules {
   std::uint64_t size(const Like& like) const;
   std::vector<std::string> strings(const Like& like) const;
   void note_members(TextId element);
+  TextSetId moved(TextSetId before);
 
   // ---- how many texts and values there are: values_left.cpp ----
   // Whether more values than so many can still be written.  Where that is not known to be so, it is denied.
@@ -230,6 +234,10 @@ class JsonRules : public Rules {
   bool is_endless(ExpressionId rest, const Work& work);
   bool is_endless(const Rule& rule, const Work& work);
   bool takes_names_for_ever(const Object& object, const Work& work);
+
+  // ---- memory ----
+  void swap_with_before();
+  void forget_memos();
 
   // What a rule stands for, or what may still be written of what it keeps; kEmpty, which none stands for, where that is
   // not known.
@@ -262,6 +270,24 @@ class JsonRules : public Rules {
   std::unordered_map<std::uint32_t, std::vector<TextId>> objects_with_;  // elements, by the text of a member
   std::unordered_set<std::uint32_t> noted_;  // elements that are in it
   std::size_t objects_with_bytes_ = 0;
+  // What there was before the rules began anew, as long as some of them are to be kept.
+  struct Before {
+    std::vector<Rule> rules;
+    std::vector<About> abouts;
+    std::vector<Array> arrays;
+    std::vector<Object> objects;
+    std::vector<Order> orders;
+    NumberTable rule_index, array_index, object_index;
+    Texts texts;
+    TextSets sets{texts};
+    std::unordered_map<std::uint32_t, std::vector<TextId>> objects_with;
+    std::unordered_set<std::uint32_t> noted;
+    std::size_t objects_with_bytes = 0;
+    Texts::Moved moved_texts = {};
+    TextSets::Moved moved_sets = {};
+    std::unordered_set<std::uint32_t> met = {};  // sets of elements whose members are noted
+  };
+  std::unique_ptr<Before> before_;
   struct Counted {
     std::uint64_t found = 0, most = 0;
   };

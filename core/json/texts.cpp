@@ -75,6 +75,15 @@ std::string Texts::string(TextId text) const {
   return bytes;
 }
 
+TextId Texts::moved(const Texts& others, TextId text, Moved& moved) {
+  std::vector<TextId> path;
+  for (; text != kEmpty && !moved.contains(text.value); text = others.nodes_[text.value].parent) path.push_back(text);
+  TextId result = text == kEmpty ? kEmpty : moved.at(text.value);
+  for (auto step = path.rbegin(); step != path.rend(); ++step)
+    moved.emplace(step->value, result = extended(result, others.nodes_[step->value].byte));
+  return result;
+}
+
 // ---- sets -------------------------------------------------------------------------------------
 
 std::uint64_t TextSets::hash_of(const Node& node) const {
@@ -150,12 +159,13 @@ TextSetId TextSets::below(TextSetId set, std::string_view prefix) const {
   return texts_.string(texts_.prefix(nodes_[found.value].first, length)) == prefix ? found : kNoTexts;
 }
 
-void TextSets::append(TextSetId set, std::vector<TextId>& texts) const {
-  if (set == kNoTexts) return;
+void TextSets::append(TextSetId set, std::unordered_set<std::uint32_t>& met, std::vector<TextId>& texts) const {
   std::vector<TextSetId> open{set};
   while (!open.empty()) {
-    const Node& node = nodes_[open.back().value];
+    const TextSetId at = open.back();
     open.pop_back();
+    if (at == kNoTexts || !met.insert(at.value).second) continue;
+    const Node& node = nodes_[at.value];
     if (node.bit == kLeaf) {
       texts.push_back(node.first);
     } else {
@@ -166,11 +176,33 @@ void TextSets::append(TextSetId set, std::vector<TextId>& texts) const {
 }
 
 std::vector<std::string> TextSets::strings(TextSetId set) const {
+  std::unordered_set<std::uint32_t> met;
   std::vector<TextId> texts;
-  append(set, texts);
+  append(set, met, texts);
   std::vector<std::string> strings;
   for (const TextId text : texts) strings.push_back(texts_.string(text));
   return strings;
+}
+
+TextSetId TextSets::moved(const TextSets& others, TextSetId set, Moved& moved, Texts::Moved& moved_texts) {
+  moved.emplace(kNoTexts.value, kNoTexts);
+  std::vector<TextSetId> open{set};
+  while (!open.empty()) {
+    const TextSetId at = open.back();
+    const Node& node = others.nodes_[at.value];
+    if (moved.contains(at.value)) {
+      open.pop_back();
+    } else if (node.bit == kLeaf) {
+      moved.emplace(at.value, made(kLeaf, {}, {}, texts_.moved(others.texts_, node.first, moved_texts)));
+    } else if (!moved.contains(node.low.value) || !moved.contains(node.high.value)) {
+      open.push_back(node.low);
+      open.push_back(node.high);
+    } else {
+      const TextSetId low = moved.at(node.low.value);
+      moved.emplace(at.value, made(node.bit, low, moved.at(node.high.value), nodes_[low.value].first));
+    }
+  }
+  return moved.at(set.value);
 }
 
 // As deep as the walk goes, which ends with the longest token.

@@ -20,6 +20,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "common/ids.hpp"
@@ -48,6 +51,9 @@ class Texts {
   // The number of bytes that both begin with.
   std::uint32_t common_length(TextId a, TextId b) const;
   std::string string(TextId text) const;
+  // The same text as one of others; `moved` remembers by their numbers, which are not 0, what was moved.
+  using Moved = std::unordered_map<std::uint32_t, TextId>;
+  TextId moved(const Texts& others, TextId text, Moved& moved);
 
   std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + index_.memory_bytes(); }
 
@@ -76,7 +82,17 @@ class TextSets {
   TextSetId below(TextSetId set, std::string_view prefix) const;
   // All of them, sorted.
   std::vector<std::string> strings(TextSetId set) const;
-  void append(TextSetId set, std::vector<TextId>& texts) const;
+  // The texts of several sets, each once: subtrees that were `met` are left out.
+  void append(TextSetId set, std::unordered_set<std::uint32_t>& met, std::vector<TextId>& texts) const;
+
+  // The same set as one of others, whose texts move too.
+  using Moved = std::unordered_map<std::uint32_t, TextSetId>;
+  TextSetId moved(const TextSets& others, TextSetId set, Moved& moved, Texts::Moved& moved_texts);
+  // Exchanges sets with others; their texts are to be exchanged too.
+  void swap(TextSets& others) {
+    std::swap(nodes_, others.nodes_);
+    std::swap(index_, others.index_);
+  }
 
   // Goes through the texts behind their first bytes, of which there are `from` and which are the same; marks their ends.
   void walk(TextSetId set, std::uint32_t from, TextTree::Walk& walk) const;

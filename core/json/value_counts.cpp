@@ -10,8 +10,10 @@
 // Source.  Least fixed points of monotone functions, Tarski and Kleene.
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
+#include "common/within.hpp"
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
 #include "json/value_sets.hpp"
@@ -22,29 +24,18 @@ namespace {
 
 constexpr std::size_t kMostKinds = 1024;
 
-// A caller that is left by an exception is no longer under way.
-template <class Undo>
-class OnError {
- public:
-  explicit OnError(Undo undo) : undo_(std::move(undo)) {}
-  ~OnError() {
-    if (!is_done_) undo_();
-  }
-  OnError(const OnError&) = delete;
-  OnError& operator=(const OnError&) = delete;
-  void done() { is_done_ = true; }
-
- private:
-  Undo undo_;
-  bool is_done_ = false;
-};
-
 }  // namespace
 
 std::uint64_t ValueSets::count(SetId set, std::uint64_t most, const Work& work) {
   if (most == 0 || set == Formulas<SetTag>::kFalse) return 0;
   if (set == Formulas<SetTag>::kTrue) return most;
   if (most == 1) return lives(set, work) ? 1 : 0;
+  // Elements that differ ask for one more each time: counted further than that, it is counted a few times in all.
+  constexpr std::uint64_t kMostDoubled = std::uint64_t{1} << 40;
+  return std::min(most, count_up_to(set, most <= kMostDoubled ? std::bit_ceil(most) : most, work));
+}
+
+std::uint64_t ValueSets::count_up_to(SetId set, std::uint64_t most, const Work& work) {
   if (const auto known = counts_.find(set.value); known != counts_.end()) {
     const Counted& counted = known->second;
     if (counted.search == Search::Busy) {
@@ -53,13 +44,9 @@ std::uint64_t ValueSets::count(SetId set, std::uint64_t most, const Work& work) 
     }
     if (counted.count < counted.most || counted.most >= most) return std::min(most, counted.count);
   }
-  if (++depth_ > work.budget.limits().depth) {
-    depth_ = 0;
-    throw LimitExceeded("depth", work.budget.limits().depth);
-  }
-  OnError undo([&] {
-    counts_.erase(set.value);
-    depth_ = 0;
+  Within within(depth_, work.budget.limits().depth);
+  const Undo undo([&] {  // of what did not come to its end
+    if (const auto known = counts_.find(set.value); known != counts_.end() && known->second.search == Search::Busy) counts_.erase(known);
   });
   const std::uint64_t before = taints_;
   std::uint64_t found = 0;
@@ -70,13 +57,8 @@ std::uint64_t ValueSets::count(SetId set, std::uint64_t most, const Work& work) 
     found = std::max(found, again);
     if (is_settled || found >= most) break;
   }
-  undo.done();
-  --depth_;
   // Found with sets around it still open: not known for good, unless nothing is around it.
-  if (taints_ == before || depth_ == 0 || found >= most)
-    counts_.insert_or_assign(set.value, Counted{Search::Done, found, most});
-  else
-    counts_.erase(set.value);
+  if (taints_ == before || depth_ == 1 || found >= most) counts_.insert_or_assign(set.value, Counted{Search::Done, found, most});
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/within.hpp"
 #include "expression/json_spelling.hpp"
 #include "json/leaves.hpp"
 
@@ -214,12 +215,8 @@ const ValueSets::Parts& ValueSets::parts_of_node(ValueNode node, bool wanted, co
   const std::uint64_t key = (std::uint64_t{node.value} << 1) | (wanted ? 1 : 0);
   if (const auto known = node_parts_.find(key); known != node_parts_.end()) return known->second;
   work.budget.step();
-  if (++depth_ > work.budget.limits().depth) {
-    depth_ = 0;
-    throw LimitExceeded("depth", work.budget.limits().depth);
-  }
+  const Within within(depth_, work.budget.limits().depth);
   const Parts parts = make_parts(node, wanted, work);
-  --depth_;
   return node_parts_.insert_or_assign(key, parts).first->second;
 }
 
@@ -320,26 +317,15 @@ std::optional<std::uint32_t> ValueSets::some_length(SetId set, const Work& work)
     if (known->second.search == Search::Busy) ++taints_;
     return known->second.length;
   }
-  if (++depth_ > work.budget.limits().depth) {
-    depth_ = 0;
-    throw LimitExceeded("depth", work.budget.limits().depth);
-  }
+  const Within within(depth_, work.budget.limits().depth);
   lengths_.emplace(set.value, Length{Search::Busy, std::nullopt});
+  const Undo undo([&] {  // of what did not come to its end
+    if (const auto known = lengths_.find(set.value); known != lengths_.end() && known->second.search == Search::Busy) lengths_.erase(known);
+  });
   const std::uint64_t before = taints_;
-  std::optional<std::uint32_t> length;
-  try {
-    length = find_length(set, work);
-  } catch (...) {
-    lengths_.erase(set.value);
-    depth_ = 0;
-    throw;
-  }
-  --depth_;
+  const std::optional<std::uint32_t> length = find_length(set, work);
   // Found empty with sets around it still open: not known for good, unless nothing is around it.
-  if (length || taints_ == before || depth_ == 0)
-    lengths_.insert_or_assign(set.value, Length{Search::Done, length});
-  else
-    lengths_.erase(set.value);
+  if (length || taints_ == before || depth_ == 1) lengths_.insert_or_assign(set.value, Length{Search::Done, length});
   return length;
 }
 

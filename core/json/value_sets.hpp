@@ -116,6 +116,7 @@ class ValueSets {
   ExpressionId complement(ExpressionId part, ExpressionId universe, const Work& work);
   ExpressionId intersect(std::vector<ExpressionId> parts, ExpressionId universe, const Work& work);
   std::optional<std::uint32_t> find_length(SetId set, const Work& work);
+  std::uint64_t count_up_to(SetId set, std::uint64_t most, const Work& work);
   std::uint64_t find_count(SetId set, std::uint64_t most, const Work& work);
   std::uint64_t count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work);
   void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, std::vector<NameId>& declared,

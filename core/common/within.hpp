@@ -1,0 +1,38 @@
+// What is undone at the end of a scope, however it is left.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "common/limits.hpp"
+
+namespace tokamata {
+
+// One level of a recursion, which is no deeper than a limit.
+class Within {
+ public:
+  Within(std::uint32_t& depth, std::uint32_t limit) : depth_(depth) {
+    if (depth_ >= limit) throw LimitExceeded("depth", limit);
+    ++depth_;
+  }
+  ~Within() { --depth_; }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  std::uint32_t& depth_;
+};
+
+template <class Task>
+class Undo {
+ public:
+  explicit Undo(Task task) : task_(std::move(task)) {}
+  ~Undo() { task_(); }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+ private:
+  Task task_;
+};
+
+}  // namespace tokamata
