@@ -118,6 +118,7 @@ bool reads_bytes(ByteAutomaton& automaton, StateId state, Budget& budget) {
 }  // namespace
 
 std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool whole_leads, Budget& budget) {
+  if (automaton.arena().strings_within(automaton.node(state))) return {};  // no text of finitely many leads back
   ByteSet stable;
   for (unsigned value = 0; value < 0x80; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);

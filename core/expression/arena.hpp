@@ -192,6 +192,8 @@ class Arena {
   // Where any characters but some texts are left, which all lack one character, so that there is always a way on: the least
   // number of characters.
   std::optional<Count> characters_but_for_some(ExpressionId expression);
+  // A conjunct of an intersection that is of finitely many strings.
+  std::optional<ExpressionId> strings_within(const ExpressionNode& node) const;
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }

@@ -332,6 +332,13 @@ ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
 
 // ---- whole rows -------------------------------------------------------------------------------
 
+std::optional<ExpressionId> Arena::strings_within(const ExpressionNode& n) const {
+  if (n.kind != Kind::Intersection || n.open || n.behind || n.edges) return std::nullopt;
+  for (const ExpressionId item : items(n))
+    if (node(item).kind == Kind::Strings) return item;
+  return std::nullopt;
+}
+
 // Most bytes lead nowhere from a literal or a class; to ask for them one by one costs ten times as much.
 std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget) {
   constexpr std::size_t kMany = 64;
@@ -342,7 +349,9 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget
     while (true) {
       const auto [head, tail] = split(at);
       const ExpressionNode leaf = node(head);
-      if (leaf.kind == Kind::Rule)
+      if (const std::optional<ExpressionId> strings = strings_within(leaf); strings)
+        bytes |= first_bytes(*strings);
+      else if (leaf.kind == Kind::Rule)
         bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
       else if (leaf.rules || leaf.constrained || leaf.open || (leaf.kind == Kind::Terminal && node(leaf.body()).constrained) ||
                leaf.kind == Kind::ControlToken || leaf.kind == Kind::Commit)
