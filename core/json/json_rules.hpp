@@ -227,6 +227,8 @@ class JsonRules : public Rules {
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);
   std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
+  std::uint64_t values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
+  std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
   // The texts of a set behind their first bytes, to be marked where that is so no more.
   class DoubtsAlong;
   std::shared_ptr<const TextTree> doubts_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work);

@@ -72,31 +72,54 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
   if (rule.form == Form::Value) return sets_.count({rule.subject}, most, work);
   if (is_endless(rule, work)) return most;
   std::uint64_t found = 1;
-  const auto note = [&](const auto& ways) {
-    for (const auto& way : *ways)
-      if (found < most) found = std::max(found, sets_.count(way.value, most, work));
-  };
-  if (rule.form == Form::Members || rule.form == Form::Name) {
-    // The last of the names that may come is one that must, where there is such a name: what follows it counts too.
-    for (std::uint32_t object = rule.subject; found < most;) {
-      const Choice& next = choice(object, work);
-      if (next.names.empty()) break;
-      const Choice::Name* last = &next.names.front();
-      for (const Choice::Name& name : next.names) {
-        note(sets_.objects().branches(objects_[object].rest, name.name, work));
-        if (name.place > last->place) last = &name;
-      }
-      const auto ways = sets_.objects().branches(objects_[object].rest, last->name, work);
-      if (rule.form == Form::Name || ways->empty()) break;
-      Object after = after_declared(objects_[object], *last);
-      after.rest = ways->front().rest;
-      if (!sets_.objects().some_length(after.rest, room(after), work)) break;
-      object = object_number(after);
-    }
+  if (rule.form == Form::Members) {
+    found = values_of_members(objects_[rule.subject], most, work);
+  } else if (rule.form == Form::Name || (rule.form == Form::Other && rule.high == kDeclared)) {
+    // Nobody says here which of the names it becomes.
+    const std::vector<Choice::Name> names = choice(rule.subject, work).names;
+    const bool is_name = rule.form == Form::Name;
+    found = most;
+    for (std::size_t i = is_name ? rule.low : 0; i < (is_name ? rule.high : names.size()); ++i)
+      found = std::min(found, values_behind(objects_[rule.subject], names[i], most, work));
   } else if (rule.form == Form::Elements && !sets_.arrays().tells_equal(arrays_[rule.subject].rest)) {
-    note(sets_.arrays().branches(arrays_[rule.subject].rest, work));
+    for (const auto ways = sets_.arrays().branches(arrays_[rule.subject].rest, work); const Branch<ArrayTag>& way : *ways)
+      if (found < most) found = std::max(found, sets_.count(way.value, most, work));
   }
   return found;
+}
+
+// Of a member of a declared name, and of those behind it.
+std::uint64_t JsonRules::values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work) {
+  const auto ways = sets_.objects().branches(object.rest, name.name, work);
+  std::uint64_t found = 1;
+  Object after = after_declared(object, name);
+  for (const Branch<ObjectTag>& way : *ways) {
+    after.rest = way.rest;
+    if (found >= most || !sets_.objects().some_length(way.rest, room(after), work)) continue;
+    found = std::max(found, sets_.count(way.value, most, work));
+  }
+  if (found >= most || ways->empty()) return found;
+  after.rest = ways->front().rest;
+  const bool lives = sets_.objects().some_length(after.rest, room(after), work).has_value();
+  return lives ? std::max(found, values_of_members(after, most, work)) : found;
+}
+
+// The last of the names that may come is one that must, where there is such a name: what follows it counts too.
+std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t most, const Work& work) {
+  work.budget.step();
+  if (takes_names_for_ever(object, work)) return most;
+  const std::vector<Choice::Name> names = choice(object_number(object), work).names;
+  if (names.empty()) return 1;
+  std::uint64_t found = 1;
+  const auto last = std::ranges::max_element(names, {}, &Choice::Name::place);
+  for (const Choice::Name& name : names)
+    for (const auto ways = sets_.objects().branches(object.rest, name.name, work); const Branch<ObjectTag>& way : *ways) {
+      Object after = after_declared(object, name);
+      after.rest = way.rest;
+      if (found < most && sets_.objects().some_length(way.rest, room(after), work))
+        found = std::max(found, sets_.count(way.value, most, work));
+    }
+  return found >= most ? found : std::max(found, values_behind(object, *last, most, work));
 }
 
 // Goes along texts of a set, and marks where no more strings than so many can follow.
