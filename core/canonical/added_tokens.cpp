@@ -1,4 +1,5 @@
 #include "canonical/added_tokens.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 
@@ -28,9 +29,7 @@ AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart)
 
 AddedTokens::Open AddedTokens::number_of(std::vector<std::uint32_t> nodes) const {
   std::ranges::sort(nodes);
-  const auto [place, is_new] = numbers_.try_emplace(std::move(nodes), static_cast<Open>(sets_.size()));
-  if (is_new) sets_.push_back(place->first);
-  return place->second;
+  return numbered(numbers_, nodes, [&](Open number) { put_at(sets_, number, nodes); });
 }
 
 AddedTokens::Open AddedTokens::next(Open open, std::uint8_t byte) const {

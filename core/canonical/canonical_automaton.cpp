@@ -8,16 +8,15 @@ namespace tokamata {
 // ---- masks --------------------------------------------------------------------------------------
 
 MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
-  const auto known = masks_.find(PlaceView{place.state, place.at_start, state});
-  return known == masks_.end() ? nullptr : known->second.mask;
+  const Made* known = masks_.find(PlaceView{place.state, place.at_start, state});
+  return known ? known->mask : nullptr;
 }
 
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
-  const PlaceView view{place.state, place.at_start, state};
-  if (const auto known = masks_.find(view); known != masks_.end()) return known->second;
+  if (const Made* known = masks_.find(PlaceView{place.state, place.at_start, state})) return *known;
   const Place sketch = sketched(place, budget);
   const FramePtr own = frame(sketch, state, budget);
-  std::shared_ptr<Mask> mask = spare_mask();
+  auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   mask->open_tokens = own->open_tokens;
   TokenCount most = own->most;
@@ -28,9 +27,8 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   if (sketch.state != place.state) cut(place, sketch, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   budget.check();
-  const auto [made, is_new] = masks_.try_emplace(PlaceKey{place.state, place.at_start, state}, Made{std::move(mask), most});
-  if (is_new) mask_order_.push_back(&made->first);
-  return made->second;
+  while (masks_.size() >= kMostMasks) drop_oldest_mask();
+  return masks_.keep(PlaceKey{place.state, place.at_start, state}, Made{std::move(mask), most});
 }
 
 // Clears the tokens that the sketch allows and the state itself does not.
@@ -50,26 +48,18 @@ void CanonicalAutomaton::cut(Place place, Place sketch, Mask& mask, Budget& budg
     }
 }
 
-// The oldest mask, where there are many; its memory is used again if nobody holds it.
-std::shared_ptr<Mask> CanonicalAutomaton::spare_mask() {
-  if (masks_.size() < kMostMasks) return std::make_shared<Mask>();
-  auto oldest = masks_.extract(masks_.find(*mask_order_.front()));
-  mask_order_.pop_front();
-  oldest_serial_ = masks_.at(*mask_order_.front()).mask->serial;
-  std::shared_ptr<Mask> mask = std::move(oldest.mapped().mask);
-  return mask.use_count() == 1 ? mask : std::make_shared<Mask>();
+// Of several.
+void CanonicalAutomaton::drop_oldest_mask() {
+  masks_.drop_oldest();
+  oldest_serial_ = masks_.oldest().mask->serial;
 }
 
 CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Place place, const CanonicalState& state, Budget& budget) {
   PlaceKey key = PlaceKey::without_last(place, state, tokenization_->pieces());
-  if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
+  if (const FramePtr* known = frames_.find(key)) return *known;
   auto made = std::make_shared<const Frame>(make_frame(key, budget));
-  while (frames_.size() >= kMostFrames) {
-    frames_.erase(frames_.find(*frame_order_.front()));
-    frame_order_.pop_front();
-  }
-  frame_order_.push_back(&frames_.emplace(std::move(key), made).first->first);
-  return made;
+  while (frames_.size() >= kMostFrames) frames_.drop_oldest();
+  return frames_.keep(std::move(key), std::move(made));
 }
 
 // What the last token forbids concerns the hypotheses that are inside alone.
@@ -241,9 +231,7 @@ void CanonicalAutomaton::clear() {
   liveness_.clear();
   parts_.clear();
   frames_.clear();
-  frame_order_.clear();
   masks_.clear();
-  mask_order_.clear();
   budgets_.clear();
 }
 
@@ -256,15 +244,8 @@ std::size_t CanonicalAutomaton::memory_bytes() const {
 }
 
 void CanonicalAutomaton::trim_masks(std::size_t limit) {
-  while (frames_.size() > 1 && memory_bytes() > limit) {
-    frames_.erase(frames_.find(*frame_order_.front()));
-    frame_order_.pop_front();
-  }
-  while (masks_.size() > 1 && memory_bytes() > limit) {
-    masks_.erase(masks_.find(*mask_order_.front()));
-    mask_order_.pop_front();
-    oldest_serial_ = masks_.at(*mask_order_.front()).mask->serial;
-  }
+  while (frames_.size() > 1 && memory_bytes() > limit) frames_.drop_oldest();
+  while (masks_.size() > 1 && memory_bytes() > limit) drop_oldest_mask();
 }
 
 }  // namespace tokamata

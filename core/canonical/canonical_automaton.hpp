@@ -21,7 +21,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,7 +93,7 @@ class CanonicalAutomaton {
     TokenCount most;  // that any of the tokens needs behind it
   };
   struct Made {
-    std::shared_ptr<Mask> mask;
+    MaskPtr mask;
     TokenCount most;
   };
   // Held by whoever uses it: it may be given up meanwhile.
@@ -104,7 +103,7 @@ class CanonicalAutomaton {
   const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
   TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
   void cut(Place place, Place sketch, Mask& mask, Budget& budget);
-  std::shared_ptr<Mask> spare_mask();
+  void drop_oldest_mask();
   std::size_t mask_bytes() const;
 
   TokenCount most_after(Place place, TokenCount by_witnesses, Budget& budget);
@@ -124,11 +123,9 @@ class CanonicalAutomaton {
   CanonicalBudgets budgets_;
   static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
   static constexpr std::size_t kMostFrames = 128;
-  PlaceMap<FramePtr> frames_;
-  std::deque<const PlaceKey*> frame_order_;  // of the map's own keys
-  static constexpr std::size_t kMostMasks = 8;  // places are hardly met again, and memory just used is the fastest
-  PlaceMap<Made> masks_;
-  std::deque<const PlaceKey*> mask_order_;
+  RecentPlaces<FramePtr> frames_;
+  static constexpr std::size_t kMostMasks = 8;  // places are hardly met again
+  RecentPlaces<Made> masks_;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
 

@@ -1,4 +1,5 @@
 #include "canonical/canonical_budgets.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 
@@ -26,9 +27,7 @@ CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Place place, Budget& budget) {
     for (const std::uint32_t number : *move.numbers) found.push_back({0, move.target, {tokenization_.added()[number]}});
   std::unordered_map<std::uint32_t, TokenCount> by_target;
   for (Way& way : found) {
-    const auto [known, is_new] = by_target.try_emplace(way.target.value);
-    if (is_new) known->second = at_least({way.target, false}, budget);
-    way.needed = known->second;
+    way.needed = memoized(by_target, way.target.value, [&] { return at_least({way.target, false}, budget); });
   }
   std::ranges::stable_sort(found, {}, &Way::needed);
   if (ways_bytes_ > kMostWaysBytes) {

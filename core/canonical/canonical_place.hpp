@@ -1,7 +1,10 @@
 // A place of a text in the pattern and in the tokenizer, as a key of maps; looked up without a copy.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <unordered_map>
+#include <utility>
 
 #include "canonical/tokenization.hpp"
 #include "composition/token_automaton.hpp"
@@ -54,5 +57,42 @@ struct PlaceEqual {
 
 template <class Value>
 using PlaceMap = std::unordered_map<PlaceKey, Value, PlaceHash, PlaceEqual>;
+
+// The values of the places that were kept last.
+template <class Value>
+class RecentPlaces {
+ public:
+  // Null where the place is not among them.
+  const Value* find(const PlaceView& place) const {
+    const auto known = values_.find(place);
+    return known == values_.end() ? nullptr : &known->second;
+  }
+  // Of a place that is not among them.  Where this throws, nothing is kept.
+  const Value& keep(PlaceKey key, Value value) {
+    order_.push_back(nullptr);
+    try {
+      const auto made = values_.emplace(std::move(key), std::move(value)).first;
+      order_.back() = &made->first;  // keys of a map stay where they are
+      return made->second;
+    } catch (...) {
+      order_.pop_back();
+      throw;
+    }
+  }
+  void drop_oldest() {
+    values_.erase(values_.find(*order_.front()));
+    order_.pop_front();
+  }
+  const Value& oldest() const { return values_.find(*order_.front())->second; }
+  std::size_t size() const { return values_.size(); }
+  void clear() {
+    values_.clear();
+    order_.clear();
+  }
+
+ private:
+  PlaceMap<Value> values_;
+  std::deque<const PlaceKey*> order_;
+};
 
 }  // namespace tokamata

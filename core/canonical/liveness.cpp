@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "common/bits.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata {
 
@@ -29,9 +30,7 @@ TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
 
 TokenCount Liveness::bound_at_border(StateId state, const TextState& text, Budget& budget) {
   if (text.place != CodePoints::kBetween) return kDead;
-  const TextLiveness::Pair pair(state, text);
-  if (const auto known = borders_.find(pair); known != borders_.end()) return known->second;
-  return borders_.emplace(pair, search_border(state, text, budget)).first->second;
+  return memoized(borders_, TextLiveness::Pair(state, text), [&] { return search_border(state, text, budget); });
 }
 
 TokenCount Liveness::search_border(StateId state, const TextState& text, Budget& budget) {

@@ -52,7 +52,10 @@ class Liveness {
   using Witnesses = std::vector<std::pair<TokenId, TokenCount>>;
   static constexpr std::size_t kMostWitnesses = 8;
   // Tokens that were found to live in a pair of states, where they may stand.
-  const Witnesses& witnesses(StateId state, const TextState& text) { return witnesses_[{state, text}]; }
+  Witnesses witnesses(StateId state, const TextState& text) const {
+    const auto known = witnesses_.find({state, text});
+    return known == witnesses_.end() ? Witnesses() : known->second;
+  }
 
   void clear();
   std::size_t memory_bytes() const { return text_.memory_bytes() + borders_.size() * 80 + known_.size() * 96 + witnesses_.size() * 200; }

@@ -1,4 +1,5 @@
 #include "canonical/longest_match_pieces.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -89,9 +90,7 @@ LongestMatchPieces::Place LongestMatchPieces::place(Node node) const {
 Pieces::State LongestMatchPieces::number_of(Set set) const {
   std::ranges::sort(set);
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = numbers_.try_emplace(std::move(set), static_cast<State>(sets_.size()));
-  if (is_new) sets_.push_back(known->first);
-  return known->second;
+  return numbered(numbers_, set, [&](State number) { put_at(sets_, number, set); });
 }
 
 const LongestMatchPieces::Set& LongestMatchPieces::set_of(State state) const {

@@ -1,4 +1,5 @@
 #include "canonical/mask_parts.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -33,19 +34,19 @@ TokenCount MaskParts::add(const Key& key, const Touch& touch, Words& words, Budg
 }
 
 TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open open, Words& words, Budget& budget) {
-  const auto [known, is_new] = added_.try_emplace(std::tuple(place.state, place.at_start, open));
-  AddedPart& part = known->second;
-  if (is_new) {
+  const AddedPart& part = memoized(added_, std::tuple(place.state, place.at_start, open), [&] {
+    AddedPart made;
     AddedMoves& added = liveness_.text().added();
     for (const AddedMove& move : added.of(place, budget))
       added.for_each_behind(move, open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
         const TokenCount count = liveness_.text().bound_behind(move, behind, budget);
         if (count == kDead) return;
-        for (const std::uint32_t number : numbers) part.tokens.push_back(tokenization_.added()[number]);
-        part.most = std::max(part.most, count);
+        for (const std::uint32_t number : numbers) made.tokens.push_back(tokenization_.added()[number]);
+        made.most = std::max(made.most, count);
       });
-    bytes_ += part.tokens.size() * sizeof(std::uint32_t) + 96;
-  }
+    bytes_ += made.tokens.size() * sizeof(std::uint32_t) + 96;
+    return made;
+  });
   for (const std::uint32_t token : part.tokens) set_bit(words, token);
   return part.most;
 }
@@ -53,27 +54,28 @@ TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open o
 const MaskParts::Part& MaskParts::part(const Key& asked, Budget& budget) {
   Key key = asked;
   if (key.edge == Hypothesis::Edge::Inside && pattern_.takes_sketch(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
-  if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
-  Part made = make(key, budget);
-  bytes_ += (made.words.size() + made.listed.size() + made.asked.size()) * sizeof(std::uint32_t) + 160;
-  return parts_.insert_or_assign(key, std::move(made)).first->second;
+  return memoized(parts_, key, [&] {
+    Part made = make(key, budget);
+    bytes_ += (made.words.size() + made.listed.size() + made.asked.size()) * sizeof(std::uint32_t) + 160;
+    return made;
+  });
 }
 
 const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch, Budget& budget) {
-  const auto full = std::pair(key, touch);
-  if (const auto known = touched_.find(full); known != touched_.end()) return known->second;
-  Touched changes;
-  const auto judge = [&](std::uint32_t token) {
-    const TokenCount count = bound_after(key, touch, {token}, budget);
-    (count == kDead ? changes.dead : changes.live).push_back(token);
-    if (count != kDead) changes.most = std::max(changes.most, count);
-  };
-  const std::vector<std::uint32_t> asked = part(key, budget).asked;
-  for (const std::uint32_t token : asked) judge(token);
-  if (touch.open != AddedTokens::kNothing)
-    for (const std::uint32_t token : *tokenization_.told_apart(touch.open)) judge(token);
-  bytes_ += (changes.live.size() + changes.dead.size()) * sizeof(std::uint32_t) + 160;
-  return touched_.emplace(full, std::move(changes)).first->second;
+  return memoized(touched_, std::pair(key, touch), [&] {
+    Touched changes;
+    const auto judge = [&](std::uint32_t token) {
+      const TokenCount count = bound_after(key, touch, {token}, budget);
+      (count == kDead ? changes.dead : changes.live).push_back(token);
+      if (count != kDead) changes.most = std::max(changes.most, count);
+    };
+    const std::vector<std::uint32_t> asked = part(key, budget).asked;
+    for (const std::uint32_t token : asked) judge(token);
+    if (touch.open != AddedTokens::kNothing)
+      for (const std::uint32_t token : *tokenization_.told_apart(touch.open)) judge(token);
+    bytes_ += (changes.live.size() + changes.dead.size()) * sizeof(std::uint32_t) + 160;
+    return changes;
+  });
 }
 
 TokenCount MaskParts::bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget) {

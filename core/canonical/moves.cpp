@@ -5,6 +5,7 @@
 
 #include "composition/kinds_walk.hpp"
 #include "composition/trie_walk.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata {
 
@@ -95,13 +96,13 @@ class Moves::Below {
   };
 
   const std::vector<Endless>& endless(StateId state) {
-    const auto [known, is_new] = endless_.try_emplace(state.value);
-    if (!is_new) return known->second;
-    std::vector<Endless> found;
-    if (const std::optional<Factors> factors = pattern_.factors(state))
-      for (const ClassLoop& loop : factors->loops)
-        if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless()) found.push_back({loop.whole, rests.behind(1)});
-    return endless_[state.value] = std::move(found);
+    return memoized(endless_, state.value, [&] {
+      std::vector<Endless> found;
+      if (const std::optional<Factors> factors = pattern_.factors(state))
+        for (const ClassLoop& loop : factors->loops)
+          if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless()) found.push_back({loop.whole, rests.behind(1)});
+      return found;
+    });
   }
 
   Moves& moves_;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "composition/trie_walk.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata {
 
@@ -258,12 +259,10 @@ class TerminalWaysMaker::Maker {
 
   // The ways out of tokens that leave this of the terminal, and land there.
   const Ways& slot(std::uint32_t number, std::uint16_t landed, AddedTokens::Open open) {
-    const auto [known, is_new] = slots_.try_emplace(std::tuple(number, landed, open));
-    if (is_new) {
+    return memoized(slots_, std::tuple(number, landed, open), [&] {
       const Landing::Target& target = landing_->targets()[landed - 1u];
-      known->second = ways_from(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
-    }
-    return known->second;
+      return ways_from(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
+    });
   }
 
   // A token that ends within a code point; single bytes may end it, if they may stand behind this token.
@@ -272,9 +271,8 @@ class TerminalWaysMaker::Maker {
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
-      const auto [known, is_new] = ended_.try_emplace(std::tuple(ending.state, ending.guess, ending.token));
-      if (is_new) known->second = ways_by_text(ending.state, text, 3);
-      if (!known->second.empty()) return add(token, known->second);
+      const Ways& ways = memoized(ended_, std::tuple(ending.state, ending.guess, ending.token), [&] { return ways_by_text(ending.state, text, 3); });
+      if (!ways.empty()) return add(token, ways);
     }
     // Many are dead whatever follows: no token at all goes on from there.
     const LandingPtr beyond = tokenization_.landing(target.guess, target.place);

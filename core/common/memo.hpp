@@ -30,10 +30,15 @@ class Memo {
   Ptr keep(const Key& key, Ptr value, std::size_t weight = 1) {
     const std::lock_guard lock(mutex_);
     if (weight > most_) return value;
-    const auto [known, is_new] = values_.emplace(key, std::move(value));
-    const Ptr kept = known->second;
-    if (!is_new) return kept;
-    order_.push_back({&known->first, weight});  // keys of a map stay where they are
+    if (const auto known = values_.find(key); known != values_.end()) return known->second;
+    order_.push_back({nullptr, weight});  // first, since it may fail: what has no place would never go
+    Ptr kept = value;
+    try {
+      order_.back().key = &values_.emplace(key, std::move(value)).first->first;  // keys of a map stay where they are
+    } catch (...) {
+      order_.pop_back();
+      throw;
+    }
     for (weight_ += weight; weight_ > most_; order_.pop_front()) {
       weight_ -= order_.front().weight;
       values_.erase(values_.find(*order_.front().key));

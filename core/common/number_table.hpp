@@ -21,10 +21,13 @@ class NumberTable {
     return std::nullopt;
   }
 
-  // A number that is not in the table.
+  // Makes room for one number more.
   template <class HashOf>
-  void add(std::uint32_t number, std::uint64_t hash, HashOf&& hash_of) {
+  void reserve_one(HashOf&& hash_of) {
     if (4 * (count_ + 1) > 3 * slots_.size()) grow(hash_of);
+  }
+  // A number that is not in the table, which has room: this does not fail, so that the thing may be kept just before.
+  void add(std::uint32_t number, std::uint64_t hash) {
     put(number, hash);
     ++count_;
   }

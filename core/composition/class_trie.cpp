@@ -13,6 +13,7 @@ ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
 ClassTrie::Node ClassTrie::open(std::uint32_t node) {
   if (nodes_[node].children_begin == kUnopened) {
     std::vector<std::uint32_t> tokens;
+    for (std::vector<std::uint32_t>& left_behind : by_class_) left_behind.clear();  // where an opening ended early
     for (std::uint32_t i = nodes_[node].members_begin; i < nodes_[node].members_end; ++i) {
       const NodeId member{members_[i]};
       const std::uint32_t own_begin = trie_.node(member).tokens_begin, own_end = trie_.own_end(member);
@@ -28,7 +29,6 @@ ClassTrie::Node ClassTrie::open(std::uint32_t node) {
       nodes_.push_back({.members_begin = begin,
                         .members_end = static_cast<std::uint32_t>(members_.size()),
                         .byte = class_bytes_[index]});
-      by_class_[index].clear();
     }
     token_count_ += tokens.size();
     nodes_[node].tokens = std::move(tokens);

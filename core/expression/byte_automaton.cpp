@@ -1,4 +1,5 @@
 #include "expression/byte_automaton.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 
@@ -35,8 +36,8 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   if (expressions_.size() > limits.states)
     throw LimitExceeded("states", static_cast<double>(limits.states), arena_.blame(expression));
   const StateId state{static_cast<std::uint32_t>(expressions_.size())};
+  put_at(row_of_, state.value, kRowToCome);  // many states are met for their masks alone, and rows are long
   expressions_.push_back(expression);
-  row_of_.push_back(kRowToCome);  // many states are met for their masks alone, and rows are long
   state_of_expression_[expression.value] = state.value;
   return state;
 }
@@ -45,8 +46,9 @@ void ByteAutomaton::make_row(StateId state) {
   if (begins_with_rule(expressions_[state.value])) {
     row_of_[state.value] = kNoRow;
   } else {
-    row_of_[state.value] = static_cast<std::uint32_t>(rows_.size() / stride_);
+    const auto row = static_cast<std::uint32_t>(rows_.size() / stride_);
     rows_.resize(rows_.size() + stride_, kUnknown);
+    row_of_[state.value] = row;
   }
 }
 

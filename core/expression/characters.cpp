@@ -28,7 +28,7 @@ std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint
 
 void Arena::note_character(ExpressionId character, Budget& budget) {
   if (character_ == character) return;
-  character_ = character;
+  character_ = kEmpty;  // none, until all is known of this one
   of_characters_.clear();
   escape_steps_.clear();
   stand_for_themselves_ = {};
@@ -52,6 +52,7 @@ void Arena::note_character(ExpressionId character, Budget& budget) {
       open.push_back(rest);
     }
   }
+  character_ = character;
 }
 
 bool Arena::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == character_; }

@@ -7,13 +7,12 @@
 #include <algorithm>
 
 #include "expression/arena.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata {
 
 std::uint32_t Arena::index_of(const ByteSet& set) {
-  auto [place, is_new] = set_index_.try_emplace(set, static_cast<std::uint32_t>(sets_.size()));
-  if (is_new) sets_.push_back(set);
-  return place->second;
+  return numbered(set_index_, set, [&](std::uint32_t number) { put_at(sets_, number, set); });
 }
 
 ExpressionId Arena::bytes(const ByteSet& set) {
@@ -133,19 +132,18 @@ ExpressionId Arena::derive_until(const ExpressionNode& n, std::uint8_t byte) {
 }
 
 std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {
-  const auto [place, is_new] = numbers_index_.try_emplace(set->key(), static_cast<std::uint32_t>(numbers_.size()));
-  if (!is_new) return place->second;
-  auto automaton = std::make_unique<NumberAutomaton>(set);
-  const ByteSet used = automaton->bytes();
-  note_bytes(used);
-  // The first of the digits differs from the others in any case.
-  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-    if (byte <= '1' || byte > '9' || !automaton->has_equal_digits())
-      note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
-  const std::uint32_t worst = automaton->most_missing();
-  const bool is_spelled = automaton->needed_bytes().is_subset_of(single_bytes_);
-  numbers_.push_back({std::move(automaton), worst, is_spelled});
-  return place->second;
+  return numbered(numbers_index_, set->key(), [&](std::uint32_t number) {
+    auto automaton = std::make_unique<NumberAutomaton>(set);
+    const ByteSet used = automaton->bytes();
+    note_bytes(used);
+    // The first of the digits differs from the others in any case.
+    for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
+      if (byte <= '1' || byte > '9' || !automaton->has_equal_digits())
+        note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+    const std::uint32_t worst = automaton->most_missing();
+    const bool is_spelled = automaton->needed_bytes().is_subset_of(single_bytes_);
+    put_at(numbers_, number, KnownNumbers{std::move(automaton), worst, is_spelled});
+  });
 }
 
 // A state after which nothing can come says no more than epsilon.
@@ -187,7 +185,6 @@ std::optional<std::uint32_t> Arena::find_automaton(const CodePointAutomaton& aut
 ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
   if (const auto known = find_automaton(*automaton)) return automaton_state(*known, automaton->start());
   const auto index = static_cast<std::uint32_t>(automata_.size());
-  automaton_index_.emplace(automaton->hash(), index);
   KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), KnownAutomaton::kUnmade),
                        std::vector<std::uint32_t>(automaton->state_count(), 0),
                        std::vector<std::uint32_t>(automaton->state_count(), 0)};
@@ -203,6 +200,7 @@ ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton
     }
   }
   automata_.push_back(std::move(known));
+  automaton_index_.emplace(automaton->hash(), index);
   return automaton_state(index, automaton->start());
 }
 

@@ -1,4 +1,5 @@
 #include "expression/number_automaton.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -27,16 +28,15 @@ NumberAutomaton::NumberAutomaton(std::shared_ptr<const NumberSet> set)
 // ---- states -------------------------------------------------------------------------------------
 
 std::uint32_t NumberAutomaton::intern(const State& state) {
-  const auto [place, is_new] = numbers_.try_emplace(state, static_cast<std::uint32_t>(states_.size()));
-  if (is_new) {
-    states_.push_back(state);
-    rows_.emplace_back();
-    rows_.back().fill(kUnknown);
-    rows_.back()[kSymbols - 1] = kDead;
-    accepting_.push_back(accepts(state));
-    distances_.push_back(kUnknown);
-  }
-  return place->second;
+  return numbered(numbers_, state, [&](std::uint32_t number) {
+    auto row = decltype(rows_)::value_type();
+    row.fill(kUnknown);
+    row[kSymbols - 1] = kDead;
+    put_at(states_, number, state);
+    put_at(rows_, number, row);
+    put_at(accepting_, number, accepts(state));
+    put_at(distances_, number, kUnknown);
+  });
 }
 
 std::uint32_t NumberAutomaton::settled(State state) {

@@ -1,6 +1,7 @@
 #include "json/array_formulas.hpp"
 
 #include "json/array_search.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -14,9 +15,7 @@ std::size_t ArrayFormulas::AtomHash::operator()(const Atom& atom) const {
 }
 
 ArrayId ArrayFormulas::make(const Atom& atom) {
-  const auto [place, is_new] = atom_index_.try_emplace(atom, static_cast<std::uint32_t>(atoms_.size()));
-  if (is_new) atoms_.push_back(atom);
-  return formulas_.make_atom(place->second);
+  return formulas_.make_atom(numbered(atom_index_, atom, [&](std::uint32_t number) { put_at(atoms_, number, atom); }));
 }
 
 // ---- atoms ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -125,12 +126,10 @@ JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& n
   }
   std::vector<NameId> written = name_sets_[object.written];
   written.insert(std::ranges::lower_bound(written, name.name), name.name);
-  const auto [place, is_new] = name_set_index_.try_emplace(written, static_cast<std::uint32_t>(name_sets_.size()));
-  if (is_new) {
+  object.written = numbered(name_set_index_, written, [&](std::uint32_t number) {
+    put_at(name_sets_, number, written);
     name_sets_bytes_ += 2 * written.size() * sizeof(NameId) + 128;
-    name_sets_.push_back(std::move(written));
-  }
-  object.written = place->second;
+  });
   return object;
 }
 

@@ -4,6 +4,7 @@
 
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -34,8 +35,9 @@ std::uint32_t number_in(std::vector<T>& all, NumberTable& index, const T& wanted
   const std::uint64_t hash = hash_of(wanted);
   if (const auto known = index.find(hash, [&](std::uint32_t number) { return all[number] == wanted; })) return *known;
   const auto number = static_cast<std::uint32_t>(all.size());
+  index.reserve_one([&](std::uint32_t other) { return hash_of(all[other]); });
   all.push_back(wanted);
-  index.add(number, hash, [&](std::uint32_t other) { return hash_of(all[other]); });
+  index.add(number, hash);
   return number;
 }
 
@@ -44,13 +46,11 @@ std::uint32_t number_in(std::vector<T>& all, NumberTable& index, const T& wanted
 RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
   Rule wanted = given;
   if (!layout_.has_depth()) wanted.line.indent = {};
-  const RuleId found{number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
-  if (found.value == abouts_.size()) {
-    const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
-    const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
-    abouts_.push_back({1, spelled, waits, wanted.line.mode == Mode::Suspect, keeps});
-  }
-  return found;
+  const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
+  const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
+  const auto next = static_cast<std::uint32_t>(rules_.size());
+  put_at(abouts_, next, About{1, spelled, waits, wanted.line.mode == Mode::Suspect, keeps});  // first: no rule lacks its own
+  return {number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
 }
 
 std::uint32_t JsonRules::array_number(const Array& array) {
@@ -64,17 +64,15 @@ std::uint32_t JsonRules::object_number(const Object& object) {
 }
 
 std::uint32_t JsonRules::order_number(const ValueSets::Order& order) {
-  const auto [place, is_new] = order_index_.try_emplace(order.get(), static_cast<std::uint32_t>(orders_.size()));
-  if (is_new) {
+  return numbered(order_index_, order.get(), [&](std::uint32_t number) {
     TextSetId spelled;
     for (const NameId name : order->names) {
       std::string_view text = sets_.spelled_name(name);
       text.remove_suffix(1);  // its quote
       spelled = text_sets_.with(spelled, texts_.extended(Texts::kEmpty, text));
     }
-    orders_.push_back({order, spelled});
-  }
-  return place->second;
+    put_at(orders_, number, Order{order, spelled});
+  });
 }
 
 ExpressionId& JsonRules::made(RuleId rule) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "json/value_sets.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -22,12 +23,10 @@ std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
 }
 
 ObjectId ObjectFormulas::make(Atom atom) {
-  const auto [place, is_new] = atom_index_.try_emplace(std::move(atom), static_cast<std::uint32_t>(atoms_.size()));
-  if (is_new) {
-    atoms_.push_back(place->first);
-    atoms_bytes_ += 2 * (sizeof(Atom) + (place->first.names.size() + place->first.values.size()) * sizeof(NameId)) + 64;
-  }
-  return formulas_.make_atom(place->second);
+  return formulas_.make_atom(numbered(atom_index_, atom, [&](std::uint32_t number) {
+    put_at(atoms_, number, atom);
+    atoms_bytes_ += 2 * (sizeof(Atom) + (atom.names.size() + atom.values.size()) * sizeof(NameId)) + 64;
+  }));
 }
 
 const ObjectFormulas::Atom* ObjectFormulas::atom_of(ObjectId f) const {

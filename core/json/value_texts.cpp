@@ -5,6 +5,7 @@
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
 #include "json/value_sets.hpp"
+#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -36,9 +37,7 @@ ExpressionId ValueSets::unspelled(LanguageId language, const Work& work) {
 }
 
 std::string_view ValueSets::spelled_name(NameId name) {
-  const auto [place, is_new] = spelled_names_.try_emplace(name.value);
-  if (is_new) place->second = spelled_string(table_->text(name)) + '"';
-  return place->second;
+  return memoized(spelled_names_, name.value, [&] { return spelled_string(table_->text(name)) + '"'; });
 }
 
 std::string ValueSets::read_name(const std::string& spelled_text) const { return read_string(spelled_text); }
@@ -55,11 +54,7 @@ ExpressionId ValueSets::without_texts(ExpressionId language, const std::vector<s
 
 // A set of its own, in a table of its own: schemas do not mention what texts happen to hold.
 SetId ValueSets::constant(const std::string& canonical) {
-  const auto [place, is_new] = constants_.try_emplace(canonical);
-  if (is_new) {
-    place->second = set_of(add_constant(canonical, own_table()));
-  }
-  return place->second;
+  return memoized(constants_, canonical, [&] { return set_of(add_constant(canonical, own_table())); });
 }
 
 void ValueSets::forget_expressions() {

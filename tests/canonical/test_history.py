@@ -97,7 +97,7 @@ def test_a_search_without_end_leaves_others_alone() -> None:
     assert at(start(), ending).advance(_tokens(vocabulary, "1")[0])
 
 
-SCHEMAS = [
+SCHEMAS: list[dict[str, Any]] = [
     TWO_WAYS,
     {"$defs": _DEFINITIONS, "anyOf": [{"const": "a"}, _array(_ANYTHING, {"enum": ["<>", "b"]})]},
     {

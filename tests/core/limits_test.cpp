@@ -1,52 +1,14 @@
 // What strangers may send: patterns that explode, limits that stop them, and memory that comes back.
 //
 // The bounds on time are generous, since the machine may be busy; those on memory count what was
-// really allocated (this file replaces operator new), not what the engine says that it holds.
+// really allocated (allocations.hpp), not what the engine says that it holds.
 
-#include <malloc.h>
-
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <new>
 
+#include "allocations.hpp"
 #include "engine.hpp"
 #include "generate.hpp"
-
-// ---- counting what is allocated ---------------------------------------------------------------
-
-namespace {
-std::atomic<std::size_t> allocated{0}, most_allocated{0};
-
-void* counted_new(std::size_t size) noexcept {
-  void* block = std::malloc(size ? size : 1);
-  if (!block) return nullptr;
-  const std::size_t added = malloc_usable_size(block);
-  const std::size_t now = allocated.fetch_add(added, std::memory_order_relaxed) + added;
-  std::size_t most = most_allocated.load(std::memory_order_relaxed);
-  while (now > most && !most_allocated.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
-  }
-  return block;
-}
-
-void* checked(void* block) { return block ? block : throw std::bad_alloc(); }
-
-void counted_delete(void* block) noexcept {
-  if (block) allocated.fetch_sub(malloc_usable_size(block), std::memory_order_relaxed);
-  std::free(block);
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return checked(counted_new(size)); }
-void* operator new[](std::size_t size) { return checked(counted_new(size)); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted_new(size); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted_new(size); }
-void operator delete(void* place) noexcept { counted_delete(place); }
-void operator delete[](void* place) noexcept { counted_delete(place); }
-void operator delete(void* place, std::size_t) noexcept { counted_delete(place); }
-void operator delete[](void* place, std::size_t) noexcept { counted_delete(place); }
-void operator delete(void* place, const std::nothrow_t&) noexcept { counted_delete(place); }
-void operator delete[](void* place, const std::nothrow_t&) noexcept { counted_delete(place); }
 
 namespace {
 
@@ -61,9 +23,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 // What is allocated at most while this lives, beyond what was allocated before.
 class MemoryMeter {
  public:
-  MemoryMeter() : before_(allocated) { most_allocated = before_; }
-  std::size_t most() const { return most_allocated - before_; }
-  std::size_t now() const { return allocated - before_; }
+  MemoryMeter() : before_(allocations::bytes) { allocations::most_bytes = before_; }
+  std::size_t most() const { return allocations::most_bytes - before_; }
+  std::size_t now() const { return allocations::bytes - before_; }
 
  private:
   std::size_t before_;
