@@ -1,4 +1,5 @@
 #include "canonical/tokenization.hpp"
+#include "common/memoized.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,8 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
                            std::vector<std::uint32_t> never_first)
     : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)), pieces_(std::move(pieces)), added_(std::move(added)),
       is_byte_(vocabulary_->token_count(), false), byte_tokens_(std::move(byte_tokens)), never_first_(std::move(never_first)) {
+  const auto is_token = [&](std::uint32_t token) { return token < vocabulary_->width(); };
+  if (!std::ranges::all_of(added_, is_token)) throw std::invalid_argument("tokenization: an added token is past the width");
   if (added_.size() != rules_.added().count()) throw std::invalid_argument("tokenization: added tokens and their texts differ in number");
   std::vector<std::string_view> texts;
   for (std::size_t i = 0; i < added_.size(); ++i) {
@@ -19,7 +22,10 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
   }
   behind_added_ = rules_.added().behind_all(AddedTokens::kNothing);
   added_trie_ = std::make_unique<const TokenTrie>(texts);
-  for (const std::uint32_t token : byte_tokens_) is_byte_.at(token) = true;
+  for (const std::uint32_t token : byte_tokens_) {
+    if (token >= is_byte_.size() || vocabulary_->bytes({token}).size() > 1) throw std::invalid_argument("tokenization: a byte token is not one of a byte");
+    is_byte_[token] = !vocabulary_->bytes({token}).empty();
+  }
   find_possible();
   find_spellings();
   single_.fill(kNoToken);
@@ -363,13 +369,12 @@ std::shared_ptr<const Words> Tokenization::before(TokenId token) const {
 
 const Words& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) const {
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = fitting_.try_emplace((std::uint32_t{starter} << 8) | marks);
-  if (is_new) {
-    known->second.assign(vocabulary_->words(), ~std::uint32_t{0});
+  return memoized(fitting_, (std::uint32_t{starter} << 8) | marks, [&] {
+    Words words(vocabulary_->words(), ~std::uint32_t{0});
     for (const std::uint32_t token : meeting_tokens_)
-      if (!rules_.keeps_form(starter, marks, vocabulary_->bytes({token}))) clear_bit(known->second, token);
-  }
-  return known->second;  // nodes of a map stay where they are
+      if (!rules_.keeps_form(starter, marks, vocabulary_->bytes({token}))) clear_bit(words, token);
+    return words;
+  });
 }
 
 std::size_t Tokenization::memory_bytes() const {

@@ -105,7 +105,7 @@ std::optional<std::string_view> structure_of(std::string_view bytes) {
   return reader.is_good() ? std::optional(structure) : std::nullopt;
 }
 
-std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, std::uint32_t width) {
+std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, const Words& text) {
   Reader reader(bytes);
   if (reader.number<std::uint64_t>() != kMark) return std::nullopt;
   const auto sum = reader.number<std::uint64_t>();
@@ -115,15 +115,16 @@ std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_vi
   TerminalPart part;
   part.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   part.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  if (part.inside.empty() ? width == 0 : part.inside.size() != (std::size_t{width} + 31) / 32 || !part.few.empty()) return std::nullopt;
-  if (!part.inside.empty() && width % 32 != 0 && part.inside.back() >> (width % 32) != 0) return std::nullopt;
+  if (part.inside.empty() ? text.empty() : part.inside.size() != text.size() || !part.few.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < part.inside.size(); ++i)
+    if ((part.inside[i] & ~text[i]) != 0) return std::nullopt;
 
   constexpr std::size_t kNodeBytes = 2 * sizeof(std::uint32_t);
   const auto count = reader.number<std::uint64_t>();
   part.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   part.bytes = reader.numbers<std::uint8_t>(count);
-  const auto is_outside = [&](std::uint32_t token) { return token >= width; };
-  if (std::ranges::any_of(part.few, is_outside) || std::ranges::any_of(part.tokens, is_outside)) return std::nullopt;
+  const auto is_none = [&](std::uint32_t token) { return token / 32 >= text.size() || !has_bit(text, token); };
+  if (std::ranges::any_of(part.few, is_none) || std::ranges::any_of(part.tokens, is_none)) return std::nullopt;
   if (!reader.is_good() || count == 0 || reader.rest().size() / kNodeBytes != count || reader.rest().size() % kNodeBytes != 0)
     return std::nullopt;
 

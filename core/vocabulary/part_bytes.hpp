@@ -27,7 +27,8 @@ std::uint64_t checksum_of(std::string_view bytes);
 // Of which terminal the bytes say that they are; nothing where they say nothing.  Whether it is so, the next one tells.
 std::optional<std::string_view> structure_of(std::string_view bytes);
 
-// Nothing where the bytes are no part of that terminal, for a vocabulary of this width.
-std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, std::uint32_t width);
+// Nothing where the bytes are no part of that terminal for a vocabulary whose tokens that are text are these, as bits.  No
+// part holds any other: what is known of a token is known of those alone (Vocabulary::code_points_begun).
+std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, const Words& text);
 
 }  // namespace tokamata

@@ -31,9 +31,9 @@ class PartFiles {
  public:
   using Duration = std::chrono::duration<double>;
 
-  // What took less work than `least_work` is not kept: it is made as fast as it is read.  No more than so many bytes are
+  // `text`: the tokens that are text, as bits.  What took less work than `least_work` is not kept: it is made as fast as it is read.  No more than so many bytes are
   // written: the folder is bounded by those who look after it, in between by this.
-  PartFiles(std::filesystem::path folder, std::uint32_t width, Duration least_work, std::uint64_t most_written);
+  PartFiles(std::filesystem::path folder, Words text, Duration least_work, std::uint64_t most_written);
 
   // Null where there is none.
   std::shared_ptr<const TerminalPart> find(const std::string& structure) const;
@@ -46,7 +46,7 @@ class PartFiles {
   std::filesystem::path place_of(const std::string& structure) const;
 
   std::filesystem::path folder_;
-  std::uint32_t width_;
+  Words text_;
   Duration least_work_;
   std::uint64_t most_written_;
   std::uint64_t own_name_;  // in what is not finished

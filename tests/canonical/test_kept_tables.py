@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 from pathlib import Path
 from typing import Any
@@ -100,3 +101,35 @@ def test_several_processes_write_at_once() -> None:
         writer.join()
         assert writer.exitcode == 0
     assert kept_tables.load("name") is not None
+
+
+def _forged(tables: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arrays of a file, each changed in a way that no damage by chance would leave readable."""
+    found = []
+    for name, array in tables.items():
+        number = np.iinfo(array.dtype).max if array.dtype.kind in "iu" else 1
+        changed = [np.full_like(array, number), array[:-1] if array.ndim else array, array.astype(np.float32)]
+        changed += [np.array(["text"]), np.zeros((2, 2), array.dtype), np.zeros(0, array.dtype)]
+        found += [{**tables, name: value} for value in changed]
+        found.append({other: value for other, value in tables.items() if other != name})
+    return found
+
+
+def test_forged_files_are_taken_for_none_or_for_tables(folder: Path) -> None:
+    """Whatever the arrays are, nothing is read that is not there.
+
+    Tables of which nothing is amiss but that they are those of another tokenizer are taken for what they are.
+    """
+    tokenizer, _ = random_tokenizer(3)
+    first_mask(tokenizer, width=2000)
+    (file,) = folder.iterdir()
+    with np.load(file) as archive:
+        tables = {name: archive[name] for name in archive.files}
+    content = file.read_bytes()
+    for forged in _forged(tables):
+        np.savez(file, **forged)
+        with contextlib.suppress(tk.NoncanonicalError):
+            first_mask(tokenizer, width=2000)
+    np.savez_compressed(file, **tables)  # which might be any size
+    first_mask(tokenizer, width=2000)
+    assert file.read_bytes() == content

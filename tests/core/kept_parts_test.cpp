@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "amounts.hpp"
+#include "json/json_rules.hpp"
+#include "matching/matcher.hpp"
 #include "test.hpp"
 #include "vocabulary/part_bytes.hpp"
 #include "vocabulary/part_files.hpp"
@@ -25,6 +27,7 @@ std::uint32_t below(std::mt19937& random, std::uint32_t bound) { return std::uni
 
 struct Case {
   std::uint32_t width;
+  tokamata::Words text;  // the tokens that have a text
   std::string structure;
   TerminalPart part;
 };
@@ -38,11 +41,13 @@ Case random_case(std::mt19937& random) {
   const TokenTrie trie(views);
   Case made;
   made.width = static_cast<std::uint32_t>(tokens.size()) + below(random, 40);
+  made.text.assign((made.width + 31) / 32, 0);
+  for (const std::uint32_t token : trie.order()) tokamata::set_bit(made.text, token);
   for (std::uint32_t length = below(random, 30); length > 0; --length) made.structure.push_back(static_cast<char>(below(random, 256)));
   const bool is_inner = below(random, 3) == 0;
   if (!is_inner) made.part.inside.assign((made.width + 31) / 32, 0);
   for (std::uint32_t token = 0; token < made.width; ++token) {
-    if (below(random, 2) == 0) continue;
+    if (!tokamata::has_bit(made.text, token) || below(random, 2) == 0) continue;
     if (is_inner)
       made.part.few.push_back(token);
     else
@@ -55,6 +60,11 @@ Case random_case(std::mt19937& random) {
   return made;
 }
 
+tokamata::Words longer(tokamata::Words text) {
+  text.push_back(0);
+  return text;
+}
+
 bool same(const TerminalPart& a, const TerminalPart& b) {
   const auto same_node = [](const TerminalPart::Node& x, const TerminalPart::Node& y) {
     return x.children_begin == y.children_begin && x.children_end == y.children_end && x.tokens_begin == y.tokens_begin &&
@@ -63,13 +73,14 @@ bool same(const TerminalPart& a, const TerminalPart& b) {
   return a.inside == b.inside && a.few == b.few && a.bytes == b.bytes && a.tokens == b.tokens && std::ranges::equal(a.nodes, b.nodes, same_node);
 }
 
-// The engine may walk it: a tree, all of it below the root, whose tokens are in the vocabulary.
-void check_walkable(const TerminalPart& part, std::uint32_t width) {
-  if (!part.is_inner()) CHECK_EQUAL(part.inside.size(), (std::size_t{width} + 31) / 32);
+// The engine may walk it: a tree, all of it below the root, whose tokens are texts of the vocabulary.
+void check_walkable(const TerminalPart& part, const tokamata::Words& text) {
+  const auto is_text = [&](std::uint32_t token) { return token < 32 * text.size() && tokamata::has_bit(text, token); };
+  if (!part.is_inner()) CHECK_EQUAL(part.inside.size(), text.size());
   CHECK(part.is_inner() || part.few.empty());
   CHECK_EQUAL(part.bytes.size(), part.nodes.size());
-  for (const std::uint32_t token : part.few) CHECK(token < width);
-  for (std::uint32_t token = width; token < 32 * part.inside.size(); ++token) CHECK(!tokamata::has_bit(part.inside, token));
+  for (const std::uint32_t token : part.few) CHECK(is_text(token));
+  tokamata::for_each_bit(part.inside, [&](std::uint32_t token) { CHECK(is_text(token)); });
   std::vector<unsigned> parents(part.nodes.size(), 0);
   for (std::uint32_t at = 0; at < part.nodes.size(); ++at) {
     const TerminalPart::Node& node = part.nodes[at];
@@ -81,7 +92,7 @@ void check_walkable(const TerminalPart& part, std::uint32_t width) {
     }
   }
   for (std::size_t at = 0; at < parents.size(); ++at) CHECK_EQUAL(parents[at], at == 0 ? 0u : 1u);
-  for (const std::uint32_t token : part.tokens) CHECK(token < width);
+  for (const std::uint32_t token : part.tokens) CHECK(is_text(token));
 }
 
 // A folder that goes when the test ends.
@@ -110,14 +121,48 @@ void write(const std::filesystem::path& place, const std::string& bytes) {
   std::ofstream(place, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
+// Bytes and some longer tokens, many columns of padding behind them, and an array of strings of at most 12 characters.
+class PaddedVocabulary {
+ public:
+  PaddedVocabulary() {
+    for (unsigned byte = 0; byte < 256; ++byte) texts_.emplace_back(1, static_cast<char>(byte));
+    for (const char* more : {"ab", "abcdefgh", "abcdefghijklmno", "a\"", "a\",\"b", "abcdefghij\"]", "\"]", "\",", "[\""}) texts_.emplace_back(more);
+  }
+  std::uint32_t width() const { return static_cast<std::uint32_t>(texts_.size()) + 4096; }
+  std::vector<std::string_view> views() const { return {texts_.begin(), texts_.end()}; }
+
+  // Along a walk through a string.
+  static std::vector<tokamata::Words> masks(const std::shared_ptr<const tokamata::Vocabulary>& vocabulary) {
+    namespace json = tokamata::json;
+    using Table = json::ValueTable;
+    const auto table = std::make_shared<Table>();
+    const auto texts = table->add(Table::AllOf{{table->add(Table::Types{json::kString}), table->add(Table::StringLength{0, 12})}});
+    const auto root = table->add(Table::AllOf{{table->add(Table::Types{json::kArray}), table->add(Table::Items{{}, texts})}});
+    const auto grammar = tokamata::Expression::grammar(std::make_shared<json::JsonRuleSet>(
+        table, root, json::Style{json::Whitespace::Compact, json::PropertyOrder::Any, json::Spelling::Plain}));
+    tokamata::Matcher matcher(std::make_shared<tokamata::Constraint>(*grammar, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(),
+                                                                     tokamata::Limits(), nullptr));
+    std::vector<tokamata::Words> found;
+    for (const char byte : std::string("[\"abcdefg\",\"")) {
+      found.push_back(matcher.mask()->bits.row());
+      CHECK(matcher.advance({static_cast<std::uint8_t>(byte)}));
+    }
+    found.push_back(matcher.mask()->bits.row());
+    return found;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
 TEST(what_was_written_is_read) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const Case one = random_case(random);
-    const auto read = part_of_bytes(bytes_of_part(one.structure, one.part), one.structure, one.width);
+    const auto read = part_of_bytes(bytes_of_part(one.structure, one.part), one.structure, one.text);
     CHECK(read.has_value());
     CHECK(same(*read, one.part));
-    check_walkable(*read, one.width);
+    check_walkable(*read, one.text);
   }
 }
 
@@ -127,14 +172,14 @@ TEST(what_is_damaged_is_refused) {
     const Case one = random_case(random);
     const std::string bytes = bytes_of_part(one.structure, one.part);
     for (std::size_t length = 0; length < bytes.size(); ++length)
-      CHECK(!part_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.width));
-    CHECK(!part_of_bytes(bytes + '\0', one.structure, one.width));
-    CHECK(!part_of_bytes(bytes, one.structure + "x", one.width));
-    if (!one.part.is_inner()) CHECK(!part_of_bytes(bytes, one.structure, one.width + 32));
+      CHECK(!part_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.text));
+    CHECK(!part_of_bytes(bytes + '\0', one.structure, one.text));
+    CHECK(!part_of_bytes(bytes, one.structure + "x", one.text));
+    if (!one.part.is_inner()) CHECK(!part_of_bytes(bytes, one.structure, longer(one.text)));
     for (int flip = 0; flip < 100; ++flip) {
       std::string damaged = bytes;
       damaged[below(random, static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<char>(1u << below(random, 8));
-      CHECK(!part_of_bytes(damaged, one.structure, one.width));
+      CHECK(!part_of_bytes(damaged, one.structure, one.text));
     }
   }
 }
@@ -162,10 +207,10 @@ TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
       }
       const std::uint64_t sum = tokamata::checksum_of(std::string_view(damaged).substr(kBehind));
       damaged.replace(kChecksum, sizeof sum, reinterpret_cast<const char*>(&sum), sizeof sum);
-      const auto read = part_of_bytes(damaged, one.structure, one.width);
-      if (read) check_walkable(*read, one.width);
+      const auto read = part_of_bytes(damaged, one.structure, one.text);
+      if (read) check_walkable(*read, one.text);
       if (const auto structure = tokamata::structure_of(damaged))
-        if (const auto other = part_of_bytes(damaged, *structure, one.width)) check_walkable(*other, one.width);
+        if (const auto other = part_of_bytes(damaged, *structure, one.text)) check_walkable(*other, one.text);
       ++(read ? taken : refused);
     }
   }
@@ -177,21 +222,21 @@ TEST(files_are_found_by_those_who_come_after) {
   std::mt19937 random(4);
   const Folder folder;
   const Case one = random_case(random);
-  PartFiles first(folder.path(), one.width, kNone, kMuch), second(folder.path(), one.width, kNone, kMuch);
+  PartFiles first(folder.path(), one.text, kNone, kMuch), second(folder.path(), one.text, kNone, kMuch);
   CHECK(!second.find(one.structure));
   first.keep(one.structure, one.part, kSome);
   CHECK_EQUAL(folder.files().size(), 1u);
   const auto found = second.find(one.structure);
   CHECK(found && same(*found, one.part));
   CHECK(!second.find(one.structure + "x"));
-  if (!one.part.is_inner()) CHECK(!PartFiles(folder.path(), one.width + 32, kNone, kMuch).find(one.structure));
+  if (!one.part.is_inner()) CHECK(!PartFiles(folder.path(), longer(one.text), kNone, kMuch).find(one.structure));
 }
 
 TEST(the_newest_are_read_first) {
   std::mt19937 random(9);
   const Folder folder;
   std::vector<Case> cases;
-  PartFiles files(folder.path(), 64, kNone, kMuch);
+  PartFiles files(folder.path(), tokamata::Words(2, ~std::uint32_t{0}), kNone, kMuch);
   CHECK(files.newest(kMuch).empty());
   std::uint64_t newest_two = 0;
   for (int i = 0; i < 5; ++i) {
@@ -220,7 +265,7 @@ TEST(damaged_files_are_written_over) {
   std::mt19937 random(5);
   const Folder folder;
   const Case one = random_case(random);
-  PartFiles files(folder.path(), one.width, kNone, kMuch);
+  PartFiles files(folder.path(), one.text, kNone, kMuch);
   for (const std::string& damage : {std::string(), std::string("nothing"), std::string(1000, '\xff')}) {
     files.keep(one.structure, one.part, kSome);
     CHECK_EQUAL(folder.files().size(), 1u);
@@ -236,7 +281,7 @@ TEST(no_more_is_written_than_is_allowed_or_worth_it) {
   const Folder folder;
   const Case one = random_case(random);
   const std::uint64_t size = bytes_of_part(one.structure, one.part).size();
-  PartFiles files(folder.path(), one.width, PartFiles::Duration(0.5), size);
+  PartFiles files(folder.path(), one.text, PartFiles::Duration(0.5), size);
   files.keep(one.structure, one.part, kNone);
   CHECK(folder.files().empty());
   files.keep(one.structure, one.part, kSome);
@@ -250,9 +295,38 @@ TEST(a_folder_that_cannot_be_had_keeps_nothing) {
   const Folder folder;
   write(folder.path(), "a file, where a folder should be");
   const Case one = random_case(random);
-  PartFiles files(folder.path(), one.width, kNone, kMuch);
+  PartFiles files(folder.path(), one.text, kNone, kMuch);
   files.keep(one.structure, one.part, kSome);
   CHECK(!files.find(one.structure));
+}
+
+// A vocabulary that is wider than it has tokens, and files that name tokens of its padding.
+TEST(tokens_of_the_padding_are_in_no_part) {
+  const PaddedVocabulary tokens;
+  const Folder folder;
+  const auto masks = [&](bool with_files) {
+    auto vocabulary = std::make_shared<tokamata::Vocabulary>(tokens.views(), std::vector<std::uint32_t>(), tokens.width());
+    if (with_files) vocabulary->use_part_files(std::make_unique<PartFiles>(folder.path(), vocabulary->text_words(), kNone, kMuch));
+    return tokens.masks(vocabulary);
+  };
+  const auto expected = masks(false);
+  CHECK(masks(true) == expected);
+  CHECK(!folder.files().empty());
+  const tokamata::Words all((tokens.width() + 31) / 32, ~std::uint32_t{0});
+  unsigned forged = 0;
+  for (const auto& place : folder.files()) {
+    std::ifstream file(place, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string structure(*tokamata::structure_of(bytes));
+    TerminalPart part = *part_of_bytes(bytes, structure, all);
+    if (!part.is_inner()) tokamata::set_bit(part.inside, tokens.width() - 1);
+    for (auto* list : {&part.few, &part.tokens})
+      for (std::uint32_t& token : *list) token = tokens.width() - 1 - token % 8;
+    write(place, bytes_of_part(structure, part));
+    ++forged;
+  }
+  CHECK(forged > 0);
+  CHECK(masks(true) == expected);
 }
 
 TEST(many_write_and_read_at_once) {
@@ -266,7 +340,7 @@ TEST(many_write_and_read_at_once) {
     threads.emplace_back([&, thread] {
       for (unsigned round = 0; round < 50; ++round) {
         const Case& one = cases[(round + thread) % cases.size()];
-        PartFiles files(folder.path(), one.width, kNone, kMuch);
+        PartFiles files(folder.path(), one.text, kNone, kMuch);
         if (round % 3 == 0) files.keep(one.structure, one.part, kSome);
         if (const auto part = files.find(one.structure)) ++(same(*part, one.part) ? found : wrong);
       }

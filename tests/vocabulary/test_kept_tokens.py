@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +93,33 @@ def test_damaged_files_are_made_anew(tmp_path: Path, folder: Path, parsed: list[
         assert everything(tk.Vocabulary.load(path)) == made
         assert len(parsed) == number + 2
         assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: (1 << 60).to_bytes(8, "little") + body[8:],
+        lambda body: body[:8] + b"\xfe\xff\xff\xff" + body[12:],
+        lambda body: body[:8] + b"\xff\xff\xff\x7f" + body[12:],
+        lambda body: body[: body.rindex(b"{")] + b"[]",
+        lambda body: body[: body.rindex(b"{")] + b'{"names": 1, "has_start_rule": false}',
+        lambda body: body[: body.rindex(b"{")] + b'{"names": [[-1, "x"]], "has_start_rule": false}',
+        lambda body: body[: body.rindex(b"{")] + b'{"names": [["x", "x"]], "has_start_rule": false}',
+        lambda body: body[: body.rindex(b"{")] + b"[" * 200_000,
+        lambda body: body + b"\xff",
+        lambda body: b"",
+    ],
+)
+def test_forged_files_are_made_anew(
+    tmp_path: Path, folder: Path, parsed: list[None], change: Callable[[bytes], bytes]
+) -> None:
+    """Files whose digest fits, though they are not what was written."""
+    path = written(tmp_path, "mid-text alone")
+    made = everything(tk.Vocabulary.load(path))
+    (file,) = folder.iterdir()
+    content = file.read_bytes()
+    body = change(content[32:])
+    file.write_bytes(hashlib.sha256(body).digest() + body)
+    assert everything(tk.Vocabulary.load(path)) == made
+    assert len(parsed) == 2
+    assert file.read_bytes() == content

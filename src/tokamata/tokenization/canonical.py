@@ -33,13 +33,11 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """
     with _lock:
         if vocabulary not in _made:
-            tables = _tables(vocabulary)
-            with contradictions_refused():
-                _made[vocabulary] = _core.Tokenization(vocabulary.core, tables)
+            _made[vocabulary] = _tokenization(vocabulary)
         return _made[vocabulary]
 
 
-def _tables(vocabulary: Vocabulary) -> Tables:
+def _tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
     source = vocabulary.pipeline
     if source is None:
         raise UnsupportedTokenizerError(
@@ -52,11 +50,23 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     texts = bytes(token is not None for token in vocabulary.tokens)
     engine = _ENGINES[source.family]()
     key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
-    tables = kept_tables.load(key)
+    kept = _of_kept(vocabulary, kept_tables.load(key))
+    if kept is not None:
+        return kept
+    tables = make_tables(_pipeline(source, content, list(vocabulary.tokens)), vocabulary)
+    with contradictions_refused():
+        made = _core.Tokenization(vocabulary.core, tables)
+    kept_tables.keep(key, tables)
+    return made
+
+
+def _of_kept(vocabulary: Vocabulary, tables: Tables | None) -> _core.Tokenization | None:
     if tables is None:
-        tables = make_tables(_pipeline(source, content, list(vocabulary.tokens)), vocabulary)
-        kept_tables.keep(key, tables)
-    return tables
+        return None
+    try:
+        return _core.Tokenization(vocabulary.core, tables)
+    except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
+        return None  # the file is not what was written: one that is damaged is one that is not there
 
 
 _ENGINES: dict[str, Callable[[], Engine]] = {

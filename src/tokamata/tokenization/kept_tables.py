@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,26 @@ def load(key: str) -> Tables | None:
         return None
     path = folder / f"{key}.npz"
     try:
+        with zipfile.ZipFile(path) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                return None  # nothing here is compressed, so that no more is read than the file holds
         with np.load(path, allow_pickle=False) as file:
             tables: Tables = {name: file[name] for name in file.files}
-            lengths, joined = tables.pop("text_lengths"), tables.pop("text_bytes").tobytes()
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        tables[_TEXTS] = _texts(tables.pop("text_lengths"), tables.pop("text_bytes"))
+    except (OSError, EOFError, ValueError, LookupError, TypeError, MemoryError, zipfile.BadZipFile):
         return None  # absent, or damaged: made anew
     kept_files.note_use(path)
-    ends = np.cumsum(lengths).tolist()
-    tables[_TEXTS] = [joined[end - size : end] for end, size in zip(ends, lengths.tolist(), strict=True)]
     return {name: value.item() if getattr(value, "ndim", 1) == 0 else value for name, value in tables.items()}
+
+
+def _texts(lengths: Any, joined: Any) -> list[bytes]:
+    if lengths.dtype != np.int64 or lengths.ndim != 1 or joined.dtype != np.uint8 or joined.ndim != 1:
+        raise TypeError("texts are of another type")
+    sizes, content = lengths.tolist(), joined.tobytes()
+    if min(sizes, default=0) < 0 or sum(sizes) != len(content):
+        raise ValueError("texts have other lengths")
+    ends = accumulate(sizes)
+    return [content[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
 def keep(key: str, tables: Tables) -> None:

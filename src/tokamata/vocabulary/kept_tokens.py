@@ -45,18 +45,34 @@ def load(place: Path, start_rule: Callable[[], TokenBytes]) -> TokenTable | None
         return None  # nothing is kept
     if hashlib.sha256(memoryview(data)[_DIGEST:]).digest() != data[:_DIGEST]:
         return None  # damaged
+    try:
+        table = _table_of(data, start_rule)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None  # not what was written, though its digest fits
+    kept_files.note_use(place)
+    return table
+
+
+def _table_of(data: bytes, start_rule: Callable[[], TokenBytes]) -> TokenTable:
     lengths = array("i")
     begin = _DIGEST + _COUNT
-    end = begin + int.from_bytes(data[_DIGEST:begin], "little") * lengths.itemsize
+    count = int.from_bytes(data[_DIGEST:begin], "little")
+    end = begin + count * lengths.itemsize
+    if end > len(data):
+        raise ValueError("more tokens than there is room for")
     lengths.frombytes(memoryview(data)[begin:end])
     starts = list(accumulate((max(length, 0) for length in lengths), initial=end))
+    if min(lengths, default=0) < _NONE or starts[-1] > len(data):
+        raise ValueError("the tokens have other lengths")
     tokens: TokenBytes = [
         data[start : start + length] if length != _NONE else None
         for length, start in zip(lengths, starts, strict=False)
     ]
     rest = json.loads(data[starts[-1] :])
-    kept_files.note_use(place)
-    return TokenTable(tokens, dict(rest["names"]), start_rule=start_rule if rest["has_start_rule"] else None)
+    names = {token: name for token, name in rest["names"] if 0 <= token < count and isinstance(name, str)}
+    if len(names) != len(rest["names"]):
+        raise ValueError("a name is not of a token")
+    return TokenTable(tokens, names, start_rule=start_rule if rest["has_start_rule"] else None)
 
 
 def keep(place: Path, table: TokenTable) -> None:
