@@ -251,6 +251,14 @@ TEST(interrupted_masks_of_canonical_patterns) {
   });
 }
 
+// `ab|` may come wherever a text may end, and whether it lives is searched.
+TEST(interrupted_masks_where_added_tokens_may_come) {
+  Subject subject = canonical("anything", expression_of(oracle::star(oracle::any())));
+  subject.texts = {{{'c'}}};
+  subject.with_budgets = false;
+  interrupt_everywhere(subject, test::drawn(500));
+}
+
 TEST(interrupted_masks_of_canonical_json) {
   interrupt_many(4, 100, [](std::uint64_t, Choices& choices) {
     Subject subject = canonical("canonical json", RandomValues(choices).grammar());
