@@ -158,7 +158,7 @@ TEST(json_operations_in_any_order) {
 // The vocabulary is shared, so that what one constraint left there half made would be another's wrong mask.
 TEST(json_masks_under_small_limits) {
   std::size_t ended = 0, stopped = 0;
-  for (std::uint64_t seed = 0; seed < test::drawn(40); ++seed) {
+  for (std::uint64_t seed = 0; seed < test::drawn(24); ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     const Recorded walk = recorded(seed, 30);
     for (const Limits& limits : small_limits(walk)) {

@@ -22,8 +22,20 @@ struct Recorded {
   }
 };
 
+// Many tokens end a string: of elements that must differ, and of names, each of them is asked for by itself.
+inline oracle::Tokens wide_tokens_of_json() {
+  oracle::Tokens tokens = RandomValues::tokens();
+  tokens.bytes.resize(tokens.width);
+  for (char first = 'a'; first <= 'z'; ++first)
+    for (char second = 'a'; second <= 'z'; ++second)
+      for (const char* end : {"", "\"", "\",", "\", \"", "\":"}) tokens.bytes.push_back(std::string{first, second} + end);
+  tokens.width = static_cast<std::uint32_t>(tokens.bytes.size());
+  return tokens;
+}
+
 inline Recorded recorded(std::uint64_t seed, unsigned steps) {
-  const oracle::Tokens tokens = RandomValues::tokens();
+  const oracle::Tokens tokens = wide_tokens_of_json();
+  const std::uint32_t signs_end = RandomValues::tokens().width;
   Choices choices(seed);
   Recorded found;
   found.grammar = RandomValues(choices).kept_values();
@@ -32,13 +44,15 @@ inline Recorded recorded(std::uint64_t seed, unsigned steps) {
   Matcher matcher(constraint);
   while (found.tokens.size() < steps) {
     const std::vector<bool> bits = bits_of(*matcher.mask(), tokens.width);
-    std::vector<std::uint32_t> open;
-    for (std::uint32_t id = 0; id < tokens.width; ++id)
-      if (bits[id] && !tokens.is_stop(id)) open.push_back(id);
+    std::vector<std::uint32_t> open, signs;
+    for (std::uint32_t id = 0; id < tokens.width; ++id) {
+      if (!bits[id] || tokens.is_stop(id)) continue;
+      open.push_back(id);
+      if (id >= 256 && id < signs_end) signs.push_back(id);
+    }
     if (open.empty()) break;
     found.masks.push_back(matcher.mask()->bits.row());
-    // Tokens of several bytes are the punctuation mostly, and the last ones.
-    found.tokens.push_back({choices.one_in(3) ? choices.of(open) : open[open.size() - 1 - choices.below(std::min<std::uint32_t>(20, static_cast<std::uint32_t>(open.size())))]});
+    found.tokens.push_back({choices.of(signs.empty() || choices.one_in(2) ? open : signs)});
     CHECK(matcher.advance(found.tokens.back()));
   }
   found.memory_bytes = constraint->memory_bytes();

@@ -1,5 +1,6 @@
 // Matchers of one constraint and of several, used at once: threads.hpp says how they are judged.
 
+#include "amounts.hpp"
 #include "small_limits.hpp"
 #include "threads.hpp"
 
@@ -69,7 +70,7 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
 // Rules, with as many limits as small_limits.hpp has; every walk is one that a single thread was told.
 TEST(matchers_of_rules_in_little_memory_are_told_the_same_or_stopped) {
   std::atomic<unsigned> ended{0}, stopped{0};
-  for (std::uint64_t seed = 0; seed < test::drawn(20); ++seed) {
+  for (std::uint64_t seed = 0; seed < test::drawn(12); ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     const engine::Recorded walk = engine::recorded(seed, 20);
     for (const Limits& limits : engine::small_limits(walk)) {
