@@ -206,19 +206,29 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Place place, 
     const Search::Found found = Search(*this, budget).run(place, state);
     if (found.tokens == kNoTokens) return std::nullopt;
     for (const Step& step : found.way) {
+      // What was found before is kept, unless this is shorter: it was told to somebody.
+      const bool is_found = (tokens.size() > 0 || !place.at_start) && found_.contains(PlaceView{at, false, canonical});
+      if (is_found && rest_of(at, canonical).size() <= step.tokens) break;
       if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(PlaceKey{at, false, canonical}, step);
       tokens.push_back(step.token);
       at = step.target;
       canonical = step.behind;
     }
   }
+  std::ranges::copy(rest_of(at, canonical), std::back_inserter(tokens));
+  return tokens;
+}
+
+std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState canonical) const {
+  std::vector<TokenId> tokens;
   while (!accepts(at, canonical)) {
     const PlaceView view{at, false, canonical};
     const auto found = found_.find(view);
-    const Step step = found != found_.end() ? found->second : closed_.find(view)->second;
+    const Step& step = found != found_.end() ? found->second : closed_.find(view)->second;
     tokens.push_back(step.token);
     at = step.target;
-    canonical = step.behind;
+    CanonicalState behind = step.behind;
+    canonical = std::move(behind);
   }
   return tokens;
 }

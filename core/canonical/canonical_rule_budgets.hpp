@@ -51,7 +51,7 @@ class CanonicalRuleBudgets {
     TokenId token;
     StateId target;
     CanonicalState behind;
-    TokenCount tokens;
+    TokenCount tokens;  // at most, since what follows may have been found to be shorter
   };
   struct Level;
   class Search;
@@ -63,6 +63,8 @@ class CanonicalRuleBudgets {
   // Tokens of the closing text: kNoTokens where none are canonical.
   TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
   TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
+  // The tokens that are known to go on from a pair of states.
+  std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
   Level level(StateId state, CanonicalState canonical, Budget& budget);
   std::optional<std::pair<StateId, CanonicalState>> target(Place place, const CanonicalState& state, TokenId token, Budget& budget);
 

@@ -119,7 +119,10 @@ RuleCompletions::Step RuleCompletions::first_step(Place place, Budget& budget) {
   std::vector<std::pair<StateId, Step>> steps;
   TokenCount tokens = found.tokens;
   StateId at = place.state;
+  // What was found before from a state is kept, unless this is shorter: it was told to somebody.
+  const auto is_kept = [&] { return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !place.at_start); };
   for (const auto& [token, target] : found.way) {
+    if (is_kept()) break;
     steps.emplace_back(at, Step{token, target, tokens--});
     at = target;
   }
@@ -137,8 +140,10 @@ RuleCompletions::Step RuleCompletions::first_step(Place place, Budget& budget) {
   return first;
 }
 
-TokenCount RuleCompletions::tokens_needed(Place place, Budget& budget) {
-  return automaton_.automaton().accepting(place.state) ? 0 : first_step(place, budget).tokens;
+TokenCount RuleCompletions::length(StateId state) const {
+  TokenCount tokens = 0;
+  for (; !automaton_.automaton().accepting(state); ++tokens) state = found_.at(state.value).target;
+  return tokens;
 }
 
 std::vector<TokenId> RuleCompletions::shortest(Place place, Budget& budget) {

@@ -48,9 +48,9 @@ class RuleCompletions {
            texts_.tokens(state, budget) != kNoTokens;
   }
 
-  TokenCount tokens_needed(Place place, Budget& budget);
-  // As many tokens that lead to an accepted text.
+  // Few tokens that lead to an accepted text.
   std::vector<TokenId> shortest(Place place, Budget& budget);
+  TokenCount tokens_needed(Place place, Budget& budget) { return shortest(place, budget).size(); }
   // Tokens after which at most `left` - 1 more suffice.
   std::vector<std::uint32_t> tokens_within(Place place, TokenCount left, Budget& budget);
 
@@ -70,12 +70,14 @@ class RuleCompletions {
   struct Step {
     TokenId token;
     StateId target;
-    TokenCount tokens;
+    TokenCount tokens;  // at most, since what follows may have been found to be shorter
   };
   class Search;
   // So many suffice, as far as that is known without a search.
   TokenCount known(StateId state, Budget& budget);
   Step first_step(Place place, Budget& budget);
+  // Of a state from which a way was found: the tokens on it.
+  TokenCount length(StateId state) const;
   std::vector<bool> ambiguous(StateId state, Budget& budget);
 
   TokenAutomaton& automaton_;
