@@ -72,7 +72,8 @@ class RuleCompletions::Search {
       const std::optional<StateId> target = sketch.state == place.state ? reached : automaton_.step(place, token, budget_);
       if (!target) return;
       const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
-      count = rest <= completions_.texts_.tokens(reached, budget_) ? kAlike : count + 1;
+      const bool is_kept = automaton_.automaton().node(*target).by_byte && rest > 1;
+      count = is_kept ? count + 1 : kAlike;
     });
   }
 

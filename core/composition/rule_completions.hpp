@@ -9,8 +9,8 @@
 // and those of the closing text of what is reached; what cannot be better than the best so far, by the length of its
 // shortest text and of the longest token, is left out.
 //   - Tokens are walked from the over-approximation of a state (Arena::sketches), where all that goes on in a string is
-//     one state.  Of the tokens that lead to one of its states, tokens are followed until one has a closing text as
-//     short as that state, kAlike at most: the others may begin a name or an element that is taken.
+//     one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
+//     name or an element that must differ from others: what some of them begin may be taken.
 //   - Where the search ends by itself, no fewer tokens suffice: always where two are found, of which one walk tells.  It ends early after
 //     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
 // What was found is remembered for all states on its way, so that whoever follows it is never told of more.

@@ -333,8 +333,8 @@ class Matcher:
         ``n - 1`` more tokens exists, and the stop tokens where the text is accepted.  ``advance`` takes no
         notice of budgets.  Distances in tokens are exact; how: ``core/composition/completions.hpp``.
 
-        For JSON and recursive types the mask may lack some of these tokens: it holds those after which a short
-        closing text fits.  A budget of ``len(shortest_completion())`` tokens always suffices.
+        For JSON and recursive types the mask may lack some of these tokens: it holds those after which a
+        short closing text fits.  A budget of ``len(shortest_completion())`` tokens always suffices.
 
         Args:
             row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a
