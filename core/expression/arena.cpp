@@ -12,17 +12,6 @@ constexpr std::uint64_t kLongest = ExpressionNode::kUnspelled;
 
 constexpr auto capped = ExpressionNode::capped;
 
-// Of lengths that may be unspelled: what is sure to be there stays so, however long.
-std::uint32_t spelled_sum(std::uint64_t a, std::uint64_t b) {
-  if (a >= kLongest || b >= kLongest) return ExpressionNode::kUnspelled;
-  return static_cast<std::uint32_t>(std::min(a + b, kLongest - 1));
-}
-std::uint32_t spelled_times(std::uint64_t rounds, std::uint64_t length) {
-  if (rounds == 0) return 0;
-  if (length >= kLongest) return ExpressionNode::kUnspelled;
-  return static_cast<std::uint32_t>(std::min(rounds * length, kLongest - 1));
-}
-
 // Products of nested bounds are kept while they are far from overflow.
 constexpr Count kLargestProduct = Count{1} << 60;
 
@@ -159,7 +148,7 @@ ExpressionId Arena::pair(ExpressionId head, ExpressionId tail) {
                  .commits = h.commits,
                  .by_byte = h.by_byte || (h.nullable && t.by_byte),
                  .suspect = h.suspect || t.suspect,
-                 .spelled = spelled_sum(h.spelled, t.spelled),
+                 .spelled = capped_sum(h.spelled, t.spelled),
                  .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
                  .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
                  .depth = std::max(h.depth + 1, t.depth),
@@ -205,7 +194,7 @@ ExpressionId Arena::repeat(ExpressionId body, Count minimum, Count maximum) {
                  .rules = b.rules,
                  .by_byte = b.by_byte,
                  .suspect = b.suspect,
-                 .spelled = spelled_times(rounds, b.spelled),
+                 .spelled = capped_times(rounds, b.spelled),
                  .shortest = capped(rounds * b.shortest),
                  .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
                  .depth = b.depth + 1,

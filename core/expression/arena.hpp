@@ -49,6 +49,7 @@
 
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
+#include "common/lengths.hpp"
 #include "common/limits.hpp"
 #include "expression/expression.hpp"
 #include "expression/number_automaton.hpp"
@@ -93,7 +94,7 @@ struct ExpressionNode {
   Count minimum = 0;
   Count maximum = 0;
 
-  static constexpr std::uint32_t kUnspelled = 0x7fffffff;  // sums of lengths end right below it
+  static constexpr std::uint32_t kUnspelled = kNoLength;
   static std::uint32_t capped(std::uint64_t length) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kUnspelled)); }
   bool spellable_by_bytes() const { return spelled < kUnspelled; }
 

@@ -145,11 +145,12 @@ std::optional<std::uint32_t> Arena::length_without_search(ExpressionId expressio
   const auto [head, tail] = split(expression);
   const ExpressionNode n = node(head);
   if (node(tail).constrained) return std::nullopt;
+  const auto sure = [](std::uint64_t length) { return std::min<std::uint64_t>(length, kLongestLength); };  // it is there
   if (const std::optional<Count> least = characters_but_for_some(head); least && *least < kUnbounded / 2)
-    return static_cast<std::uint32_t>(std::min<Count>(n.nullable ? 0 : std::max<Count>(*least, 1), ExpressionNode::kUnspelled / 2)) + node(tail).shortest;
+    return capped_sum(sure(n.nullable ? 0 : std::max<Count>(*least, 1)), sure(node(tail).shortest));
   const std::optional<Beside> beside = beside_bounds(n);
   if (!beside || beside->most < node(beside->other).shortest) return std::nullopt;
-  return node(beside->other).shortest + node(tail).shortest;
+  return capped_sum(sure(node(beside->other).shortest), sure(node(tail).shortest));
 }
 
 bool Arena::is_of_characters(ExpressionId expression) {

@@ -10,7 +10,9 @@
 // Example.  enum [1, 2, 3] and contains 3: kinds {1, 2}, of which there are 2, and {3}.
 // Bound.  A shortest array holds no more elements than its prefix has, and its minima ask for together: all others may
 // be left out.
-// Elements that are equal, where a formula asks for them, repeat what is seen, or what the search has taken.
+// Elements that are equal, where a formula asks for them, repeat what is seen, or what the search has taken, or the element
+// that is being written.  Its length counts too: without a length, each byte of [[{ would start a search for a text that
+// ends the array, among all values there are.
 // Cost.  2^n kinds for n sets at worst, and the product of the numbers of their values: bounded by Limits, and small for
 // the schemas in use, whose sets are one or two.
 
@@ -100,23 +102,30 @@ ArrayId ArrayFormulas::behind(ArrayId f, const Supply& supply, std::size_t kind)
 // ---- how many are left ------------------------------------------------------------------------
 
 ArrayFormulas::Supply ArrayFormulas::supply(ArrayId f, const WrittenTexts& seen, Count needed, const Work& work) {
-  Supply found{conditions(f), nullptr, {}, {}};
+  Supply found{conditions(f), nullptr, {}, {}, {}};
   found.kinds = sets_.kinds(found.conditions, takes_any_element(f), work);
   const std::uint64_t plenty = needed + seen.size() + 1;
   const std::vector<std::string> values = seen.strings();
   for (const ValueKind& kind : *found.kinds) {
     work.budget.step();
     const std::uint64_t all = sets_.count(kind.values, plenty, work);
-    std::uint64_t used = 0;
-    for (const std::string& value : values) used += sets_.has(kind.values, value, work) ? 1 : 0;
+    std::uint64_t used = 0, repeated = kEndless;
+    for (const std::string& value : values) {
+      work.budget.step();
+      if (const auto length = sets_.some_length(sets_.all({kind.values, sets_.constant(value)}), work)) {
+        ++used;
+        repeated = std::min<std::uint64_t>(repeated, *length);
+      }
+    }
+    found.repeated.push_back(repeated);
     found.all.push_back(all);
     found.left.push_back(all < plenty ? all - std::min(all, used) : used > 0 ? kPlentyUsed : kPlenty);
   }
   return found;
 }
 
-// Calls `visit(kind, values to choose from, what is left of the formula, what is left of the kinds)` for each way to go
-// on with one element; what is left of kinds is empty where it does not matter any more.
+// Calls `visit(kind, values to choose from, whether one is repeated, what is left of the formula, what is left of the kinds)`
+// for each way to go on with one element; what is left of kinds is empty where it does not matter any more.
 template <class Visit>
 void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vector<std::uint64_t>& left, Visit&& visit) {
   for (std::size_t kind = 0; kind < left.size(); ++kind) {
@@ -124,17 +133,17 @@ void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vecto
     if (rest == formulas_.kFalse) continue;
     const bool is_plenty = left[kind] >= kPlentyUsed;
     if (!tells_equal(rest)) {
-      visit(kind, is_plenty ? kPlenty : supply.all[kind], rest, std::vector<std::uint64_t>());
+      visit(kind, is_plenty ? kPlenty : supply.all[kind], false, rest, std::vector<std::uint64_t>());
       continue;
     }
     if (left[kind] > 0) {
       std::vector<std::uint64_t> less = left;
       less[kind] = is_plenty ? kPlentyUsed : left[kind] - 1;
-      visit(kind, left[kind], rest, std::move(less));
+      visit(kind, left[kind], false, rest, std::move(less));
     }
     const bool is_used = is_plenty ? left[kind] == kPlentyUsed : left[kind] < supply.all[kind];
     const ArrayId equal = is_used ? with_equal(rest) : formulas_.kFalse;
-    if (equal != formulas_.kFalse) visit(kind, is_plenty ? 1 : supply.all[kind] - left[kind], equal, std::vector<std::uint64_t>());
+    if (equal != formulas_.kFalse) visit(kind, is_plenty ? 1 : supply.all[kind] - left[kind], true, equal, std::vector<std::uint64_t>());
   }
 }
 
@@ -164,7 +173,9 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Written
 std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Supply& supply, const Work& work) {
   using Place = std::pair<std::uint32_t, std::vector<std::uint64_t>>;
   const Place start{f.value, supply.left};
-  if (const auto known = distinct_lengths_.find(start); known != distinct_lengths_.end()) return known->second;
+  Place question = start;
+  for (const auto& more : {supply.all, supply.repeated}) question.second.insert(question.second.end(), more.begin(), more.end());
+  if (const auto known = distinct_lengths_.find(question); known != distinct_lengths_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();
   using Open = std::pair<std::uint32_t, Place>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
@@ -181,11 +192,13 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
       found = so_far;
       break;
     }
-    visit_ways(here, supply, at.second, [&](std::size_t kind, std::uint64_t, ArrayId rest, std::vector<std::uint64_t> left) {
-      const auto element = sets_.some_length((*supply.kinds)[kind].values, work);
+    visit_ways(here, supply, at.second, [&](std::size_t kind, std::uint64_t, bool is_repeated, ArrayId rest, std::vector<std::uint64_t> left) {
+      const auto shortest = sets_.some_length((*supply.kinds)[kind].values, work);
       const auto further = left.empty() ? some_length(rest, work) : std::optional<std::uint32_t>(0);
-      if (!element || !further) return;
-      const std::uint32_t length = so_far + *element + 1 + *further;
+      if (!shortest || !further) return;
+      // One that the search itself took is as short as they come.
+      const bool is_seen = is_repeated && supply.repeated[kind] != kEndless && at.second[kind] == supply.left[kind];
+      const std::uint32_t length = capped_sum(so_far, is_seen ? supply.repeated[kind] : *shortest, 1, *further);
       Place place{rest.value, std::move(left)};
       const auto [known, is_new] = best.try_emplace(place, length);
       if (!is_new && known->second <= length) return;
@@ -193,8 +206,48 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
       open.emplace(length, std::move(place));
     });
   }
-  if (found || sets_.taints() == taints) distinct_lengths_.insert_or_assign(start, found);
+  if (found || sets_.taints() == taints) distinct_lengths_.insert_or_assign(std::move(question), found);
   return found;
+}
+
+// Calls `visit(those of the values, kind)` for each kind that some values are of, and last for those of no kind, without one:
+// they ask for nothing that is to come, and take nothing from it.
+template <class Visit>
+void ArrayFormulas::visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work) {
+  std::vector<SetId> outside{values};
+  for (std::size_t kind = 0; kind < supply.kinds->size(); ++kind) {
+    const SetId of_kind = (*supply.kinds)[kind].values, both = sets_.all({values, of_kind});
+    if (sets_.lives(both, work)) visit(both, std::optional(kind));
+    outside.push_back(sets_.negate(of_kind));
+  }
+  if (takes_any_element(rest)) return;
+  if (const SetId none = sets_.all(outside); sets_.lives(none, work)) visit(none, std::optional<std::size_t>());
+}
+
+ArrayFormulas::After ArrayFormulas::after(ArrayId rest, SetId values, const WrittenTexts& seen, const Work& work) {
+  if (accepts(rest)) return {0, kEndless};
+  const Count needed = most_needed(rest);
+  if (const auto length = among_plenty(rest, needed + seen.size() + 1, work)) return {*length, kEndless};
+  const Supply before = supply(rest, seen, needed + 1, work);
+  After worst{0, 0};  // of all kinds, since it is not known yet of which the element will be
+  const auto note = [&](std::uint64_t After::* where, const Supply& left) {
+    const auto length = distinct_length(rest, left, work);
+    worst.*where = std::max<std::uint64_t>(worst.*where, length ? *length : kEndless);
+  };
+  visit_kinds(values, rest, before, [&](SetId, std::optional<std::size_t> kind) {
+    Supply left = before;
+    if (kind && left.left[*kind] == 0) return;
+    const bool is_plenty = kind && left.left[*kind] >= kPlentyUsed;
+    if (kind && !is_plenty) --left.left[*kind], --left.all[*kind];  // as if there never had been such a value
+    note(&After::alone, left);
+    if (kind) {
+      left.all[*kind] = before.all[*kind];
+      if (is_plenty) left.left[*kind] = kPlentyUsed;
+      left.repeated[*kind] = 0;
+    }
+    note(&After::beside, left);
+  }, work);
+  return worst;
 }
 
 ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const WrittenTexts& seen, const Work& work) {
@@ -209,31 +262,18 @@ ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const Wri
   const SetId values = sets_.all(parts);
   if (!sets_.lives(values, work)) return {Formulas<SetTag>::kFalse, true};
   if (is_endable) return {values, true};
-  Supply left = supply(way.rest, seen, needed + 1, work);
+  const Supply before = supply(way.rest, seen, needed + 1, work);
   std::vector<SetId> leading;
   bool is_all = true;
-  for (std::size_t kind = 0; kind < left.kinds->size(); ++kind) {
-    const SetId of_kind = sets_.all({values, (*left.kinds)[kind].values});
-    if (!sets_.lives(of_kind, work)) continue;
-    const std::uint64_t before = left.left[kind];
-    left.left[kind] = before >= kPlentyUsed ? kPlentyUsed : before - std::min<std::uint64_t>(before, 1);
-    if (before > 0 && distinct_length(way.rest, left, work))
+  visit_kinds(values, way.rest, before, [&](SetId of_kind, std::optional<std::size_t> kind) {
+    Supply left = before;
+    const bool is_left = !kind || left.left[*kind] > 0;
+    if (kind && is_left) left.left[*kind] = left.left[*kind] >= kPlentyUsed ? kPlentyUsed : left.left[*kind] - 1;
+    if (is_left && distinct_length(way.rest, left, work))
       leading.push_back(of_kind);
     else
       is_all = false;
-    left.left[kind] = before;
-  }
-  // A value of no kind asks for nothing that is to come, and takes nothing from it.
-  if (!takes_any_element(way.rest)) {
-    std::vector<SetId> outside{values};
-    for (const ValueKind& kind : *left.kinds) outside.push_back(sets_.negate(kind.values));
-    if (const SetId none = sets_.all(outside); sets_.lives(none, work)) {
-      if (distinct_length(way.rest, left, work))
-        leading.push_back(none);
-      else
-        is_all = false;
-    }
-  }
+  }, work);
   return {is_all ? values : sets_.any(std::move(leading)), true};
 }
 
@@ -257,7 +297,7 @@ std::uint64_t ArrayFormulas::count(ArrayId f, std::uint64_t most, const Work& wo
       if (accepts(here)) found = std::min(most, found + so_many);
       if (found >= most) return most;
       visit_ways(here, all, place.second.empty() ? all.left : place.second,
-                 [&](std::size_t, std::uint64_t values, ArrayId rest, std::vector<std::uint64_t> left) {
+                 [&](std::size_t, std::uint64_t values, bool, ArrayId rest, std::vector<std::uint64_t> left) {
                    Supply then = all;
                    if (!left.empty()) then.left = left;
                    if (!(left.empty() ? some_length(rest, work) : distinct_length(rest, then, work))) return;

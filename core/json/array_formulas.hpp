@@ -43,6 +43,14 @@ class ArrayFormulas {
   ArrayId with_equal(ArrayId f);
   // As some_length, behind elements that differ; `seen` are their values in canonical form.
   std::optional<std::uint32_t> some_length(ArrayId f, const WrittenTexts& seen, const Work& work);
+  // Bytes of some way to end the array after one more element, which is none of `seen` and may become any of `values`.
+  struct After {
+    std::uint64_t alone;   // where the element is not repeated; kEndless where there is no such way
+    std::uint64_t beside;  // where it is, besides the bytes of its repetition
+    std::uint64_t length(std::uint64_t element) const { return std::min(alone, beside == kEndless ? kEndless : beside + element); }
+  };
+  static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
+  After after(ArrayId rest, SetId values, const WrittenTexts& seen, const Work& work);
   // Of the values of a way those that are not seen, and behind which the array can still be ended.  Where there are more
   // than were seen, and the array can be ended behind each, these are all of the way, and what was seen is to be told
   // when they are written: then they are not settled.
@@ -74,6 +82,7 @@ class ArrayFormulas {
     std::vector<SetId> conditions;
     std::shared_ptr<const std::vector<ValueKind>> kinds;
     std::vector<std::uint64_t> all, left;
+    std::vector<std::uint64_t> repeated;  // bytes of the shortest value of each kind that is seen; kEndless where none is
   };
   static constexpr std::uint64_t kPlenty = ~std::uint64_t{0};       // more than are ever needed, and none is taken
   static constexpr std::uint64_t kPlentyUsed = kPlenty - 1;  // some is
@@ -91,6 +100,8 @@ class ArrayFormulas {
   std::optional<std::uint32_t> among_plenty(ArrayId f, Count needed, const Work& work);
   template <class IsUsable, class Done>
   std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work);
+  template <class Visit>
+  void visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work);
   std::optional<std::uint32_t> distinct_length(ArrayId f, const Supply& supply, const Work& work);
   ArrayId after_element(const Atom& atom);
   void merge(std::vector<ArrayId>& conjuncts);
@@ -106,7 +117,7 @@ class ArrayFormulas {
     std::uint32_t length;
   };
   std::unordered_map<std::uint32_t, Enough> enough_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::optional<std::uint32_t>> distinct_lengths_;
+  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::optional<std::uint32_t>> distinct_lengths_;  // by formula, supply
 };
 
 }  // namespace tokamata::json

@@ -35,7 +35,7 @@ std::optional<std::uint32_t> ArrayFormulas::search(ArrayId f, IsUsable&& is_usab
       if (!is_usable(branch.value)) continue;
       const std::optional<std::uint32_t> element = sets_.some_length(branch.value, work);
       if (!element) continue;
-      const std::uint32_t length = so_far + *element + 1;
+      const std::uint32_t length = capped_sum(so_far, *element, 1);
       const auto [place, is_new] = best.try_emplace(branch.rest.value, Best{length, at});
       if (!is_new && place->second.length <= length) continue;
       place->second = {length, at};

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 
+#include "common/memoized.hpp"
 #include "json/canonical_value.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
@@ -94,15 +95,24 @@ ExpressionId JsonRules::element_in_sketch(const Branch<ArrayTag>& way, bool is_f
 
 // ---- elements that must differ ----------------------------------------------------------------
 
+// Of some way to end the array, bracket and all, after an element under way that has so many bytes once it is ended.
+std::uint64_t JsonRules::bytes_after(std::uint32_t array_number, SetId set, std::uint64_t element, const Work& work) {
+  const Array array = arrays_[array_number];
+  const ArrayFormulas::After& after = memoized(afters_, (std::uint64_t{array_number} << 32) | set.value,
+                                               [&] { return sets_.arrays().after(array.rest, set, written(array.seen), work); });
+  const std::uint64_t length = after.length(element);
+  return length == ArrayFormulas::kEndless ? kNoLength : std::min<std::uint64_t>(length + 1, kLongestLength);
+}
+
 // Where nothing may be added to the element, the array goes on; elsewhere the rule stands for both.
 ExpressionId JsonRules::recorded(std::uint32_t array_number, const Element& element, TextId record, Line line, const Work& work) {
   if (element.rest == Arena::kEmpty) return Arena::kEmpty;
   Rule wanted{Form::Recorded, array_number, static_cast<std::uint32_t>(element.part) * 2 + (element.is_settled ? 1 : 0),
               element.set.value, record.value, line};
   constexpr std::uint32_t kSpare = 10;  // bytes that tell an element from those that were seen
-  const auto left = sets_.arrays().some_length(arrays_[array_number].rest, work);
-  const std::uint64_t spare = element.is_settled ? 0 : kSpare;
-  const RuleId id = rule(wanted, capped_sum(work.arena.node(element.rest).spelled, left ? std::uint64_t{*left} + 1 + spare : ExpressionNode::kUnspelled));
+  const std::uint32_t length = capped_sum(work.arena.node(element.rest).spelled, element.is_settled ? 0 : kSpare);
+  const std::uint64_t whole = std::uint64_t{texts_.length(record)} + length;
+  const RuleId id = rule(wanted, capped_sum(length, bytes_after(array_number, element.set, whole, work)));
   made(id) = element.rest;
   return element.rest == Arena::kEpsilon ? after_recorded(id, work) : expression(id, work);
 }

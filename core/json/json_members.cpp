@@ -155,10 +155,10 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
 ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& work) {
   if (name.rest == Arena::kEmpty) return Arena::kEmpty;
   const Choice& next = choice(wanted.subject, work);
-  constexpr std::uint32_t kSpare = 4;  // bytes that tell a name from all that are taken
-  std::uint32_t length = next.length_of(wanted.high) + kSpare;
-  if (wanted.high == kDeclared)
-    for (const Choice::Name& declared : next.names) length = std::max(length, 6 * declared.length);
+  constexpr std::uint32_t kSpare = 4;            // bytes that tell a name from all that are taken
+  constexpr std::uint32_t kLongestSpelling = 6;  // of a byte
+  std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare);
+  if (wanted.high == kDeclared) length = std::max(length, capped_times(kLongestSpelling, next.length_of(wanted.high)));
   wanted.low = name.is_settled ? 1 : 0;
   const RuleId id = rule(wanted, length);
   made(id) = name.rest;
@@ -339,7 +339,7 @@ ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name
   const ExpressionNode n = arena.node(names);
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
   const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal("\"", work), texts), work);
-  const std::uint32_t length = choice(object, work).length_of(name_class) + 2;
+  const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
   return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect && line.mode == Mode::Sketch ? suspect_from(after, work) : after);
 }

@@ -114,6 +114,7 @@ class JsonRules : public Rules {
     ValueSets::Order names;
     TextSetId spelled;
   };
+  static constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
   // The names that may come next, as they are spelled, sorted; how much text follows each at least.
   struct Choice {
     struct Name {
@@ -124,19 +125,16 @@ class JsonRules : public Rules {
     };
     std::vector<Name> names;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
+    // After some name of a class, which is not known yet.
     std::uint32_t length_of(std::uint32_t name_class) const {
+      std::uint32_t most = 0;
+      if (name_class == kDeclared)
+        for (const Name& name : names) most = std::max(most, name.length);
       for (const auto& [number, length] : others)
-        if (number == name_class) return length;
-      return 0;
+        if (number == name_class) most = length;
+      return most;
     }
   };
-
-  static constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
-  // Of lengths that may be unspelled.
-  static std::uint32_t capped_sum(std::uint64_t a, std::uint64_t b) {
-    if (a >= ExpressionNode::kUnspelled || b >= ExpressionNode::kUnspelled) return ExpressionNode::kUnspelled;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(a + b, ExpressionNode::kUnspelled - 1));
-  }
 
   RuleId rule(const Rule& rule, std::uint32_t spelled);
   ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
@@ -199,6 +197,7 @@ class JsonRules : public Rules {
   ExpressionId element_in_sketch(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work);
   ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
   ExpressionId recorded(std::uint32_t array, const Element& element, TextId record, Line line, const Work& work);
+  std::uint64_t bytes_after(std::uint32_t array_number, SetId set, std::uint64_t element, const Work& work);
   ExpressionId after_recorded(RuleId rule, const Work& work);
   Element element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line, const Work& work);
   Element element_so_far(const Rule& recorded, const Work& work);
@@ -262,6 +261,7 @@ class JsonRules : public Rules {
   std::vector<Array> arrays_;
   std::vector<Object> objects_;
   std::unordered_map<std::uint32_t, Choice> choices_;  // by object
+  std::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;  // by array and the set of the element under way
   std::vector<Order> orders_;
   std::unordered_map<const NameOrder*, std::uint32_t> order_index_;
   std::vector<std::vector<NameId>> name_sets_;

@@ -22,6 +22,8 @@ namespace tokamata::json {
 
 namespace {
 
+constexpr std::uint32_t kOtherName = 12;  // bytes of a name that is not declared, its quotes, colon and comma
+
 bool is_written(const ObjectFormulas::Room& room, NameId name) {
   return room.written && std::ranges::binary_search(*room.written, name);
 }
@@ -31,7 +33,7 @@ bool is_written(const ObjectFormulas::Room& room, NameId name) {
 std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Work& work) {
   const std::optional<std::uint32_t> length = sets_.some_length(value, work);
   if (!length) return std::nullopt;
-  return *length + 3 + static_cast<std::uint32_t>(sets_.spelled_name(name).size());
+  return capped_sum(*length, 3, sets_.spelled_name(name).size());
 }
 
 // ---- conjunctions -----------------------------------------------------------------------------
@@ -77,7 +79,7 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
     if (!std::ranges::binary_search(missing, name) || is_written(room, name)) continue;
     const auto member = member_length(name, value_if_plain(f, name, work), work);
     if (!member) return std::nullopt;
-    length += *member;
+    length = capped_sum(length, *member);
     ++found;
   }
   return found == missing.size() ? std::optional(length) : std::nullopt;
@@ -95,7 +97,7 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
     work.budget.step();
     const auto member = member_length(name, value_if_plain(f, name, work), work);
     const bool is_missing = std::ranges::binary_search(missing, name);
-    if (member) result.declared.emplace_back(place, is_missing ? *rest : *rest + *member);
+    if (member) result.declared.emplace_back(place, is_missing ? *rest : capped_sum(*rest, *member));
     is_first_missing = in_order && is_missing && place < room.order->ordered;
   }
   if (is_first_missing) return result;
@@ -112,7 +114,7 @@ void ObjectFormulas::add_others(ObjectId f, const Room& room, const Room& after,
     for (const auto ways = branches(f, (*classes)[number], work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
       const auto value = rest ? sets_.some_length(way.value, work) : std::nullopt;
-      if (value) least = std::min(least.value_or(~0u), *value + *rest + 12);
+      if (value) least = std::min(least.value_or(~0u), capped_sum(*value, *rest, kOtherName));
     }
     if (least) result.others.emplace_back(number, *least);
   }
@@ -270,7 +272,7 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       work.budget.step();
       for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
-        if (const auto member = member_length(name, way.value, work)) reach(at.length + *member, way.rest, place + 1, at.others);
+        if (const auto member = member_length(name, way.value, work)) reach(capped_sum(at.length, *member), way.rest, place + 1, at.others);
       }
     }
     if (!help.all) continue;
@@ -287,7 +289,7 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
         if (const auto value = sets_.some_length(way.value, work))
-          reach(at.length + *value + 12, way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken);
+          reach(capped_sum(at.length, *value, kOtherName), way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken);
       }
     }
   }
@@ -314,7 +316,7 @@ ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_
     for (const auto ways = branches(f, name, work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
       const auto member = rest ? member_length(name, way.value, work) : std::nullopt;
-      if (member) least = std::min(least.value_or(~0u), *member + *rest);
+      if (member) least = std::min(least.value_or(~0u), capped_sum(*member, *rest));
     }
     if (least) result.declared.emplace_back(place, *least);
   }

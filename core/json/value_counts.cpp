@@ -67,6 +67,9 @@ std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& w
   std::uint64_t count = 0;
   for (const Type type : {kNull, kFalse, kTrue}) count += (found.simple & type) ? 1 : 0;
   const auto left = [&] { return most - std::min(most, count); };
+  constexpr Count kEnoughCharacters = 4;  // there are over a million, and 2^64 strings of four
+  if (found.text_lengths && !found.text_lengths->ranges().empty() && found.text_lengths->ranges().back().maximum >= kEnoughCharacters)
+    return most;
   if (found.strings != Arena::kEmpty && left() > 0)
     count += work.arena.count_texts(plain_texts(found.strings, work), left(), work.budget);
   if (found.numbers != Arena::kEmpty && left() > 0) count += count_numbers(found.numbers, left(), work);

@@ -335,11 +335,11 @@ std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work)
   const auto offer = [&](std::uint32_t length) { least = std::min(least.value_or(~0u), length); };
   if (found.simple & (kNull | kTrue)) offer(4);
   if (found.simple & kFalse) offer(5);
-  if (found.strings != Arena::kEmpty) offer(work.arena.node(work.arena.terminal(found.strings, work.budget)).spelled + 2);
+  if (found.strings != Arena::kEmpty) offer(capped_sum(work.arena.node(work.arena.terminal(found.strings, work.budget)).spelled, 2));
   if (found.numbers != Arena::kEmpty) offer(work.arena.node(work.arena.terminal(found.numbers, work.budget)).spelled);
   if (least && *least < 16) return least;
-  if (const auto inside = arrays_.some_length(found.arrays, work)) offer(*inside + 2);
-  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work)) offer(*inside + 2);
+  if (const auto inside = arrays_.some_length(found.arrays, work)) offer(capped_sum(*inside, 2));
+  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work)) offer(capped_sum(*inside, 2));
   return least;
 }
 

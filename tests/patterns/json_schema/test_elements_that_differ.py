@@ -181,3 +181,42 @@ def test_undeclared_names_of_other_elements_come_in_any_order() -> None:
     for letter in text:
         assert matcher.advance(ord(letter)), matcher.text
     assert matcher.is_accepting
+
+
+# ---- elements of which two must be equal ------------------------------------------------------
+
+TWICE: dict[str, Any] = {"uniqueItems": True}
+EQUAL: dict[str, dict[str, Any]] = {
+    "of two": {"not": TWICE, "maxItems": 2},
+    "of three": {"not": TWICE, "maxItems": 3},
+    "if": {"if": TWICE, "then": False, "maxItems": 2},
+    "else": {"if": TWICE, "then": {"maxItems": 0}, "else": {"maxItems": 2}},
+    "first and last": {
+        "prefixItems": [{"not": {"type": "null"}}, {"const": 5}, {"not": {"type": "null"}}],
+        "items": False,
+        "not": TWICE,
+    },
+    "or many that differ": {"anyOf": [{"not": TWICE, "maxItems": 2}, {**TWICE, "minItems": 3}]},
+    "in each other": {
+        "items": {"anyOf": [{"type": ["integer", "object", "string"]}, {"$ref": "#"}]},
+        "not": TWICE,
+        "minItems": 3,
+        "maxItems": 3,
+    },
+}
+ELEMENTS = ["[[", "[{", "[[[[[[[[", '{"a":[{"b":', '{"a":1,"b":[{}', '[{"a":1},{"b":', '"abcdefgh']
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("case", EQUAL)
+def test_equal_elements_are_not_searched_for(case: str, element: str) -> None:
+    """Each prefix of an element has a text that ends the array: the element, and the same again."""
+    schema = {"type": "array", **EQUAL[case]}
+    compiled = tk.json_schema(schema).compile(ALL_BYTES, limits=tk.Limits(states=3_000, seconds=20.0))
+    matcher = compiled.matcher()
+    for letter in ("[" + element).encode():
+        assert letter in allowed(matcher)
+        assert matcher.advance(letter)
+    assert allowed(matcher)
+    assert compiled.states < 1_000
+    assert compiled.memory_bytes < 4_000_000
