@@ -131,7 +131,8 @@ void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
   const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }); };
   if (count() < 2) return;
   join_heads(alternatives);
-  if (merging_ > 0 || count() < 2) return;
+  const auto hides_rule = [this](ExpressionId item) { return awaits_rule(item) && node(split(item).head).kind != Kind::Rule; };
+  if (merging_ > 0 || std::ranges::none_of(alternatives, hides_rule) || count() < 2) return;
   const std::vector<ExpressionId> before = alternatives;
   alternatives.clear();
   std::vector<ExpressionId> open(before.rbegin(), before.rend());
