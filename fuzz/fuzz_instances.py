@@ -35,6 +35,7 @@ import tokamata as tk
 VALUES = 8  # of each schema
 CHANGED = 5  # of each value
 HUNG_S = 5.0  # in drawing: that package looks for patterns that merge
+SLOW_S = 10.0  # of one schema, after which its other values are left out
 MEMORY_BYTES = 3 << 30  # of the process that draws
 SOME: list[Any] = [
     None, True, False, 0, 1, -1, 2, 0.5, 1e16, 10**20, "", "a", "b", "é", "\n", [], [0], {}, {"a": 1},
@@ -52,7 +53,7 @@ class Tally:
 
     Attributes:
         tried, refused, undrawn, limited: schemas; those that were not taken, of which no value was drawn, or
-            that came to a limit.
+            that came to a limit or took too long.
         valid, invalid: values on which the engine was right.
         unsaid: values on which there was no verdict, by the reason.
     """
@@ -81,6 +82,14 @@ def drawn(argument: tuple[Any, int]) -> list[Any]:
             return hypothesis_values.schemas(number, VALUES)
         return hypothesis_values.values_of(schema, number, VALUES)
     except Exception:  # of its own, of Hypothesis, jsonschema, and re; an empty list is counted as undrawn
+        return []
+
+
+def drawn_within(guarded: Guarded, schema: Any, number: int) -> list[Any]:
+    """The same in a process of its own; nothing if it takes too long."""
+    try:
+        return list(guarded((schema, number)))
+    except Died:
         return []
 
 
@@ -173,7 +182,11 @@ def trial(
         compiled = None
     judges, names, style = Judges(schema, formats=False), names_in(schema), constraint.style
     more = [changed(value, chooser, names) for value in values for _ in range(CHANGED)]
+    end = time.monotonic() + SLOW_S
     for value in [*values, *more]:
+        if time.monotonic() > end:
+            tally.limited += 1
+            return
         text = written(value, style, chooser)
         exact = json_texts.read(text)
         verdict = asked(judges.by_validators, exact, tally.unsaid)
@@ -207,13 +220,11 @@ def run(
             turn += 1
             chooser = random.Random(f"{seed} {turn}")
             number = chooser.randrange(1 << 32)
-            schemas = [source(chooser) for _ in range(VALUES)] if turn % 2 else guarded((None, number))
+            ours = turn % 2 == 1
+            schemas = [source(chooser) for _ in range(VALUES)] if ours else drawn_within(guarded, None, number)
             for schema in schemas:
                 tally.tried += 1
-                try:
-                    values = guarded((schema, number))
-                except Died:
-                    values = []
+                values = drawn_within(guarded, schema, number)
                 tally.undrawn += not values
                 values += [copy.deepcopy(one) for one in chooser.sample(SOME, 3)]
                 try:

@@ -41,7 +41,14 @@ _BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
 
 # In what the validators are known to differ, by the kinds of `Judges.by_validators`, and why.
 KNOWN_DIFFERENCES = {
+    "dependencies": "left to the implementation from 2019-09 on, where jsonschema-rs alone asserts it",
     "pattern": "to jsonschema-rs, `.` takes carriage returns and U+2028, which it does not in ECMA-262"
+}
+# What is left out of a schema to see whether the validators then agree; formats are not asserted there.
+_KINDS: dict[str, set[str]] = {
+    "format": set(),
+    "pattern": {"pattern", "patternProperties"},
+    "dependencies": {"dependencies"},
 }
 # Formats of which jsonschema-rs does not judge: it refuses ab--cd.example, which the test suite calls valid.
 _RUST_LEAVES_OUT = {"hostname", "idn-hostname"}
@@ -56,7 +63,7 @@ class JudgesDiffer(NoVerdict):
     """The validators contradict each other.
 
     Attributes:
-        kind: ``format`` or ``pattern``, if they agree without these; else the keywords of the schema.
+        kind: ``format``, ``pattern`` or ``dependencies``, if they agree without; else the schema's keywords.
     """
 
     def __init__(self, kind: str) -> None:
@@ -140,16 +147,12 @@ def _rust_knows(kind: Any, name: str) -> bool:
     return not kind({"format": name}, validate_formats=True).is_valid(_OF_NO_FORMAT)
 
 
-def _without_patterns(schema: Any) -> Any:
+def _without(schema: Any, keywords: set[str]) -> Any:
     if isinstance(schema, list):
-        return [_without_patterns(part) for part in schema]
+        return [_without(part, keywords) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        name: _without_patterns(part)
-        for name, part in schema.items()
-        if name not in ("pattern", "patternProperties")
-    }
+    return {name: _without(part, keywords) for name, part in schema.items() if name not in keywords}
 
 
 def asked(judge: Callable[[Any], bool], value: Any, unsaid: Counter[str]) -> bool | None:
@@ -288,7 +291,8 @@ class Judges:
 
     def _difference(self, value: Any) -> str:
         """Without what the validators agree."""
-        for kind, schema in (("format", self._schema), ("pattern", _without_patterns(self._schema))):
+        for kind, keywords in _KINDS.items():
+            schema = _without(self._schema, keywords)
             try:
                 if len({judge(schema, False)(value) for judge in (_Python, _Rust)}) == 1:
                     return kind
