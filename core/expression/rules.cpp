@@ -223,8 +223,17 @@ ExpressionId Arena::settled(ExpressionId expression) {
       return node(expression).first == Rules::kSuspect ? suspect_end() : kEpsilon;
     std::vector<ExpressionId> settled_alternatives;
     const auto all = alternatives(expression);
-    for (const ExpressionId alternative : std::vector<ExpressionId>(all.begin(), all.end()))
-      settled_alternatives.push_back(alternative_settled(alternative));
+    std::vector<ExpressionId> open(all.begin(), all.end());
+    while (!open.empty()) {
+      const ExpressionId alternative = rotated(open.back());
+      open.pop_back();
+      const auto [first, tail] = split(alternative);
+      const ExpressionNode head = node(first);
+      if (head.commits && head.kind == Kind::Union && tail != kEpsilon)  // each choice is one for what follows them all
+        for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(items_[head.first + i], tail));
+      else
+        settled_alternatives.push_back(alternative_settled(alternative));
+    }
     expression = unite(settled_alternatives);
   }
   return expression;
