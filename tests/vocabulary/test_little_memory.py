@@ -1,4 +1,4 @@
-"""Masks of rules under limits on memory that are hardly enough: what a mask is made of may not go meanwhile."""
+"""Masks of rules under small limits on memory: nothing that a mask is made of may go meanwhile."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def test_masks_are_exact_or_the_limit_is_told(
             assert token is None or matcher.advance(token)
             assert compiled.memory_bytes <= memory_bytes
     except tk.LimitExceeded as error:
-        assert error.limit == "memory_bytes"
-        assert memory_bytes < 3_000_000
+        if error.limit != "memory_bytes" or memory_bytes >= 3_000_000:
+            raise
