@@ -221,8 +221,8 @@ def run(
             chooser = random.Random(f"{seed} {turn}")
             number = chooser.randrange(1 << 32)
             ours = turn % 2 == 1
-            drawn = [source(chooser) for _ in range(VALUES)] if ours else drawn_within(guarded, None, number)
-            for schema in drawn:
+            batch = [source(chooser) for _ in range(VALUES)] if ours else drawn_within(guarded, None, number)
+            for schema in batch:
                 tally.tried += 1
                 values = drawn_within(guarded, schema, number)
                 tally.undrawn += not values
