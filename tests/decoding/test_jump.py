@@ -166,7 +166,7 @@ RESTS = [
 
 
 def real_tokenizers() -> list[Any]:
-    from vocabulary.real_tokenizers import REAL
+    from real_tokenizers import REAL
 
     return REAL
 
