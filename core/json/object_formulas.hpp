@@ -112,7 +112,7 @@ class ObjectFormulas {
   std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);
   std::optional<std::uint32_t> search_length(ObjectId f, const Room& room, const Work& work);
   Next next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work);
-  void add_others(ObjectId f, const Room& room, const Room& after, Next& result, const Work& work);
+  void add_others(ObjectId f, const Room& room, Room after, Next& result, const Work& work);
   struct Help {
     bool all = false;               // any name may help
     std::vector<NameId> names;      // sorted; otherwise these alone
@@ -126,6 +126,7 @@ class ObjectFormulas {
                                        const Work& work);
 
   bool has_name_left(const NameClass& other, const Room& room, const Work& work);
+  bool has_names_left(const NameClass& other, const Room& room, std::uint64_t than, const Work& work);
   struct NamesCounted {
     std::uint64_t found = 0, most = 0;
   };

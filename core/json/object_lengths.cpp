@@ -15,6 +15,7 @@
 #include <map>
 #include <queue>
 
+#include "json/leaves.hpp"
 #include "json/object_formulas.hpp"
 #include "json/value_sets.hpp"
 
@@ -105,11 +106,20 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
   return result;
 }
 
-// `after`: the room behind another name.
-void ObjectFormulas::add_others(ObjectId f, const Room& room, const Room& after, Next& result, const Work& work) {
+// `after`: the room behind another name, but for that name.  It is taken too, which matters where few names are left: of
+// "b" and "c" one is left behind the other.  All names of a class are alike, so that any of them stands for the one to come.
+void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& result, const Work& work) {
   const NameClasses classes = name_classes(f, work);
   for (std::uint32_t number = 0; number < classes->size(); ++number) {
     if (!has_name_left((*classes)[number], room, work)) continue;
+    std::vector<std::string> written;
+    after.other_names = room.other_names;
+    if (!is_plain(f) && !has_names_left((*classes)[number], room, missing(f, true), work)) {
+      written = room.other_names.strings();
+      const std::string taken = spelled_string(name_left((*classes)[number], room, {}, work).value());
+      written.insert(std::ranges::lower_bound(written, taken), taken);
+      after.other_names = {nullptr, {}, &written};
+    }
     std::optional<std::uint32_t> least;
     for (const auto ways = branches(f, (*classes)[number], work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
@@ -158,11 +168,15 @@ std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, con
 }
 
 bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, const Work& work) {
+  return has_names_left(other, room, 0, work) || name_left(other, room, {}, work);
+}
+
+// Whether there are surely more names than so many that are not taken.
+bool ObjectFormulas::has_names_left(const NameClass& other, const Room& room, std::uint64_t than, const Work& work) {
   if (other.is_any) return true;
-  const std::uint64_t taken = room.other_names.size() + room.order->names.size();
-  const ExpressionId plain = sets_.plain_texts(other.names, work);
+  const std::uint64_t taken = room.other_names.size() + room.order->names.size() + than;
   const std::uint64_t most = std::bit_ceil(taken + 1);  // so that it is not counted for every name
-  return most_names(plain, most, work) > taken || name_left(other, room, {}, work);
+  return most_names(sets_.plain_texts(other.names, work), most, work) > taken;
 }
 
 // The number of texts, counted no further than `most`, and kept.
