@@ -190,7 +190,7 @@ TokenCount CanonicalAutomaton::most_after(Place place, TokenCount by_witnesses, 
 MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
   const Made& whole = made_mask(place, state, budget);
   const MaskPtr all = whole.mask;
-  if (left > 0 && most_after(place, whole.most, budget) <= left - 1) return all;
+  const TokenCount most = whole.most;
   if (budgets_.of_rules().serves(place, budget)) {
     std::vector<std::uint32_t> tokens = budgets_.of_rules().tokens_within(place, state, left, all->bits.row(), budget);
     if (tokens.empty() && left > 0 && !accepting(place, state)) {
@@ -199,6 +199,7 @@ MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state
     }
     return pattern_.mask_of(place, tokens, accepting(place, state));
   }
+  if (left > 0 && most_after(place, most, budget) <= left - 1) return all;
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   Words words(all->bits.size(), 0);

@@ -418,7 +418,6 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   loops_bytes_ = parts_bytes_ = 0;
   mask_states_.clear();
   masks_bytes_ = 0;
-  oldest_serial_ = next_serial_;
   automaton_.keep_only(states);
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
   StateId holder{};
@@ -426,7 +425,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
     if (mask_states_.empty() || data(holder).mask != mask) remember(holder = *state, mask);
     data(*state).mask_state = holder;
   }
-  if (!masks.empty()) oldest_serial_ = masks.front().first->serial;
+  oldest_serial_ = masks.empty() ? next_serial_ : masks.front().first->serial;
 }
 
 }  // namespace tokamata

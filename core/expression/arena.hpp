@@ -197,6 +197,11 @@ class Arena {
   std::optional<ExpressionId> strings_within(const ExpressionNode& node) const;
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
+  // From now on what may still be written of something that must differ from what was written holds nothing of that, also
+  // where so much may follow that the end alone needs to be compared.  A tokenization asks for it: of all that may follow
+  // the text of a token, it may admit nothing but what was written already.
+  void narrow_always() { narrows_always_ = true; }
+  bool narrows_always() const { return narrows_always_; }
   Rules& rules(const ExpressionNode& node) { return *rules_[node.first]; }
   // Whether an alternative begins with a rule that is joined (Rules::joins), or may do so; and whether any does here.
   bool awaits_rule(ExpressionId alternative) const;
@@ -457,7 +462,7 @@ class Arena {
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   std::vector<std::unique_ptr<Rules>> rules_;
-  bool joins_rules_ = false;
+  bool joins_rules_ = false, narrows_always_ = false;
   unsigned merging_ = 0;  // unions of tails within unions of tails
   std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
   std::unordered_map<std::uint64_t, ExpressionId> sketched_;

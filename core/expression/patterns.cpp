@@ -83,7 +83,7 @@ std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expre
 
 // Many literals are one automaton: as alternatives, each would be derived at every byte.
 ExpressionId Arena::add_union(const Expression::Union& choice, Added& added, Budget& budget) {
-  constexpr std::size_t kMany = 16;
+  constexpr std::size_t kMany = 1000;  // fewer are better off by themselves: under a repetition their counts are merged
   std::vector<std::string_view> literals;
   std::vector<ExpressionPtr> others;
   for (const ExpressionPtr& item : choice.items) {

@@ -253,7 +253,8 @@ ArrayFormulas::After ArrayFormulas::after(ArrayId rest, SetId values, const Writ
 ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const WrittenTexts& seen, const Work& work) {
   const Count needed = most_needed(way.rest);
   const bool is_endable = accepts(way.rest) || among_plenty(way.rest, needed + seen.size() + 1, work);
-  if (is_endable && sets_.count(way.value, seen.size() + 1, work) > seen.size()) return {way.value, seen.size() == 0};
+  const bool is_compared = seen.size() == 0 || !work.arena.narrows_always();
+  if (is_endable && is_compared && sets_.count(way.value, seen.size() + 1, work) > seen.size()) return {way.value, seen.size() == 0};
   std::vector<SetId> parts{way.value};
   for (const std::string& value : seen.strings()) {
     work.budget.step();

@@ -181,7 +181,9 @@ JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t object
 // The same, settled where that is due.
 JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, const Work& work) {
   const TextSetId declared = orders_[object.order].spelled;
-  const auto is_ample = [&](std::uint64_t taken) { return has_more(name.rest, Part::String, taken, work); };
+  const auto is_ample = [&](std::uint64_t taken) {
+    return !work.arena.narrows_always() && has_more(name.rest, Part::String, taken, work);
+  };
   if (name.is_settled || is_ample(std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(declared))) return name;
   const std::vector<std::string> taken = taken_below(object, record);
   if (is_ample(taken.size())) return name;
@@ -296,7 +298,7 @@ class QuotedTree final : public TextTree {
 Sketch JsonRules::name_sketch(const Rule& other, const Work& work) {
   const Name name = name_so_far(other, work);
   const bool is_any = is_any_name(other, work), is_plain = style_.spelling == Spelling::Plain;
-  Sketch sketch{other_in_sketch(other.subject, other.high, name.rest, Gap::None, !is_any || !is_plain, other.line.of(Mode::Sketch), work), {}, {}};
+  Sketch sketch{other_in_sketch(other.subject, other.high, name.rest, Gap::None, !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Sketch), work), {}, {}};
   if (other.high == kDeclared) return sketch;
   const Object& object = objects_[other.subject];
   const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);

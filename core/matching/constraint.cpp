@@ -11,6 +11,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
                        std::shared_ptr<const CancelToken> cancel, std::shared_ptr<const Tokenization> tokenization)
     : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
       automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), control_tokens, limits, cancel_) {
+  if (tokenization) automaton_.automaton().arena().narrow_always();
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
     budget.check();
