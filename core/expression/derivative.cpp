@@ -87,6 +87,10 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
         if (guard != kEverything) return derive_guarded(n.tail(), tail, guard, run, out);
         if (!run.is_first(n.tail(), tail)) return;
         expression = n.tail();
+        if (node(expression).commits) {  // behind a head that is skipped: the choice is made for all that follows
+          expression = settled(concatenate(expression, tail));
+          tail = kEpsilon;
+        }
         continue;
       }
     }

@@ -194,6 +194,10 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
     const auto [first, tail] = split(at);
     const ExpressionNode head = node(first);
     const auto add = [&](ExpressionId way) { std::ranges::copy(fronts(way), std::back_inserter(open)); };
+    if (node(at).commits) {  // it stood behind something that is skipped
+      add(settled(at));
+      continue;
+    }
     if (head.kind == Kind::Rule) {
       if (const auto body = rules_[head.first]->unfolded(head.rule(), *this, budget)) {
         add(concatenate(*body, tail));

@@ -1,0 +1,60 @@
+"""Elements that must differ, in a tokenizer's own tokens: the one canonical rest of a token may be taken.
+
+Llama 3.1 writes 12 as one token.  After the token 1 only the number 1 is canonical; where 1 was written, that
+token is a dead end, though 12 is not.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from canonical_tokenizers import SOURCES, Judged
+from support import allowed
+
+import tokamata as tk
+
+SCHEMAS: dict[str, Any] = {
+    "integers": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+    "words": {"type": "array", "items": {"type": "string", "pattern": "^[ab]{1,3}$"}, "uniqueItems": True},
+    "names": {"propertyNames": {"pattern": "^[ab]{1,3}$"}, "additionalProperties": {"type": "boolean"}},
+}
+
+
+@pytest.fixture(scope="module")
+def llama() -> Judged:
+    return next(source for source in SOURCES if source.name == "llama-3.1").judged()
+
+
+def test_a_number_that_was_written(llama: Judged) -> None:
+    constraint = tk.json_schema(SCHEMAS["integers"], whitespace="compact")
+    matcher = constraint.compile(llama.vocabulary, tokenization="canonical").matcher()
+    for token in llama.encode("[1,"):
+        assert matcher.advance(token)
+    one, twelve = llama.encode("1"), llama.encode("12")
+    assert len(one) == len(twelve) == 1
+    assert twelve[0] in allowed(matcher)
+    assert one[0] not in allowed(matcher)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_walks_have_no_dead_ends(name: str, llama: Judged) -> None:
+    chooser = random.Random(name)
+    compiled = tk.json_schema(SCHEMAS[name], whitespace="compact").compile(
+        llama.vocabulary, tokenization="canonical"
+    )
+    for _ in range(4):
+        matcher = compiled.matcher()
+        while len(matcher.tokens) < 24:
+            tokens = sorted(allowed(matcher) - set(llama.vocabulary.stop))
+            assert tokens or matcher.is_accepting, matcher.text
+            if not tokens:
+                break
+            assert matcher.advance(chooser.choice(tokens))
+        closing = matcher.shortest_completion()
+        assert all(map(matcher.advance, closing))
+        assert llama.is_canonical(matcher.tokens)
+        value = json.loads(matcher.text)
+        assert name == "names" or len(set(value)) == len(value)
