@@ -139,14 +139,6 @@ class CanonicalRuleBudgets::Search {
     std::size_t before;
     TokenId token;
   };
-  struct Open {
-    TokenCount estimate, written;
-    std::size_t node;
-    bool operator<(const Open& other) const {  // the best on top; of equals the one that has written most, then the first
-      if (estimate != other.estimate) return estimate > other.estimate;
-      return written != other.written ? written < other.written : node > other.node;
-    }
-  };
 
   bool may_be_better(const Node& node) const {
     const bool accepts = !node.place.at_start && budgets_.accepts(node.place.state, node.canonical);
@@ -190,7 +182,7 @@ class CanonicalRuleBudgets::Search {
   CanonicalRuleBudgets& budgets_;
   Budget& budget_;
   std::vector<Node> nodes_;
-  std::priority_queue<Open> open_;
+  std::priority_queue<OpenText> open_;
   PlaceMap<TokenCount> written_;
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;

@@ -28,7 +28,7 @@ class RuleCompletions::Search {
     const std::size_t most_states = automaton_.automaton().state_count() + kMostStates;
     open_.push({best_, 0, 0});
     while (!open_.empty() && kinds_ < kMostKinds && automaton_.automaton().state_count() < most_states) {
-      const Open next = open_.top();
+      const OpenText next = open_.top();
       open_.pop();
       if (may_be_better(nodes_[next.node])) expand(next.node);
     }
@@ -44,14 +44,6 @@ class RuleCompletions::Search {
     TokenCount written;
     std::size_t before;
     TokenId token;
-  };
-  struct Open {
-    TokenCount estimate, written;
-    std::size_t node;
-    bool operator<(const Open& other) const {  // the best on top; of equals the one that has written most, then the first
-      if (estimate != other.estimate) return estimate > other.estimate;
-      return written != other.written ? written < other.written : node > other.node;
-    }
   };
 
   // No token finishes a text that does not accept in less than one.
@@ -98,7 +90,7 @@ class RuleCompletions::Search {
   RuleCompletions& completions_;
   Budget& budget_;
   std::vector<Node> nodes_;
-  std::priority_queue<Open> open_;
+  std::priority_queue<OpenText> open_;
   std::unordered_map<std::uint32_t, TokenCount> written_;  // by state
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;

@@ -36,6 +36,18 @@
 
 namespace tokamata {
 
+// A text under way in a search by tokens: how many it may have in all, and how many it has.
+struct OpenText {
+  TokenCount estimate, written;
+  std::size_t node;  // where the search keeps it
+
+  // The best on top; of equals the one that has written most, then the first.
+  bool operator<(const OpenText& other) const {
+    if (estimate != other.estimate) return estimate > other.estimate;
+    return written != other.written ? written < other.written : node > other.node;
+  }
+};
+
 class RuleCompletions {
  public:
   using Place = TokenAutomaton::Place;

@@ -92,9 +92,9 @@ std::size_t Arena::memory_bytes() const {
   for (const KnownNumbers& known : numbers_) numbers += known.automaton->memory_bytes() + kMapEntry;
   return of_rules + numbers + strings + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
-         (clipped_.size() + advanced_.size() + union_derivatives_.size() + positions_.size() + committed_.size() + sketched_.size() + terminal_derivatives_.size() +
-          texts_.size() + of_characters_.size() + escape_steps_.size()) * kMapEntry +
-         first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
+         (memos_.clipped.size() + memos_.advanced.size() + memos_.union_derivatives.size() + positions_.size() + memos_.committed.size() + memos_.sketched.size() + memos_.terminal_derivatives.size() +
+          memos_.texts.size() + memos_.of_characters.size() + memos_.escape_steps.size()) * kMapEntry +
+         memos_.first_bytes.size() * (sizeof(ByteSet) + kMapEntry);
 }
 
 // ---- compounds --------------------------------------------------------------------------------

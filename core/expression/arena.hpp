@@ -174,7 +174,7 @@ class Arena {
   }
   // Says which expression a character of a JSON string is: characters.cpp.
   void note_character(ExpressionId character, Budget& budget);
-  ExpressionId character() const { return character_; }
+  ExpressionId character() const { return memos_.character; }
   // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
   // Those that begin more than `most` are not of the bounded one, if there is neither an escape nor a quote in them.
   struct Unbounded {
@@ -318,7 +318,6 @@ class Arena {
   Leaves leaves_to_keep(const std::vector<ExpressionId>& moved) const;
   std::vector<RuleId> rules_to_keep(const std::vector<ExpressionId>& moved);
   void move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules);
-  void forget_memos();
 
   // Leaves.
   void note_bytes(const ByteSet& set);
@@ -455,24 +454,28 @@ class Arena {
   std::unordered_map<std::string, std::uint32_t> numbers_index_;  // by key
   std::vector<std::string> control_tokens_;
   Aliases aliases_;
-  std::unordered_map<std::uint32_t, ExpressionId> clipped_;
-  std::unordered_map<std::uint32_t, ByteSet> first_bytes_;
-  std::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;  // of large ones, by union and symbol
-  std::unordered_map<std::uint64_t, ExpressionId> advanced_;  // by expression and symbol
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
   std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   std::vector<std::unique_ptr<Rules>> rules_;
   bool joins_rules_ = false, narrows_always_ = false;
   unsigned merging_ = 0;  // unions of tails within unions of tails
-  std::unordered_map<std::uint64_t, ExpressionId> committed_;    // by expression and choice
-  std::unordered_map<std::uint64_t, ExpressionId> sketched_;
-  std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
-  std::unordered_map<std::uint32_t, TextStep> texts_;  // of bodies that were searched
-  ExpressionId character_ = kEmpty;  // of a JSON string, where one is noted
-  ExpressionId behind_backslash_ = kEmpty;
-  ByteSet stand_for_themselves_;
-  std::unordered_map<std::uint64_t, ExpressionId> escape_steps_;  // by what is left of an escape and byte
-  std::unordered_map<std::uint32_t, bool> of_characters_;
+  // What is remembered by the ids of expressions and can be found again.  Compaction forgets all of it at once.
+  struct Memos {
+    std::unordered_map<std::uint32_t, ExpressionId> clipped;
+    std::unordered_map<std::uint32_t, ByteSet> first_bytes;
+    std::unordered_map<std::uint64_t, ExpressionId> union_derivatives;  // of large ones, by union and symbol
+    std::unordered_map<std::uint64_t, ExpressionId> advanced;           // by expression and symbol
+    std::unordered_map<std::uint64_t, ExpressionId> committed;          // by expression and choice
+    std::unordered_map<std::uint64_t, ExpressionId> sketched;
+    std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives;  // by body and byte
+    std::unordered_map<std::uint32_t, TextStep> texts;                     // of bodies that were searched
+    ExpressionId character = kEmpty;  // of a JSON string, where one is noted
+    ExpressionId behind_backslash = kEmpty;
+    ByteSet stand_for_themselves;
+    std::unordered_map<std::uint64_t, ExpressionId> escape_steps;  // by what is left of an escape and byte
+    std::unordered_map<std::uint32_t, bool> of_characters;
+  };
+  Memos memos_;
   ByteSet class_borders_;
   ByteSet told_apart_by_rules_;
   ByteSet pattern_bytes_;

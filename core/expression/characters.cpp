@@ -27,17 +27,17 @@ std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint
 }  // namespace
 
 void Arena::note_character(ExpressionId character, Budget& budget) {
-  if (character_ == character) return;
-  character_ = kEmpty;  // none, until all is known of this one
-  of_characters_.clear();
-  escape_steps_.clear();
-  stand_for_themselves_ = {};
+  if (memos_.character == character) return;
+  memos_.character = kEmpty;  // none, until all is known of this one
+  memos_.of_characters.clear();
+  memos_.escape_steps.clear();
+  memos_.stand_for_themselves = {};
   std::vector<ExpressionId> open;
   for (unsigned value = 0; value < 256; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);
     const ExpressionId rest = derivative(character, byte, budget);
-    if (rest == kEpsilon) stand_for_themselves_ |= ByteSet::range(byte, byte);
-    if (byte == kBackslash) open.push_back(behind_backslash_ = rest);
+    if (rest == kEpsilon) memos_.stand_for_themselves |= ByteSet::range(byte, byte);
+    if (byte == kBackslash) open.push_back(memos_.behind_backslash = rest);
   }
   std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
@@ -48,14 +48,14 @@ void Arena::note_character(ExpressionId character, Budget& budget) {
       const auto byte = static_cast<std::uint8_t>(value);
       const ExpressionId rest = derivative(at, byte, budget);
       if (rest == kEmpty) continue;
-      escape_steps_.emplace(step_key(at, byte), rest);
+      memos_.escape_steps.emplace(step_key(at, byte), rest);
       open.push_back(rest);
     }
   }
-  character_ = character;
+  memos_.character = character;
 }
 
-bool Arena::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == character_; }
+bool Arena::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == memos_.character; }
 
 // Whether it counts characters beside what has some of them and no other texts, so that nothing but its maximum matters.
 bool Arena::is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts) {
@@ -126,7 +126,7 @@ std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
   const ExpressionNode n = node(expression);
   if (n.kind != Kind::Intersection) return std::nullopt;
   std::optional<Count> least;
-  ByteSet free = stand_for_themselves_ & single_bytes_;
+  ByteSet free = memos_.stand_for_themselves & single_bytes_;
   for (const ExpressionId item : items(n)) {
     const ExpressionNode& part = node(item);
     if (counts_characters(part) && part.maximum == kUnbounded) {
@@ -154,7 +154,7 @@ std::optional<std::uint32_t> Arena::length_without_search(ExpressionId expressio
 }
 
 bool Arena::is_of_characters(ExpressionId expression) {
-  if (const auto known = of_characters_.find(expression.value); known != of_characters_.end()) return known->second;
+  if (const auto known = memos_.of_characters.find(expression.value); known != memos_.of_characters.end()) return known->second;
   bool result = true;
   std::unordered_set<std::uint32_t> met{expression.value};
   std::vector<ExpressionId> open{expression};
@@ -165,20 +165,20 @@ bool Arena::is_of_characters(ExpressionId expression) {
     const ExpressionId at = open.back();
     open.pop_back();
     const ExpressionNode n = node(at);
-    if (at == character_ || at == kEpsilon) continue;
-    if (const auto known = of_characters_.find(at.value); known != of_characters_.end()) {
+    if (at == memos_.character || at == kEpsilon) continue;
+    if (const auto known = memos_.of_characters.find(at.value); known != memos_.of_characters.end()) {
       result = known->second;
     } else if (n.kind == Kind::Bytes) {
-      result = byte_set(n).is_subset_of(stand_for_themselves_);
+      result = byte_set(n).is_subset_of(memos_.stand_for_themselves);
     } else if (n.kind == Kind::CodePoints) {  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
       result = n.second == automaton(n).start() &&
-               (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(stand_for_themselves_);
+               (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(memos_.stand_for_themselves);
     } else if (n.kind == Kind::Repetition) {
       add(n.body());
     } else if (n.kind == Kind::Union) {
       for (const ExpressionId item : items(n)) add(item);
     } else if (n.kind == Kind::Concatenation && only_byte(node(n.head())) == kBackslash) {
-      result = add_behind_escape(n.tail(), behind_backslash_, add);
+      result = add_behind_escape(n.tail(), memos_.behind_backslash, add);
     } else if (n.kind == Kind::Concatenation) {
       add(n.head());
       add(n.tail());
@@ -186,9 +186,9 @@ bool Arena::is_of_characters(ExpressionId expression) {
       result = false;
     }
   }
-  of_characters_.emplace(expression.value, result);
+  memos_.of_characters.emplace(expression.value, result);
   if (result)
-    for (const std::uint32_t part : met) of_characters_.emplace(part, true);
+    for (const std::uint32_t part : met) memos_.of_characters.emplace(part, true);
   return result;
 }
 
@@ -208,8 +208,8 @@ bool Arena::add_behind_escape(ExpressionId expression, ExpressionId escape, Add&
   const ByteSet bytes = byte_set(first);
   std::vector<ExpressionId> rests;
   for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1)) {
-    const auto step = escape_steps_.find(step_key(escape, static_cast<std::uint8_t>(byte)));
-    if (step == escape_steps_.end()) return false;
+    const auto step = memos_.escape_steps.find(step_key(escape, static_cast<std::uint8_t>(byte)));
+    if (step == memos_.escape_steps.end()) return false;
     rests.push_back(step->second);
   }
   std::ranges::sort(rests);

@@ -32,7 +32,7 @@ ExpressionId Arena::clip(ExpressionId expression) {
       result = rest;
       break;
     }
-    if (const auto known = clipped_.find(rest.value); known != clipped_.end()) {
+    if (const auto known = memos_.clipped.find(rest.value); known != memos_.clipped.end()) {
       result = known->second;
       break;
     }
@@ -57,12 +57,12 @@ ExpressionId Arena::clip(ExpressionId expression) {
     } else {
       result = clip_repetition(n);
     }
-    clipped_.emplace(rest.value, result);
+    memos_.clipped.emplace(rest.value, result);
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
     result = concatenate(clip(node(*place).head()), result);
-    clipped_.emplace(place->value, result);
+    memos_.clipped.emplace(place->value, result);
   }
   return result;
 }

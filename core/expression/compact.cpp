@@ -69,7 +69,7 @@ void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
 std::vector<ExpressionId> Arena::moves_to_keep(std::span<const ExpressionId> roots) {
   std::vector<ExpressionId> moved(nodes_.size(), kGone);
   const auto keep = [&](ExpressionId expression) { moved[expression.value] = kEmpty; };  // its place is to come
-  for (const ExpressionId always : {kEmpty, kEpsilon, kStub, kEverything, character_, behind_backslash_}) keep(always);
+  for (const ExpressionId always : {kEmpty, kEpsilon, kStub, kEverything}) keep(always);
   for (const ExpressionId root : roots) keep(root);
   for (std::size_t i = nodes_.size(); i-- > 0;)
     if (moved[i] != kGone) visit_parts(nodes_[i], [&](ExpressionId& part) { keep(part); });
@@ -112,7 +112,7 @@ std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) 
     if (moved[body] != kGone) positions.emplace(moved[body].value, position);
   const std::vector<RuleId> rules = rules_to_keep(moved);
   // All that is needed is allocated: from here on nothing fails.
-  forget_memos();
+  memos_ = {};
   positions_ = std::move(positions);
   move_nodes(moved, leaves, rules);
   table_ = std::move(table);
@@ -120,8 +120,6 @@ std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) 
   for (KnownAutomaton& known : automata_)
     for (ExpressionId& state : known.states)
       if (state != KnownAutomaton::kUnmade) state = moved[state.value];  // kGone is kUnmade
-  character_ = moved[character_.value];
-  behind_backslash_ = moved[behind_backslash_.value];
   nodes_.shrink_to_fit();
   items_.shrink_to_fit();
   return moved;
@@ -166,20 +164,6 @@ void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, c
   }
   nodes_.erase(nodes_.begin() + nodes_end, nodes_.end());
   items_.erase(items_.begin() + items_end, items_.end());
-}
-
-// What is remembered of expressions and can be found again.
-void Arena::forget_memos() {
-  clipped_ = {};
-  first_bytes_ = {};
-  advanced_ = {};
-  committed_ = {};
-  sketched_ = {};
-  terminal_derivatives_ = {};
-  union_derivatives_ = {};
-  texts_ = {};
-  escape_steps_ = {};
-  of_characters_ = {};
 }
 
 }  // namespace tokamata

@@ -110,7 +110,7 @@ bool Arena::is_derived_whole(const ExpressionNode& n) const {
 void Arena::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out) {
   const std::uint64_t key = (std::uint64_t{expression.value} << 32) | run.symbol.value;
   ExpressionId rest;
-  if (const auto known = union_derivatives_.find(key); known != union_derivatives_.end()) {
+  if (const auto known = memos_.union_derivatives.find(key); known != memos_.union_derivatives.end()) {
     rest = known->second;
   } else {
     Derivation own{run.symbol, run.budget, true};
@@ -118,7 +118,7 @@ void Arena::derive_union(ExpressionId expression, ExpressionId tail, const Deriv
     const ExpressionNode n = node(expression);
     for (std::uint32_t i = 0; i < n.second; ++i) derive_into(items_[n.first + i], kEpsilon, own, alternatives);
     rest = unite(alternatives);
-    union_derivatives_.emplace(key, rest);
+    memos_.union_derivatives.emplace(key, rest);
   }
   if (rest == kEmpty) return;
   tail = advanced(tail, run.symbol, run.budget);
@@ -211,7 +211,7 @@ ExpressionId Arena::advanced(ExpressionId waiting, Symbol symbol, Budget& budget
       result = waiting;
       break;
     }
-    if (const auto known = advanced_.find(key(waiting)); known != advanced_.end()) {
+    if (const auto known = memos_.advanced.find(key(waiting)); known != memos_.advanced.end()) {
       result = known->second;
       break;
     }
@@ -222,12 +222,12 @@ ExpressionId Arena::advanced(ExpressionId waiting, Symbol symbol, Budget& budget
       continue;
     }
     result = advanced_node(n, symbol, budget);
-    advanced_.emplace(key(waiting), result);
+    memos_.advanced.emplace(key(waiting), result);
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
     result = concatenate(advanced(node(*place).head(), symbol, budget), result);
-    advanced_.emplace(key(*place), result);
+    memos_.advanced.emplace(key(*place), result);
   }
   return result;
 }

@@ -51,7 +51,7 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ByteSet set;
   while (true) {
-    if (const auto known = first_bytes_.find(expression.value); known != first_bytes_.end()) {
+    if (const auto known = memos_.first_bytes.find(expression.value); known != memos_.first_bytes.end()) {
       set = known->second;
       break;
     }
@@ -81,12 +81,12 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
     } else if (n.kind == Kind::Terminal || n.kind == Kind::Rule) {
       set = ByteSet::range(0, 0xFF);  // what rules read is not looked for
     }
-    first_bytes_.emplace(expression.value, set);
+    memos_.first_bytes.emplace(expression.value, set);
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
     set |= first_bytes_within(node(*place).head());
-    first_bytes_.emplace(place->value, set);
+    memos_.first_bytes.emplace(place->value, set);
   }
   return set;
 }

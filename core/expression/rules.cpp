@@ -110,14 +110,14 @@ ExpressionId Arena::with_rules(ExpressionId expression, std::unordered_map<std::
 // What `expression` becomes once the choice is made.
 ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
   return with_rules(
-      expression, committed_, [](const ExpressionNode& n) { return n.waits; },
+      expression, memos_.committed, [](const ExpressionNode& n) { return n.waits; },
       [choice](ExpressionId at) { return key_of(at, choice); },
       [&](const ExpressionNode& n) { return rule(n.first, rules_[n.first]->committed(n.rule(), choice)); });
 }
 
 ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
   return with_rules(
-      expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+      expression, memos_.sketched, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
       [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), *this, budget); });
 }
 
@@ -266,9 +266,9 @@ ExpressionId Arena::terminal_of(ExpressionId body, std::uint32_t spelled, std::u
 ExpressionId Arena::derive_terminal(const ExpressionNode& n, const Derivation& run) {
   if (!run.symbol.is_byte()) return kEmpty;
   const std::uint64_t key = key_of(n.body(), run.symbol.value);
-  if (const auto known = terminal_derivatives_.find(key); known != terminal_derivatives_.end()) return known->second;
+  if (const auto known = memos_.terminal_derivatives.find(key); known != memos_.terminal_derivatives.end()) return known->second;
   const ExpressionId result = terminal(derivative(n.body(), run.symbol, run.budget), run.budget);
-  terminal_derivatives_.emplace(key, result);
+  memos_.terminal_derivatives.emplace(key, result);
   return result;
 }
 
@@ -362,7 +362,7 @@ std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& bud
   TextStep step = found_text(expression, budget);
   if (step.length == kNoText) return std::nullopt;
   std::string text;
-  for (; step.length > 0; step = texts_.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
+  for (; step.length > 0; step = memos_.texts.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
   return text;
 }
 
@@ -379,22 +379,22 @@ Arena::TextStep Arena::found_text(ExpressionId expression, Budget& budget) {
     ExpressionId from;
     std::uint8_t byte;
   };
-  if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second;
+  if (const auto known = memos_.texts.find(expression.value); known != memos_.texts.end()) return known->second;
   std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
   std::priority_queue<Open> open;
   if (expression != kEmpty) open.push({node(expression).shortest, 0, expression});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
-    if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
-    if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
+    if (node(best.at).nullable) memos_.texts.emplace(best.at.value, TextStep{0, 0, best.at});
+    if (const auto known = memos_.texts.find(best.at.value); known != memos_.texts.end()) {
       std::uint32_t length = known->second.length;
       for (ExpressionId at = best.at; at != expression;) {
         const Arrival& arrival = arrivals.at(at.value);
-        texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
+        memos_.texts.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
         at = arrival.from;
       }
-      return texts_.at(expression.value);
+      return memos_.texts.at(expression.value);
     }
     const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
     for (unsigned value = 0; value < 256; ++value) {
@@ -404,14 +404,14 @@ Arena::TextStep Arena::found_text(ExpressionId expression, Budget& budget) {
       budget.step();
       const ExpressionId target = derivative(best.at, byte, budget);
       if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
-      const auto known = texts_.find(target.value);
-      if (known != texts_.end() && known->second.length == kNoText) continue;
-      const std::uint32_t rest = known != texts_.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
+      const auto known = memos_.texts.find(target.value);
+      if (known != memos_.texts.end() && known->second.length == kNoText) continue;
+      const std::uint32_t rest = known != memos_.texts.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
       open.push({best.length + 1 + rest, best.length + 1, target});
     }
   }
-  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
-  return texts_.at(expression.value);
+  for (const auto& [dead, arrival] : arrivals) memos_.texts.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
+  return memos_.texts.at(expression.value);
 }
 
 }  // namespace tokamata

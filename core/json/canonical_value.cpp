@@ -133,13 +133,12 @@ class Reader {
 
 std::string canonical_value(std::string_view text) { return Reader(text).read(); }
 
-std::vector<std::string_view> parts_of_canonical(std::string_view container) {
+std::vector<std::string_view> complete_parts(std::string_view begun) {
   std::vector<std::string_view> parts;
-  unsigned depth = 0;
+  std::size_t depth = 0, begin = 1;
   bool in_string = false;
-  std::size_t begin = 1;
-  for (std::size_t at = 1; at + 1 < container.size(); ++at) {
-    const char c = container[at];
+  for (std::size_t at = 0; at < begun.size(); ++at) {
+    const char c = begun[at];
     if (in_string) {
       if (c == '\\') ++at;
       in_string = c != '"';
@@ -148,11 +147,10 @@ std::vector<std::string_view> parts_of_canonical(std::string_view container) {
     in_string = c == '"';
     if (c == '[' || c == '{') ++depth;
     if (c == ']' || c == '}') --depth;
-    if (c != ',' || depth > 0) continue;
-    parts.push_back(container.substr(begin, at - begin));
+    if (depth > 1 || (depth == 1 && c != ',') || at == begin) continue;  // "[]" has none
+    parts.push_back(begun.substr(begin, at - begin));
     begin = at + 1;
   }
-  if (container.size() > 2) parts.push_back(container.substr(begin, container.size() - 1 - begin));
   return parts;
 }
 
@@ -171,14 +169,14 @@ ValueNode add_constant(std::string_view canonical, ValueTable& table) {
     }
     case '[': {
       std::vector<ValueNode> elements;
-      for (const std::string_view part : parts_of_canonical(canonical)) elements.push_back(add_constant(part, table));
+      for (const std::string_view part : complete_parts(canonical)) elements.push_back(add_constant(part, table));
       const Count count = elements.size();
       return of_type(kArray, {table.add(ValueTable::Items{std::move(elements), ValueTable::kNone}),
                               table.add(ValueTable::ArrayLength{count, count})});
     }
     case '{': {
       std::vector<ValueNode> members;
-      const auto parts = parts_of_canonical(canonical);
+      const auto parts = complete_parts(canonical);
       for (const std::string_view part : parts) {
         std::size_t end = 1;
         while (part[end] != '"') end += part[end] == '\\' ? 2 : 1;

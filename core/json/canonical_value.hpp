@@ -15,8 +15,8 @@ namespace tokamata::json {
 // Of a text that is JSON, with white space around it or not.
 std::string canonical_value(std::string_view text);
 
-// The elements or members of a container in canonical form.
-std::vector<std::string_view> parts_of_canonical(std::string_view container);
+// The elements or members of a container, or of the beginning of one, that are complete: none that may still grow.
+std::vector<std::string_view> complete_parts(std::string_view begun);
 
 // A node for the value alone, given in this form.
 ValueNode add_constant(std::string_view canonical, ValueTable& table);

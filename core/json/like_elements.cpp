@@ -34,29 +34,6 @@ std::string plain_beginning(std::string_view begun) {
   return '"' + spelled_string(read_string(inside));
 }
 
-// The text of a container that is begun, as far as its parts are complete: with a part that may still grow left out.
-std::vector<std::string_view> complete_parts(std::string_view begun) {
-  std::vector<std::string_view> parts;
-  std::size_t depth = 0, begin = 1;
-  bool in_string = false;
-  for (std::size_t at = 0; at < begun.size(); ++at) {
-    const char c = begun[at];
-    if (in_string) {
-      if (c == '\\') ++at;
-      in_string = c != '"';
-      continue;
-    }
-    in_string = c == '"';
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if ((c == ',' && depth == 1) || depth == 0) {
-      parts.push_back(begun.substr(begin, at - begin));
-      begin = at + 1;
-    }
-  }
-  return parts;
-}
-
 }  // namespace
 
 JsonRules::Like JsonRules::like(TextSetId seen, std::string_view begun) const {
@@ -137,7 +114,7 @@ std::vector<std::string> JsonRules::strings(const Like& like) const {
 void JsonRules::note_members(TextId element) {
   if (texts_.byte(element, 0) != '{' || !noted_.insert(element.value).second) return;
   const std::string text = texts_.string(element);
-  for (const std::string_view member : parts_of_canonical(text)) {
+  for (const std::string_view member : complete_parts(text)) {
     std::vector<TextId>& objects = objects_with_[texts_.extended(Texts::kEmpty, member).value];
     objects_with_bytes_ -= objects.capacity() * sizeof(TextId);
     objects.push_back(element);
