@@ -82,16 +82,16 @@ class Reading:
         self.pattern = pattern
         self._limits = limits
         self._cancel = cancel
-        self._splitters: dict[int, _core.Splitter] = {}
+        self._splitters: dict[Split, _core.Splitter] = {}
 
     def splitter(self, form: Split) -> _core.Splitter:
-        """The splitter of a form, which must outlive this reading."""
-        splitter = self._splitters.get(id(form))
+        """The splitter of a form."""
+        splitter = self._splitters.get(form)
         if splitter is None:
             splitter = _core.Splitter(
                 form.leaves, form.code, core_limits(self._limits), self._cancel, self.pattern
             )
-            self._splitters[id(form)] = splitter
+            self._splitters[form] = splitter
         return splitter
 
     def groups(self, form: Pattern, text: bytes) -> dict[str, str | None]:
