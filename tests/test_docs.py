@@ -119,7 +119,7 @@ def check_command(command: list[str]) -> None:
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in rest), command
     elif program == "pip":
         declared = extras()
-        assert rest[0] == "install", command
+        assert rest[0] in ("install", "wheel"), command
         for package in rest[1:]:
             for extra in re.findall(r"(?:\.|tokamata)\[(.*?)\]", package):
                 assert set(extra.split(",")) <= declared, command
