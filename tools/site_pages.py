@@ -10,6 +10,9 @@ So every relative link is read as a path of the repository, and rewritten to whe
 
 A file outside docs/ becomes a page if it is Markdown, and is copied as it is otherwise.  MkDocs then checks
 all links itself.  A link that leads to no file of the repository is left alone, so that it is reported.
+
+One difference in syntax is bridged here too: in the code of a table, ``\\|`` is a bar where the repository is
+browsed, and a backslash and a bar on the site.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ RENAMED = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
 }
+CODE_IN_TABLE = re.compile(r"`[^`\n]+`")
 _repository_path = {site: repository for repository, site in RENAMED.items()}
 
 
@@ -63,7 +67,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             return match[0]
         return posixpath.relpath(_site_path(target), posixpath.dirname(site) or ".") + (match[2] or "")
 
-    return LINK.sub(rewritten, markdown)
+    lines = LINK.sub(rewritten, markdown).split("\n")
+    return "\n".join(_with_bars(line) if line.startswith("|") else line for line in lines)
+
+
+def _with_bars(row: str) -> str:
+    return CODE_IN_TABLE.sub(lambda code: code[0].replace("\\|", "|"), row)
 
 
 def _target(path: str, link: str) -> str | None:
