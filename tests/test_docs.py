@@ -49,6 +49,19 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run(page.read_text(encoding="utf-8"), str(page), {"__name__": "__main__"})
 
 
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+def test_python_is_marked(page: Path) -> None:
+    """No example escapes the tests for want of a mark."""
+    blocks = re.findall(
+        r"^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    for language, code in blocks:
+        assert language in ("python", "sh", ""), f"```{language}: mark it python or sh, or leave the mark out"
+        assert language == "python" or not re.search(
+            r"^(import|from|>>>|assert)|\btk\.", code, re.MULTILINE
+        ), code
+
+
 def run_readme() -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Run all of README.md; returns its names, and what each ``print`` claims and prints."""
     text = README.read_text(encoding="utf-8")
