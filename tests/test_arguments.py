@@ -101,6 +101,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "matchers": (5, None, "ab", STRANGE, [5], [None], [COMPILED]),
             "mask": (5, None, "ab", STRANGE, [[1]]),
             "threads": ("5", 1.5, STRANGE, 0, -1, HUGE),
+            "budgets": (5, "a", STRANGE, [], [0], ["1"], [1, 2]),
         },
     ),
     tk.apply_mask: (
