@@ -29,7 +29,9 @@ def vocabulary(tokenizer: Any) -> tk.Vocabulary:
     return tk.Vocabulary.load(tokenizer, stop=[1], width=len(tokenizer) + 37)
 
 
-def written(model: Any, tokenizer: Any, processor: Any, prompts: list[str], **settings: Any) -> list[list[int]]:
+def written(
+    model: Any, tokenizer: Any, processor: Any, prompts: list[str], **settings: Any
+) -> list[list[int]]:
     """The ids after the prompts, up to the stop token."""
     inputs = tokenizer(prompts, return_tensors="pt", padding=True)
     inputs.pop("token_type_ids", None)
@@ -52,9 +54,7 @@ def test_each_prompt_has_its_constraint(
 ) -> None:
     torch.manual_seed(0)
     patterns = [DATE, WORDS, None, r"[a-z]{1,9}", DATE]
-    compiled = {
-        pattern: tk.regex(pattern).compile(vocabulary) for pattern in patterns if pattern is not None
-    }
+    compiled = {pattern: tk.regex(pattern).compile(vocabulary) for pattern in patterns if pattern is not None}
     processor = ConstraintLogitsProcessor([pattern and compiled[pattern] for pattern in patterns])
     prompts = ["x", "hello there", "12 34", "x", "hello"]
     for _ in range(2):  # one processor for several generations

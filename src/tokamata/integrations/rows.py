@@ -14,8 +14,8 @@ id.  Beam search reorders, copies and drops them; assisted decoding tries ids an
 
 Method.  The ids of the last call are kept.  If every row is one id longer, a row's parent is the row at the
 same index, compared for all rows by one tensor operation; otherwise the row with the same bytes, found in a
-dictionary.  The first child of a parent takes over its matcher, and every further child gets a fork.  Ids that
-go back, or on by several, are compared with the row at the same index: the matcher is rolled back to the
+dictionary.  The first child of a parent takes over its matcher, and every further child gets a fork.  Ids
+that go back, or on by several, are compared with the row at the same index: the matcher is rolled back to the
 longest common prefix and reads the rest.
 
 Cost.  One `advance` per id; going back by k ids costs one rollback of k.  A comparison of the ids per step,
@@ -96,7 +96,8 @@ class RowTracker:
         ids: ``int64[rows, length]``, the ids of the first call.
         start: where the prompts end; ids after it are taken as text.
         rows: a row for each, at the start of its text.
-        constraints: the number of each row's constraint.  A row is only ever a copy of one with the same number.
+        constraints: the number of each row's constraint.  A row is only ever a copy of one with the same
+            number.
         may_jump: whether ids may go back and on by any number.  Otherwise a single row may go back, and then
             differ in its last id.
     """

@@ -15,10 +15,11 @@ tokens after which the text can still be finished within it.
 
 transformers calls custom processors after its own penalties and before temperature, top-k and top-p
 (``GenerationMixin._get_logits_processor``), so top-k and top-p choose among the allowed tokens.
-``eos_token_id`` is needed only where the model's generation config names other stop tokens than the vocabulary.
+``eos_token_id`` is needed only where the model's generation config names other stop tokens than the
+vocabulary.
 
-A processor gets the ids of all rows and nothing else.  :mod:`tokamata.integrations.rows` explains how each row
-finds its matcher.
+A processor gets the ids of all rows and nothing else.  :mod:`tokamata.integrations.rows` explains how each
+row finds its matcher.
 """
 
 # transformers is not imported: it takes any callable with this signature.
@@ -49,35 +50,35 @@ __all__ = ["ConstraintLogitsProcessor"]
 class ConstraintLogitsProcessor:
     """A transformers ``LogitsProcessor`` that lets each row write only what its constraint allows.
 
-    The first call of a generation shows where the prompts end.  A call whose rows do not continue those of the
-    call before begins another generation, so one processor serves for many.  It cannot distinguish two cases
-    by itself:
+    The first call of a generation shows where the prompts end.  A call whose rows do not continue those of
+    the call before begins another generation, so one processor serves for many.  It cannot distinguish two
+    cases by itself:
 
     - The next prompt is all that the processor last read, and one token more.
-    - With one row: the next prompt is the last one with the beginning of its text.  Assisted decoding goes back
-      in the same manner.
+    - With one row: the next prompt is the last one with the beginning of its text.  Assisted decoding goes
+      back in the same manner.
 
     Call :meth:`reset` between two such generations, or pass ``prompt_length``.
 
-    A row that took a stop token may be padded with anything; its mask holds the stop tokens alone.  So does the
-    mask of a row that has a token which its constraint or budget refuses.  Only beam search makes such rows,
-    when it has more beams than there are texts; their score is minus infinity.
+    A row that took a stop token may be padded with anything; its mask holds the stop tokens alone.  So does
+    the mask of a row that has a token which its constraint or budget refuses.  Only beam search makes such
+    rows, when it has more beams than there are texts; their score is minus infinity.
 
     After a call that raises, the next call begins another generation.
 
     Args:
         compiled: one constraint for all rows; or a list with one for each prompt, ``None`` for a prompt whose
             text is free.  transformers makes several rows of a prompt with ``num_beams`` and
-            ``num_return_sequences``; all of them get its constraint.  All constraints must be compiled for the
-            same ``Vocabulary`` object.
+            ``num_return_sequences``; all of them get its constraint.  All constraints must be compiled for
+            the same ``Vocabulary`` object.
         prompt_length: the length of the prompts in ids, padding included.  ``None``: the length of the first
             call's ids.
         max_new_tokens: the same as for ``model.generate``, so that each text is whole when it ends there.
             Without it, texts may be cut off.
-        pad_token_id: the id that shorter prompts begin with.  The leading ids of this value are no part of the
-            prompt.  Needed only with canonical tokenization, and only if the id is no control token.
-        on_noncanonical: with canonical tokenization, the text continues the prompt.  If the prompt itself is not
-            canonical, raise an error, or (``"fresh"``) make the text canonical by itself.
+        pad_token_id: the id that shorter prompts begin with.  The leading ids of this value are no part of
+            the prompt.  Needed only with canonical tokenization, and only if the id is no control token.
+        on_noncanonical: with canonical tokenization, the text continues the prompt.  If the prompt itself is
+            not canonical, raise an error, or (``"fresh"``) make the text canonical by itself.
 
     Raises:
         ArgumentError: an argument of another type, or constraints of several vocabularies.
