@@ -327,7 +327,6 @@ BUILTIN_ERRORS = {
 }
 # What raises a built-in, and why: a protocol of Python's own asks for it, or the same file catches it.
 ALLOWED = {
-    ("decoding/generate.py", "StopIteration"): "the protocol of iterators",
     ("automata/__init__.py", "AttributeError"): "the protocol of modules",
     ("cli/main.py", "SystemExit"): "the end of a command",
     ("vocabulary/kept_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",
