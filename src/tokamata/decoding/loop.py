@@ -50,8 +50,8 @@ def write(model: CachedModel, rows: list[Row[Any]], timing: Timing) -> Iterator[
             logits = logits[ready]
         drawing = [rows[index] for index in ready]
         with Clock(timing, "constraint_seconds"):
-            _mask(drawing, logits)
-        for row, scores in zip(drawing, logits, strict=True):
+            masked = _masked(drawing, logits)
+        for row, scores in zip(drawing, masked, strict=True):
             drawn = row.draw(scores)
             if drawn is not None:
                 yield row, drawn
@@ -68,17 +68,17 @@ def _read(model: CachedModel, rows: list[Row[Any]], timing: Timing) -> torch.Ten
     return logits
 
 
-def _mask(rows: list[Row[Any]], logits: torch.Tensor) -> None:
-    """Set the logits of all tokens to minus infinity that a row's constraint or budget does not allow."""
+def _masked(rows: list[Row[Any]], logits: torch.Tensor) -> list[torch.Tensor]:
+    """The logits of each row, minus infinity for all tokens that its constraint or budget does not allow."""
+    result = list(logits)
     indices = [index for index, row in enumerate(rows) if row.matcher is not None]
     matchers = [row.matcher for row in rows if row.matcher is not None]
     if not matchers:
-        return
+        return result
     mask = allocate_mask(len(matchers), matchers[0].compiled.vocabulary.width)
     fill_masks(matchers, mask, budgets=[rows[index].tokens_left for index in indices])
-    if len(indices) == len(rows):
-        apply_mask(logits, mask)
-        return
-    constrained = logits[indices]
+    constrained = logits if len(indices) == len(rows) else logits[indices]
     apply_mask(constrained, mask)
-    logits[indices] = constrained
+    for index, scores in zip(indices, constrained, strict=True):
+        result[index] = scores
+    return result

@@ -114,6 +114,8 @@ def _is_ids(items: list[Any]) -> bool:
 
 
 def _is_whole(item: Any) -> bool:
+    if getattr(item, "ndim", 0):
+        return False  # an array of one number is a prompt of one token, though it serves as an index
     try:
         operator.index(item)
     except TypeError:
