@@ -171,9 +171,9 @@ def stream(
     return Stream(cached, row, timing, constraint)
 
 
-# A text is a sequence of texts to a type checker; it is a single prompt here, the first overload.
+# To a type checker a text is also a sequence of texts: the overloads of a single prompt come first.
 @overload
-def generate(  # type: ignore[overload-overlap]
+def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
@@ -183,7 +183,7 @@ def generate(  # type: ignore[overload-overlap]
     **settings: Unpack[Settings],
 ) -> Generation[_T]: ...
 @overload
-def generate(  # type: ignore[overload-overlap]
+def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
 from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
@@ -30,7 +30,7 @@ __all__ = ["Options", "constraint_list", "tasks_of"]
 
 _EXPECTED = "a constraint, compiled or not, or None"
 
-_Given = Constraint | CompiledConstraint | None
+_Given: TypeAlias = "Constraint[Any] | CompiledConstraint[Any] | None"
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,13 @@ class _Compiler:
         self._vocabulary = _vocabulary(model, tokenizer, constraints)
         self._options = options
         # Keys hold the constraint itself, so that no other can get its id.
-        self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint]] = {}
+        self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
     def task(self, prompt: list[int], given: _Given) -> Task[Any]:
         options = self._options
         is_compiled = isinstance(given, CompiledConstraint)
-        is_canonical = (given.tokenization if is_compiled else options.tokenization) == "canonical"
+        tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
+        is_canonical = tokenization == "canonical"
         healed = ""
         # Nothing can be put before what is compiled; unless the caller wants healing, it goes without.
         if options.heal or (options.heal is None and is_canonical and not is_compiled):
@@ -139,7 +140,7 @@ class _Compiler:
             _event_reader(given),
         )
 
-    def _compile(self, given: _Given, healed: str) -> CompiledConstraint:
+    def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
         if isinstance(given, CompiledConstraint):
             return given
         key = id(given), healed

@@ -166,7 +166,9 @@ class ConstraintLogitsProcessor:
             if key in made:
                 begun.append(made[key].fork())
                 continue
-            matcher = constraint and constraint.matcher(context, on_noncanonical=self._on_noncanonical)
+            matcher = None
+            if constraint is not None:
+                matcher = constraint.matcher(context, on_noncanonical=self._on_noncanonical)
             made[key] = Row(matcher)
             begun.append(made[key])
         return RowTracker(ids, start, begun, numbers, self._prompt_length is not None)
