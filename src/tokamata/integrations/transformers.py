@@ -55,8 +55,8 @@ class ConstraintLogitsProcessor:
     cases by itself:
 
     - The next prompt is all that the processor last read, and one token more.
-    - With one row: the next prompt is the last one with the beginning of its text.  Assisted decoding goes
-      back in the same manner.
+    - With one row: the next prompt is the last one with the beginning of its text, and perhaps one token
+      more.  Assisted decoding goes back in the same manner.
 
     Call :meth:`reset` between two such generations, or pass ``prompt_length``.
 
