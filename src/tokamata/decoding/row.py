@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tokamata.compiled import CompiledConstraint
     from tokamata.constraint import Constraint
     from tokamata.decoding.sampling import Sampler
-    from tokamata.events import EventReader
     from tokamata.matcher import Matcher
+    from tokamata.values.events import EventReader
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Row", "Task"]

@@ -21,9 +21,10 @@ from tokamata.decoding.prompts import prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
-from tokamata.events import EventReader
-from tokamata.json_constraints import JsonConstraint
+from tokamata.limits import Limits
 from tokamata.masks import allocate_mask
+from tokamata.values.events import EventReader
+from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Options", "constraint_list", "tasks_of"]
@@ -180,10 +181,13 @@ def _check_budget(task: Task[Any]) -> None:
         raise BudgetError(task.max_new_tokens, needed) from None
 
 
-def _event_reader(constraint: _Given) -> EventReader | None:
-    """Reports the values that close, where the constraint is one of JSON."""
-    given = constraint.constraint if isinstance(constraint, CompiledConstraint) else constraint
-    return EventReader() if isinstance(given, JsonConstraint) else None
+def _event_reader(given: _Given) -> EventReader | None:
+    """Reports the values that close."""
+    if given is None:
+        return None
+    limits = given.limits if isinstance(given, CompiledConstraint) else Limits()
+    constraint = given.constraint if isinstance(given, CompiledConstraint) else given
+    return EventReader(constraint._form, Reading(constraint.pattern, limits, None))
 
 
 @contextmanager
