@@ -275,6 +275,7 @@ def _generate_several(
     timing = Timing()
     constraints = constraint_list(constraint, len(prompts))
     tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
+    tasks = [replace(task, events=None) for task in tasks]  # nobody sees the steps
     cached = CachedModel(model)
     rows = _rows(tasks, tokenizer, sampling, cached, timing)
     for _ in write(cached, rows, timing):

@@ -114,7 +114,7 @@ class Generation(Generic[_T]):
     )
 
     def parse(self) -> _T:
-        """The value that the text stands for: an instance of the type that was asked for, say.
+        """The value that the text stands for, such as an instance of the type that the constraint is of.
 
         Raises:
             NoValuesError: there is no constraint.
