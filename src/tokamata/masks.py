@@ -193,9 +193,10 @@ def _words_on(device: torch.device, mask: Any) -> torch.Tensor:
         return cast("torch.Tensor", mask.contiguous())
     mask = _mask_as_numpy(mask)
     # From pinned memory the copy does not wait for the work that the device still has to do.
-    packed = host.empty(mask.shape, dtype=host.int32, pin_memory=device.type == "cuda")
+    is_pinned = device.type == "cuda"
+    packed = host.empty(mask.shape, dtype=host.int32, pin_memory=is_pinned)
     np.copyto(packed.numpy(), mask)
-    return cast("torch.Tensor", packed.to(device, non_blocking=True))
+    return cast("torch.Tensor", packed.to(device, non_blocking=is_pinned))
 
 
 def _apply_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:

@@ -57,7 +57,10 @@ class Settings(TypedDict, total=False):
 
 
 class Stream(Iterator[Step], Generic[_T]):
-    """Iterates over the tokens of a text while it is written; made by :func:`stream`."""
+    """Iterates over the tokens of a text while it is written; made by :func:`stream`.
+
+    After an error the iteration has ended.
+    """
 
     def __init__(self, model: CachedModel, row: Row[_T], timing: Timing, constraint: object) -> None:
         self._row = row
