@@ -219,9 +219,15 @@ def _apply_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:
     # `words` has the same leading dimensions; parts are cut along the first.
     step = max(1, len(words) * _SPREAD_BYTES // max(1, words.numel() * _BITS))
     for start in range(0, len(words), step):
-        cleared = (~words[start : start + step]).view(host.uint8).unsqueeze(-1) >> shifts
-        cleared &= 1
-        # The lowest byte of a word comes first on every device that torch has.
-        disallowed = cleared.view(host.bool).flatten(-2)[..., :covered]
-        logits[start : start + step, ..., :covered].masked_fill_(disallowed, float("-inf"))
+        _fill_cleared(logits[start : start + step, ..., :covered], words[start : start + step], shifts)
     logits[..., covered:].fill_(float("-inf"))
+
+
+def _fill_cleared(logits: torch.Tensor, words: torch.Tensor, shifts: torch.Tensor) -> None:
+    """Do so for a part; a function, so that its memory is free for the next part."""
+    host: Any = sys.modules["torch"]
+    # The lowest byte of a word comes first on every device that torch has.
+    cleared = (~words).view(host.uint8).unsqueeze(-1) >> shifts
+    cleared &= 1
+    disallowed = cleared.view(host.bool).flatten(-2)[..., : logits.shape[-1]]
+    logits.masked_fill_(disallowed, float("-inf"))
