@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tokamata.constraint import Constraint
     from tokamata.decoding.sampling import Sampler
     from tokamata.matcher import Matcher
-    from tokamata.values.events import EventReader
+    from tokamata.values.events import Event, EventReader
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Row", "Task"]
@@ -161,7 +161,7 @@ class Row(Generic[_T]):
         self._to_skip = max(0, self._to_skip - len(data))
         if self._to_skip == 0 and not self._task.is_matched_throughout:
             self.matcher = None
-        events = () if self._task.events is None else tuple(self._task.events.feed(new))
+        events = self._closed(new)
         step = Step(token, new, self._decoder.decode(new), log_probability, jumped, events)
         self._log_probability += log_probability
         self._tokens.append(token)
@@ -169,6 +169,14 @@ class Row(Generic[_T]):
         self._texts.append(step.text)
         self._jumped += jumped
         return step
+
+    def _closed(self, new: bytes) -> tuple[Event, ...]:
+        """The values that close with some bytes, and with the end of the text where nothing can follow."""
+        reader = self._task.events
+        if reader is None:
+            return ()
+        is_whole = self.matcher is not None and self.matcher.is_finished
+        return (*reader.feed(new), *(reader.end() if is_whole else ()))
 
     def _finish(self, reason: FinishReason, stop_token: int | None = None) -> None:
         self.generation = Generation(
