@@ -68,6 +68,7 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   std::vector<std::uint32_t> suspects;
   std::uint64_t most = 0;
   Words words;  // of several masks, or of one that is cut
+  if (cuts.empty()) words.resize((vocabulary_->width() + 31) / 32);  // nothing goes on from here
   StateId holder = state;
   for (const SketchCut& cut : cuts) {
     holder = made_rule_mask(cut.sketch, budget);

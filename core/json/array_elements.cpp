@@ -171,7 +171,8 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Written
 
 // Cheapest first, over what is left of the formula and of the kinds.
 std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Supply& supply, const Work& work) {
-  using Place = std::pair<std::uint32_t, std::vector<std::uint64_t>>;
+  if (supply.left.empty()) return accepts(f) ? std::optional<std::uint32_t>(0) : std::nullopt;  // no value may be an element
+  using Place = std::pair<std::uint32_t, std::vector<std::uint64_t>>;  // what is left; of kinds nothing where that does not matter
   const Place start{f.value, supply.left};
   Place question = start;
   for (const auto& more : {supply.all, supply.repeated}) question.second.insert(question.second.end(), more.begin(), more.end());
