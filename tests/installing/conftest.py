@@ -1,4 +1,4 @@
-"""A wheel, made from what is compiled already, and an environment that holds it and its dependencies alone."""
+"""A wheel, made from what is compiled already, and an environment with it and its dependencies alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pip(*arguments: str | Path) -> None:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this checkout.  The set-up compiled into the same build folder, so nothing is compiled again."""
+    """A wheel of this checkout.  Nothing is compiled again: the set-up uses the same build folder."""
     pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
     folder = tmp_path_factory.mktemp("wheel")
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)

@@ -26,7 +26,7 @@ def test_wheel_holds_what_is_used_and_nothing_else(wheel: Path) -> None:
 
 
 def changed(wheel: Path, folder: Path, without: str = "", **added: str) -> Path:
-    """The wheel less the files whose names end in ``without``, and with others; double underscores are slashes."""
+    """The wheel less the files that end in ``without``, and with others; double underscores are slashes."""
     copy = folder / wheel.name
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(copy, "w") as new:
         for name in old.namelist():
@@ -37,7 +37,9 @@ def changed(wheel: Path, folder: Path, without: str = "", **added: str) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("lost", ["py.typed", "_core.pyi", "unicode.bin", "idna.bin", "nanobind.txt", "entry_points.txt"])
+@pytest.mark.parametrize(
+    "lost", ["py.typed", "_core.pyi", "unicode.bin", "idna.bin", "nanobind.txt", "entry_points.txt"]
+)
 def test_lost_files_are_found(wheel: Path, tmp_path: Path, lost: str) -> None:
     (fault,) = faults_of_wheel(changed(wheel, tmp_path, without=lost))
     assert fault.startswith("lacks ")

@@ -95,7 +95,7 @@ def test_re_forgets_flag_a_past_the_bmp() -> None:
 
 
 def test_properties_are_those_of_the_regex_module() -> None:
-    regex = pytest.importorskip("regex", reason="regex comes with the extra test")
+    regex = pytest.importorskip("regex", reason="regex comes with the group test")
     assigned = members(property_ranges("Assigned")) - set(range(0xD800, 0xE000)) - set(range(0xE000, 0xF900))
     text = "".join(map(chr, sorted(assigned - set(range(0xF0000, 0x110000)))))
     wrong: dict[str, int] = {}
