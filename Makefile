@@ -9,7 +9,7 @@ SANITIZED := build/sanitized
 # The Python tests in two halves that take equally long: what is read and what is canonical; all else.
 FIRST_HALF := tests/patterns tests/canonical
 
-.PHONY: demo wheel exactness test test-core test-threads test-python test-first-half test-second-half types lint bench clean
+.PHONY: demo wheel exactness test test-core test-threads test-python test-first-half test-second-half types lint site bench clean
 
 # JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -59,6 +59,10 @@ lint: $(VENV)/test.stamp
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github
 
+# The site of docs/, into build/site.  A link that leads nowhere fails it.
+site: $(VENV)/site.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 bench: $(VENV)/test.stamp
 	$(PIP) --quiet -r benchmarks/requirements.txt
 	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
@@ -102,6 +106,10 @@ $(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
 
 $(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python
 	$(call step,installing what makes a wheel,$(PIP) $$quiet --group build --group wheel)
+	@touch $@
+
+$(VENV)/site.stamp: docs/requirements.txt | $(BIN)/python
+	$(call step,installing what the site needs,$(PIP) $$quiet -r docs/requirements.txt)
 	@touch $@
 
 clean:

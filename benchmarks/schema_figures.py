@@ -221,7 +221,7 @@ def _slowest(run: VocabularyRun) -> list[str]:
     for what, found in (("to its first mask", firsts), ("between two masks", steps)):
         for taken, number in sorted(found, reverse=True)[:_MOST_SLOW]:
             pattern = run.references[number].pattern[:80]
-            notes.append(f"tokamata takes longest {what}: {us(taken / 1e3)} µs, {pattern!r}")
+            notes.append(f"tokamata takes longest {what}: {us(taken / 1e3)} µs, {_code(pattern)}")
     return notes
 
 
@@ -236,12 +236,17 @@ def _noted(name: str, one: EngineRun, run: VocabularyRun) -> list[str]:
         reference = run.references[number]
         text = reference.texts[answer.wrong[0]]
         source = "made by tokamata" if reference.is_generated else "of an instance"
-        notes.append(f"{name}: {reference.pattern[:80]!r} does not accept {text[:60]!r}, {source}")
+        notes.append(f"{name}: {_code(reference.pattern[:80])} does not accept {_code(text[:60])}, {source}")
     if len(wrong) > _MOST_NOTED:
         notes.append(f"{name}: and texts of {len(wrong) - _MOST_NOTED} more regexes (--json has them)")
     for number, failure in list(one.failures.items())[:_MOST_NOTED]:
-        notes.append(f"{name}: {run.references[number].pattern[:80]!r}: {failure[:160]}")
+        notes.append(f"{name}: {_code(run.references[number].pattern[:80])}: {failure[:160]}")
     return notes
+
+
+def _code(text: str) -> str:
+    """A text as code of Markdown, which would read the brackets and stars of a pattern as marks."""
+    return f"`` {text!r} ``"
 
 
 def _reason(message: str | None) -> str:

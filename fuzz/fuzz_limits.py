@@ -19,7 +19,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ import tokamata as tk
 STEPS = 12
 SHARES = 40
 THREADS = (1, 3)
+PATIENCE = 60.0  # seconds of a walk: on a busy machine it takes longer than the walk under wide limits
 HUNG_S = 120.0
 MEMORY_BYTES = 4 << 30  # of the process
 OPEN: list[Any] = [  # elements that must differ, and names that are not declared, are kept in the state
@@ -154,10 +155,10 @@ def walked(constraint: tk.Constraint, vocabulary: tk.Vocabulary, chooser: random
 
 def attempted(subject: Subject, attempt: Attempt, vocabulary: tk.Vocabulary) -> str:
     """Compiles under small limits, walks in each thread, and says whether a bound was met."""
-    limits = LIMITS
+    limits = replace(LIMITS, seconds=PATIENCE)
     if attempt.limit:
         bound = max(1, subject.needs[attempt.limit] * attempt.share // SHARES)
-        limits = tk.Limits(seconds=30.0, **{attempt.limit: bound})
+        limits = tk.Limits(seconds=PATIENCE, **{attempt.limit: bound})
     try:
         compiled = subject.constraint.compile(vocabulary, limits=limits)
     except tk.LimitExceeded as error:

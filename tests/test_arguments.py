@@ -146,7 +146,14 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     A.is_empty: ({}, STOPS),
     A.is_subset_of: ({"other": A}, {"other": CONSTRAINTS, **STOPS}),
     A.is_equivalent_to: ({"other": A}, {"other": CONSTRAINTS, **STOPS}),
-    tk.json().parse: ({"text": "1"}, {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x")}),
+    tk.json().parse: (
+        {"text": "1"},
+        {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x", "\ud800"), **STOPS},
+    ),
+    A.captured: (
+        {"name": "name"},
+        {"name": (5, None, STRANGE, "", "1a", "a b", "_a", "count", "asdict", "\ud800")},
+    ),
     A.compile: (
         {"vocabulary": VOCABULARY},
         {
@@ -328,6 +335,8 @@ BUILTIN_ERRORS = {
 ALLOWED = {
     ("decoding/generate.py", "StopIteration"): "the protocol of iterators",
     ("automata/__init__.py", "AttributeError"): "the protocol of modules",
+    ("values/parts.py", "AttributeError"): "the protocol of attributes",
+    ("values/parts.py", "IndexError"): "as re.Match has it",
     ("cli/main.py", "SystemExit"): "the end of a command",
     ("vocabulary/kept_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "ValueError"): "a kept file that is damaged is one that is not there",

@@ -1,24 +1,32 @@
-"""The examples of docs/ do what they say.
+"""The examples of README.md and docs/ do what they say.
 
-Every block of a page that is marked ``python`` is run, in order, in one namespace for each page and
-in a folder of its own.  A block of ``>>>`` lines is run as a doctest; any other is run as it stands,
-so what it claims it has to assert.
+Every block that is marked ``python`` is run, in order, in one namespace for each page and in a folder of its
+own.  A block of ``>>>`` lines is run as a doctest.  Any other block is run as it stands, so what it claims it
+has to assert.  In README.md, which loads a real model, the comment after a ``print`` is what it prints.
+
+Every command in a shell block is checked: a target of make exists, an extra of pip is declared, a file is
+there, and the options of ``tokamata`` parse.  The commands on the page about the command line are run.
 """
 
 from __future__ import annotations
 
 import doctest
 import re
+import shlex
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tokamata as tk
+from tokamata.integrations import models
 
-DOCS = Path(__file__).parent.parent / "docs"
-README = DOCS.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL_BLOCK = re.compile(r"^```(sh|)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINT = re.compile(r"^print\(.*?\)(?: +# (.*))?$", re.MULTILINE)
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text(encoding="utf-8"))]
 
 
@@ -41,23 +49,132 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run(page.read_text(encoding="utf-8"), str(page), {"__name__": "__main__"})
 
 
-def test_examples_of_json_in_the_readme(
-    model: Any, tokenizer: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Those of the section on JSON: others want a real model."""
-    vocabulary = tk.Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=[256])
-    namespace = {"tk": tk, "model": model, "tokenizer": tokenizer, "vocabulary": vocabulary}
-    section = README.read_text(encoding="utf-8").split("\n## JSON\n")[1].split("\n## ")[0]
-    run(section, str(README), namespace)
-    result, person = namespace["result"], namespace["person"]
-    assert isinstance(result.parse(), namespace["Person"])
-    assert result.text in capsys.readouterr().out
-    assert (person.name, person.born, person.languages) == ("Paul Klee", 1879, {"German"})
-    assert {entry.status for entry in namespace["records"].report()} == {"enforced"}
-    for text, good in (('{"id": 7}', True), ('{"id": 7, "tags": []}', False), ('{"id": 0}', False)):
-        matcher = namespace["flat"].compile(vocabulary).matcher()
-        taken = all(map(matcher.advance, text.encode()))
-        assert (taken and matcher.is_accepting) == good
+@pytest.mark.parametrize("page", [README, *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+def test_python_is_marked(page: Path) -> None:
+    """No example escapes the tests for want of a mark."""
+    blocks = re.findall(
+        r"^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    for language, code in blocks:
+        assert language in ("python", "sh", ""), f"```{language}: mark it python or sh, or leave the mark out"
+        assert language == "python" or not re.search(
+            r"^(import|from|>>>|assert)|\btk\.", code, re.MULTILINE
+        ), code
+
+
+def run_readme() -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Run all of README.md; returns its names, and what each ``print`` claims and prints."""
+    text = README.read_text(encoding="utf-8")
+    printed: list[str] = []
+    namespace: dict[str, Any] = {"__name__": "__main__", "print": lambda value: printed.append(str(value))}
+    run(text, str(README), namespace)
+    claims = [claim for block in BLOCK.findall(text) for claim in PRINT.findall(block)]
+    return namespace, list(zip(claims, printed, strict=True))
+
+
+@pytest.fixture(scope="module")
+def small_folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small random model, as a folder that transformers loads."""
+    folder = tmp_path_factory.mktemp("model")
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_the_readme_with_a_small_model(small_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "default_model_folder", lambda: small_folder)
+    namespace, _ = run_readme()
+    assert isinstance(namespace["klee"].parse(), namespace["Painter"])
+
+
+def test_the_readme_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the model that it names, 240 MB: some 20 s, of which 5 s to convert it."""
+    try:
+        metadata.version(models.DEFAULT_PACKAGE)
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"the package {models.DEFAULT_PACKAGE} is not installed")
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path))
+    _, prints = run_readme()
+    assert prints
+    for claim, printed in prints:
+        want = claim.replace("…", "...")
+        assert not claim or doctest.OutputChecker().check_output(want, printed, doctest.ELLIPSIS), printed
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The commands in the shell blocks of a page; in blocks without a language, those of tokamata alone."""
+    found = []
+    for language, block in SHELL_BLOCK.findall(page.read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if (line and not line.startswith("#") and language) or line.startswith("tokamata "):
+                found.append(shlex.split(line, comments=True))
+    return found
+
+
+def command_pages() -> list[Path]:
+    pages = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+    return [page for page in pages if commands(page)]
+
+
+@pytest.mark.parametrize("page", command_pages(), ids=lambda page: page.name)
+def test_commands(page: Path) -> None:
+    for command in commands(page):
+        while "=" in command[0]:  # variables of the environment
+            command.pop(0)
+        check_command(command)
+
+
+def check_command(command: list[str]) -> None:
+    """Whether a command can be what it looks like, without running it."""
+    program, *rest = command
+    if program == "make":
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in rest), command
+    elif program == "pip":
+        declared = extras()
+        assert rest[0] in ("install", "wheel"), command
+        for package in rest[1:]:
+            for extra in re.findall(r"(?:\.|tokamata)\[(.*?)\]", package):
+                assert set(extra.split(",")) <= declared, command
+    elif program == "tokamata":
+        parse_options(rest)
+    elif program.endswith("python"):
+        assert rest[0] in ("-m", "-c") or (ROOT / rest[0]).is_file(), command
+    else:
+        assert program.startswith(("build/", "tools/")), f"say in check_command what {program} is"
+
+
+def extras() -> set[str]:
+    """The extras that pyproject.toml declares; Python 3.10 has no reader of TOML."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = project.split("[project.optional-dependencies]")[1].split("\n[")[0]
+    return set(re.findall(r"^([a-z-]+) = \[", section, re.MULTILINE))
+
+
+def parse_options(arguments: list[str]) -> None:
+    """Let the command line read the options of one command; errors are those of click."""
+    import typer
+
+    from tokamata.cli.app import app
+
+    group: Any = typer.main.get_command(app)
+    group.commands[arguments[0]].make_context(arguments[0], arguments[1:])
+
+
+RUN = [command for command in commands(DOCS / "command_line.md") if command[0] == "tokamata"]
+
+
+@pytest.mark.parametrize("command", RUN, ids=lambda command: " ".join(command[1:3]))
+def test_commands_run(command: list[str], small_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from tokamata.cli import loading
+    from tokamata.cli.app import app
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(loading, "default_model_folder", lambda progress: small_folder)
+    result = CliRunner().invoke(app, command[1:])
+    assert result.exit_code == (1 if "2026-1x" in command else 0), result.output
 
 
 def test_examples_that_are_wrong_fail() -> None:
@@ -68,6 +185,14 @@ def test_examples_that_are_wrong_fail() -> None:
     ):
         with pytest.raises(error):
             run(f"```python\nx = 1\n```\n\n```python\n{code}\n```\n", "page", {})
+
+
+def test_commands_that_are_wrong_fail() -> None:
+    for command in ("make nothing", "pip install '.[nothing]'", "python tests/nothing.py", "nothing"):
+        with pytest.raises(AssertionError):
+            check_command(shlex.split(command))
+    with pytest.raises(Exception, match="No such option"):
+        check_command(["tokamata", "mask", "--nothing"])
 
 
 def test_blocks_share_a_namespace_and_know_their_lines() -> None:

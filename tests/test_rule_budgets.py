@@ -262,3 +262,28 @@ def test_small_budgets_are_answered() -> None:
     error = within(matcher, 3)
     assert isinstance(error, tk.BudgetError)
     assert error.needed == needed
+
+
+@pytest.mark.parametrize(
+    "before", [tk.text_until("</t>"), tk.regex("[a-z]*!"), tk.regex("[^<]{0,20}</t>")], ids=repr
+)
+@pytest.mark.parametrize("longer", [(), ("ab", "!a", "t>", "></", "</t>{")], ids=len)
+def test_a_text_before_the_json_leaves_room_for_it(before: Any, longer: tuple[str, ...]) -> None:
+    """Tokens that stay in the text before were taken whatever the JSON needed."""
+    constraint = before + tk.json_schema({"const": {"a": "bcd"}})
+    tokens = [*BYTES, *(text.encode() for text in longer), None]
+    vocabulary = tk.Vocabulary.load(tokens, stop=[256 + len(longer)])
+    compiled = constraint.compile(vocabulary)
+    needed = len(compiled.matcher().shortest_completion())
+    error = within(compiled.matcher(), needed - 1)
+    assert isinstance(error, tk.BudgetError)
+    source = random.Random(1)
+    for budget in (needed, needed + 1, needed + 5, needed + 20):
+        matcher = compiled.matcher()
+        for left in range(budget, 0, -1):
+            mask = within(matcher, left)
+            assert not isinstance(mask, tk.BudgetError), (matcher.text, left)
+            assert matcher.advance(source.choice(sorted(mask)))
+            if matcher.is_finished:
+                break
+        assert matcher.is_accepting

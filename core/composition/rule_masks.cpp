@@ -437,7 +437,10 @@ class TokenAutomaton::RuleMaskMaker {
     const std::span<const std::uint32_t> order = trie_.order();
     ByteAutomaton& automaton = tokens_.automaton_;
     const auto describe = [&](StateId at) {
-      return WalkState{automaton.node(at).suspect ? std::span<const Loop>() : std::span<const Loop>(tokens_.loops(at, budget_)), true};
+      if (automaton.node(at).suspect) return WalkState{{}, true};
+      const std::span<const Loop> loops = tokens_.loops(at, budget_);
+      if (!loops.empty()) note_loops(at);
+      return WalkState{loops, true};
     };
     const auto visit = [&](NodeId at, StateId reached) {
       mask_.note(std::uint64_t{automaton.node(reached).spelled} + kLongestRest);
@@ -451,6 +454,18 @@ class TokenAutomaton::RuleMaskMaker {
       mask_walk.enter_below(node, state);
     for (const TokenRange& range : mask_walk.ranges())
       for (std::uint32_t i = range.begin; i < range.end; ++i) set(order[i], false);
+  }
+
+  // What the text needs after a token that loops take: they stay in the heads of the alternatives, and the walk does not
+  // visit the states that they lead to.
+  void note_loops(StateId at) {
+    const ExpressionId expression = tokens_.automaton_.expression(at);
+    for (const ExpressionId alternative : arena_.alternatives(expression)) {
+      const ExpressionNode& node = arena_.node(alternative);
+      const bool is_long = node.kind == Kind::Concatenation;
+      const std::uint64_t inside = arena_.node(is_long ? node.head() : alternative).worst;
+      mask_.note(inside + (is_long ? arena_.node(node.tail()).spelled : 0));
+    }
   }
 
   void walk_remainders(Spot from, StateId start) {

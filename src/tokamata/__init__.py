@@ -15,7 +15,7 @@ are imported by the functions that need them.
 from __future__ import annotations
 
 from tokamata.compiled import CompiledConstraint
-from tokamata.constraint import Answer, Constraint, choice, literal, regex
+from tokamata.constraint import Answer, Concatenation, Constraint, choice, literal, regex
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
     AlgebraError,
@@ -48,7 +48,6 @@ from tokamata.errors import (
     UnsupportedTypeError,
     VocabularyError,
 )
-from tokamata.events import Event
 from tokamata.extensions import (
     control_token,
     delimited_list,
@@ -68,6 +67,8 @@ from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
 from tokamata.tools import ToolCall, response_format, tool_call
 from tokamata.types import type as type
+from tokamata.values.json_events import Event
+from tokamata.values.parts import Match, Parts
 from tokamata.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
@@ -82,6 +83,7 @@ __all__ = [
     "CancelToken",
     "Cancelled",
     "CompiledConstraint",
+    "Concatenation",
     "Constraint",
     "ContextError",
     "EmptyConstraintError",
@@ -94,6 +96,7 @@ __all__ = [
     "Limits",
     "MachineError",
     "MaskError",
+    "Match",
     "Matcher",
     "MissingExtraError",
     "NoStopTokenError",
@@ -101,6 +104,7 @@ __all__ = [
     "NoncanonicalError",
     "NotRegularError",
     "ParseError",
+    "Parts",
     "PatternError",
     "PatternSyntaxError",
     "RollbackError",

@@ -397,3 +397,59 @@ class Matcher:
 
 def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int) -> None:
     """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``."""
+
+class Splitter:
+    """Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.
+
+    Args:
+        leaves: what the program's parts read.
+        code: the instructions, as ``tokamata.values.program`` makes them.
+        limits, cancel: of each call.
+        pattern: what errors show.
+
+    Raises:
+        ValueError: the program names what does not exist.
+        LimitExceeded, Cancelled: the work was stopped.
+    """
+
+    def __init__(
+        self,
+        leaves: Sequence[Expression],
+        code: Sequence[tuple[str, int, int, int, int | None, str]],
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> None: ...
+    def split(self, text: bytes) -> tuple[list[tuple[int, int]] | None, int]:
+        """The marks of the preferred split with their positions, ``None`` where there is none; how far
+        texts go on.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    def begin(self) -> Split:
+        """Splits a text that comes piece by piece."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """How many bytes of expressions, transitions and borders are held at the moment."""
+
+class Split:
+    """A text that comes piece by piece."""
+
+    def fork(self) -> Split:
+        """A second one at the same position."""
+
+    def feed(self, data: bytes) -> None:
+        """Reads on.  A call that raises LimitExceeded or Cancelled changes nothing."""
+
+    def certain(self, skip: int) -> list[tuple[int, int]]:
+        """The marks that all continuations have in common, with positions, except the first ``skip``."""
+
+    @property
+    def bound(self) -> int:
+        """Up to which position the text belongs to the part under way for certain."""
+
+    def end(self) -> list[tuple[int, int]] | None:
+        """All marks if the text ends here; ``None`` where it may not."""

@@ -18,6 +18,7 @@ __all__ = [
     "checked_flag",
     "checked_instance",
     "checked_list",
+    "checked_name",
     "checked_text",
     "checked_whole",
     "clipped",
@@ -99,6 +100,15 @@ def checked_text(text: Any, argument: str = "text") -> bytes:
             "valid text",
             "remove it",
         ) from None
+
+
+def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:
+    """Refuses what cannot name a part of a value, and what names something else there."""
+    checked_instance(argument, value, str)
+    if not value.isidentifier() or value.startswith("_"):
+        raise ArgumentError(argument, shown_argument(value), "an identifier that does not begin with _")
+    if value in taken:
+        raise ArgumentError(argument, shown_argument(value), "a name that a tuple does not have already")
 
 
 def checked_bounds(minimum: Any, maximum: Any) -> tuple[int, int | None]:

@@ -18,7 +18,7 @@ import itertools
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tokamata.arguments import clipped
 from tokamata.errors import LimitExceeded
@@ -31,7 +31,7 @@ _MOST_PAIRED = 16  # operands of which all pairs are asked about
 _MOST_SHOWN = 8  # pairs, or operands
 
 
-def why_empty(constraint: Constraint, limits: Limits, cancel: CancelToken | None) -> str:
+def why_empty(constraint: Constraint[Any], limits: Limits, cancel: CancelToken | None) -> str:
     """Which operands leave no text; ``""`` for a constraint that is not made of others.
 
     Raises:
@@ -51,7 +51,7 @@ class _Search:
         self._cancel = cancel
         self._end = time.monotonic() + limits.seconds
 
-    def explain(self, constraint: Constraint) -> str:
+    def explain(self, constraint: Constraint[Any]) -> str:
         part = self._innermost(constraint)
         if part._operator == "&":
             reason = self._exclusions([operand for operand in part._operands if not operand._needs()])
@@ -64,7 +64,7 @@ class _Search:
             return "" if part is constraint else f"its part {_shown(part)} matches no text"
         return reason if part is constraint else f"in its part {_shown(part)}: {reason}"
 
-    def _innermost(self, constraint: Constraint) -> Constraint:
+    def _innermost(self, constraint: Constraint[Any]) -> Constraint[Any]:
         """The smallest part, on one way down, that matches nothing and so makes the whole match nothing."""
         while constraint._operator not in ("", "&", "~"):
             operands = constraint._operands[:1] if constraint._operator == "-" else constraint._operands
@@ -74,7 +74,7 @@ class _Search:
             constraint = part
         return constraint
 
-    def _exclusions(self, operands: list[Constraint]) -> str:
+    def _exclusions(self, operands: list[Constraint[Any]]) -> str:
         alone = [operand for operand in operands if self._is_empty(operand)]
         if alone:
             return "of its operands these match no text by themselves: " + _listed(map(_shown, alone))
@@ -91,7 +91,7 @@ class _Search:
             return "every two of its operands have texts in common, but all of them together have none"
         return f"the first {count} of its operands have no text in common, though the first {count - 1} have"
 
-    def _shortest_empty_run(self, operands: list[Constraint]) -> int:
+    def _shortest_empty_run(self, operands: list[Constraint[Any]]) -> int:
         """How many operands, from the first, have no text in common; those before the last of them have."""
         low, high = 1, len(operands)  # the first one has texts, all together have none
         while high - low > 1:
@@ -102,7 +102,7 @@ class _Search:
             low, high = (low, middle) if self._is_empty(together) else (middle, high)
         return high
 
-    def _is_empty(self, constraint: Constraint) -> bool:
+    def _is_empty(self, constraint: Constraint[Any]) -> bool:
         if constraint._needs():
             return False  # not known: it is a question about texts
         left = self._end - time.monotonic()
@@ -111,7 +111,7 @@ class _Search:
         return constraint.is_empty(limits=replace(self._limits, seconds=left), cancel=self._cancel)
 
 
-def _shown(constraint: Constraint) -> str:
+def _shown(constraint: Constraint[Any]) -> str:
     return clipped(repr(constraint), 120)
 
 

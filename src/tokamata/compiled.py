@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from tokamata import _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 Tokenization = Literal["any", "canonical"]
 OnNoncanonical = Literal["error", "fresh"]
 
+_T_co = TypeVar("_T_co", covariant=True)
 
-class CompiledConstraint:
+
+class CompiledConstraint(Generic[_T_co]):
     """A constraint and a vocabulary, ready to make masks.
 
     States and masks are made lazily and shared by all matchers; safe to use from many threads.
@@ -52,7 +54,7 @@ class CompiledConstraint:
         cancel: CancelToken | None,
         start_of_text: bool,
         tokenization: Tokenization,
-        constraint: Constraint,
+        constraint: Constraint[_T_co],
     ) -> None:
         if not hasattr(vocabulary, "core"):
             hint = "make one with Vocabulary.load(…)"
@@ -112,12 +114,9 @@ class CompiledConstraint:
                 raise
             return Matcher(self)
 
-    def parse(self, text: str | bytes) -> Any:
-        """The value that a text stands for, an instance of the type that the constraint was made from, say.
-
-        See :meth:`tokamata.Constraint.parse`.
-        """
-        return self.constraint.parse(text)
+    def parse(self, text: str | bytes) -> _T_co:
+        """The value of a text, found within the limits; see :meth:`tokamata.Constraint.parse`."""
+        return self.constraint.parse(text, limits=self.limits)
 
     def allocate_mask(self, batch: int = 1) -> npt.NDArray[np.int32]:
         """Zeros for ``batch`` masks: ``int32[batch, ceil(width / 32)]``.

@@ -10,26 +10,54 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from tokamata import _core
-from tokamata.arguments import checked_bounds, checked_instance, checked_list, checked_text, clipped
+from tokamata.arguments import (
+    checked_bounds,
+    checked_instance,
+    checked_list,
+    checked_name,
+    checked_text,
+    clipped,
+)
 from tokamata.blame import why_empty
 from tokamata.compiled import CompiledConstraint, Tokenization
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
     EmptyConstraintError,
-    NoValuesError,
     ParseError,
     shown_argument,
 )
 from tokamata.limits import CancelToken, Limits, Watch, checked_cancel, checked_limits, core_limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
+from tokamata.values.forms import (
+    Alternatives,
+    Captured,
+    Concatenated,
+    Form,
+    Option,
+    Pattern,
+    Plain,
+    Read,
+    Reading,
+    Repeated,
+    accepted,
+)
+from tokamata.values.parts import Match, Parts
+from tokamata.values.variadic import TypeVarTuple, Unpack
 
 if TYPE_CHECKING:
+    from tokamata.patterns.json_schema import ReportEntry
     from tokamata.vocabulary import Vocabulary
+
+_T = TypeVar("_T")
+_U = TypeVar("_U")
+_T_co = TypeVar("_T_co", covariant=True)
+_Ts = TypeVarTuple("_Ts")
+_Us = TypeVarTuple("_Us")
 
 
 @dataclass(frozen=True)
@@ -46,8 +74,10 @@ class Answer:
         return self.witness is None
 
 
-class Constraint:
-    """A set of valid UTF-8 texts, independent of any vocabulary; immutable.
+class Constraint(Generic[_T_co]):
+    """A set of valid UTF-8 texts, independent of any vocabulary, each of which stands for a value; immutable.
+
+    ``Constraint[T]`` is one whose texts :meth:`parse` to a ``T``.
 
     Made by :func:`tokamata.regex`, :func:`tokamata.literal`, :func:`tokamata.choice` and the
     functions of :mod:`tokamata.patterns.extensions`; combined by
@@ -61,15 +91,16 @@ class Constraint:
     ``a.repeat(2, 5)``      two to five texts of ``a``, one after another
     ``a.optional()``        a text of ``a``, or the empty text
     ``a.separated_by(b)``   texts of ``a`` with one of ``b`` between each two
+    ``a.captured("name")``  the same texts; their value has a name in a sequence
     ======================  ==========================================================
 
-    Turned into masks by :meth:`compile`.
+    Turned into masks by :meth:`compile`; :mod:`tokamata.values.forms` says which value a text has.
 
     Attributes:
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ("_is_pattern", "_made", "_operands", "_operator", "_reader", "pattern")
+    __slots__ = ("_is_pattern", "_kept_form", "_made", "_names", "_operands", "_operator", "pattern")
 
     def __init__(
         self,
@@ -78,38 +109,49 @@ class Constraint:
         *,
         is_pattern: bool = False,
         made_by: str = "",
-        operands: tuple[Constraint, ...] = (),
-        reader: Callable[[str], Any] | None = None,
+        operands: tuple[Constraint[Any], ...] = (),
+        form: Form | None = None,
+        names: frozenset[str] = frozenset(),
     ) -> None:
         """``is_pattern``: places in the expression are offsets into ``pattern``.
 
-        ``reader``: makes values of texts, for :meth:`parse`.
-
         ``made_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
         operator stays flat.  Such chains have no expression until it is asked for.
+
+        ``form``: how its texts are read; made when it is first asked for, of those of the operands, where
+        it is ``None``.  ``names``: of captured parts in it.
         """
         self._made = expression
         self.pattern = pattern
         self._is_pattern = is_pattern
         self._operator = made_by
         self._operands = operands
-        self._reader = reader
+        self._kept_form = form
+        self._names = names
 
     # ---- algebra ------------------------------------------------------------------------------
 
-    def __add__(self, other: Constraint) -> Constraint:
-        """A text of this constraint, and then one of the other."""
+    @overload
+    def __add__(self, other: Concatenation[Unpack[_Us]]) -> Concatenation[_T_co, Unpack[_Us]]: ...
+    @overload
+    def __add__(self, other: Constraint[_U]) -> Concatenation[_T_co, _U]: ...
+    def __add__(self, other: Any) -> Any:
+        """A text of this constraint, and then one of the other; a chain of ``+`` is one sequence.
+
+        Raises:
+            ArgumentError: two parts were captured under one name.
+        """
         return self._join("+", other)
 
-    def __or__(self, other: Constraint) -> Constraint:
-        """The texts of either."""
+    def __or__(self, other: Constraint[_U]) -> Constraint[_T_co | _U]:
+        """The texts of either; their value is that of the first that accepts."""
         return self._join("|", other)
 
-    def __and__(self, other: Constraint) -> Constraint:
-        """The texts of both."""
+    def __and__(self, other: Constraint[Any]) -> Constraint[_T_co]:
+        """The texts of both; their values are those of this constraint."""
         return self._join("&", other)
 
-    def __sub__(self, other: Constraint) -> Constraint:
+    def __sub__(self, other: Constraint[Any]) -> Constraint[_T_co]:
         """The texts of this constraint that are not texts of the other.
 
         Raises:
@@ -119,7 +161,7 @@ class Constraint:
             other._refuse_edges()
         return self._join("-", other)
 
-    def __invert__(self) -> Constraint:
+    def __invert__(self) -> Constraint[Any]:
         """All valid texts that are not texts of this constraint.
 
         Raises:
@@ -128,9 +170,34 @@ class Constraint:
         self._refuse_edges()
         others = _core.complement(_core.scope(self._expression))
         name = f"~{self._as_operand()}"
-        return Constraint(_core.intersect([_core.text(), others]), name, made_by="~", operands=(self,))
+        expression = _core.intersect([_core.text(), others])
+        return Constraint(expression, name, made_by="~", operands=(self,), form=Plain())
 
-    def repeat(self, minimum: int = 0, maximum: int | None = None) -> Constraint:
+    def captured(self, name: str) -> Constraint[_T_co]:
+        """The same texts, whose value has a name in the sequence that this is a part of.
+
+            thought = tk.text_until("</think>").captured("thought")
+            (thought + tk.json()).parse("Hm.</think>[1]").thought     # "Hm.</think>"
+
+        A sequence within another one, or in a repetition, has names of its own.
+
+        Raises:
+            ArgumentError: the name is no identifier, begins with ``_``, or is a member of :class:`Parts`.
+        """
+        checked_name("name", name, dir(Parts))
+        names = self._names if self._operator in _TRANSPARENT else frozenset()
+        if name in names:
+            raise ArgumentError("name", repr(name), "one that is not captured within it already")
+        return Constraint(
+            self._made,
+            f"{self._as_operand()}.captured({name!r})",
+            made_by="captured",
+            operands=(self,),
+            form=Captured(name, self._form),
+            names=names | {name},
+        )
+
+    def repeat(self, minimum: int = 0, maximum: int | None = None) -> Constraint[list[_T_co]]:
         """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` is without bound.
 
         Raises:
@@ -140,14 +207,21 @@ class Constraint:
         bounds = f"{low}" if high is None else f"{low}, {high}"
         expression = _core.repeat(_core.scope(self._expression), low, high)
         name = f"{self._as_operand()}.repeat({bounds})"
-        return Constraint(expression, name, made_by="repeat", operands=(self,))
+        form = Repeated(self._option, low, high)
+        return Constraint(expression, name, made_by="repeat", operands=(self,), form=form)
 
-    def optional(self) -> Constraint:
-        """A text of this constraint, or the empty text."""
+    def optional(self) -> Constraint[_T_co | None]:
+        """A text of this constraint, or the empty text; ``None`` where only the latter accepts."""
         expression = _core.union([_core.epsilon(), self._expression])
-        return Constraint(expression, f"{self._as_operand()}.optional()")
+        form = Alternatives([self._option, Option(_core.epsilon(), Read(_nothing))])
+        name = f"{self._as_operand()}.optional()"
+        return Constraint(
+            expression, name, made_by="optional", operands=(self,), form=form, names=self._seen_names
+        )
 
-    def separated_by(self, separator: Constraint, minimum: int = 1, maximum: int | None = None) -> Constraint:
+    def separated_by(
+        self, separator: Constraint[Any], minimum: int = 1, maximum: int | None = None
+    ) -> Constraint[list[_T_co]]:
         """``minimum`` to ``maximum`` texts of this constraint, with one of ``separator`` between each two.
 
         Raises:
@@ -157,16 +231,16 @@ class Constraint:
         checked_instance("separator", separator, Constraint)
         low, high = checked_bounds(minimum, maximum)
         name = f"{self._as_operand()}.separated_by({clipped(repr(separator))}, {low}, {high})"
+        form = Repeated(self._option, low, high, separator._expression)
         if high == 0:
-            return Constraint(_core.epsilon(), name)
+            return Constraint(_core.epsilon(), name, form=form)
         item = _core.scope(self._expression)
         more = _core.concat([_core.scope(separator._expression), item])
         rest = _core.repeat(more, max(low - 1, 0), None if high is None else high - 1)
         expression = _core.concat([item, rest])
         if low == 0:
             expression = _core.union([_core.epsilon(), expression])
-        operands = (self, separator) if low > 1 else (self,)  # those that every text has one of
-        return Constraint(expression, name, made_by="separated_by", operands=operands)
+        return Constraint(expression, name, made_by="separated_by", operands=(self, separator), form=form)
 
     # ---- questions ----------------------------------------------------------------------------
 
@@ -197,7 +271,7 @@ class Constraint:
         return self.shortest_text(limits=limits, cancel=cancel) is None
 
     def is_subset_of(
-        self, other: Constraint, *, limits: Limits | None = None, cancel: CancelToken | None = None
+        self, other: Constraint[Any], *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> Answer:
         """Whether every text of this constraint is one of ``other``; the witness is one that is not.
 
@@ -207,7 +281,7 @@ class Constraint:
         return Answer((self - other).shortest_text(limits=limits, cancel=cancel))
 
     def is_equivalent_to(
-        self, other: Constraint, *, limits: Limits | None = None, cancel: CancelToken | None = None
+        self, other: Constraint[Any], *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> Answer:
         """Whether both accept the same texts; the witness is one that only one of them does.
 
@@ -216,25 +290,53 @@ class Constraint:
         self._refuse_tokens("is_equivalent_to", other)
         return Answer(((self - other) | (other - self)).shortest_text(limits=limits, cancel=cancel))
 
-    def parse(self, text: str | bytes) -> Any:
-        """The value that a text of this constraint stands for.
+    def parse(
+        self, text: str | bytes, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> _T_co:
+        """The value that a text of this constraint stands for; :mod:`tokamata.values.forms` has a table.
 
-        An instance for :func:`tokamata.type`, what ``json.loads`` gives for JSON.  What the constraint
-        has enforced already is not checked again; types are.
+        An instance for :func:`tokamata.type`, what ``json.loads`` gives for JSON, a tuple for a sequence,
+        the text itself for most others.  Control tokens are not in the text.
+
+        Args:
+            text: the text, as a ``str`` or in UTF-8.
+            limits: what finding its parts may cost; ``Limits()`` by default.
+            cancel: stops the work, from another thread.
 
         Raises:
-            NoValuesError: the texts stand for nothing but themselves, as those of a regular expression do.
-            ParseError: it is none of its texts.
+            ParseError: it is none of its texts; the error says where it stops to be.
+            LimitExceeded, Cancelled: the work was stopped.
         """
-        if self._reader is None:
-            raise NoValuesError(repr(self), "parse")
-        if not isinstance(text, str):
-            checked_instance("text", text, (bytes, bytearray, memoryview), "a str, or bytes of UTF-8")
-            try:
-                text = bytes(text).decode()
-            except UnicodeDecodeError as error:
-                raise ParseError(f"byte {error.start}", "no UTF-8") from None
-        return self._reader(text)
+        data = checked_utf8(text)
+        reading = Reading(self.pattern, checked_limits(limits), checked_cancel(cancel))
+        try:
+            self._check(data, reading)
+            value: _T_co = self._form.read(data, reading).value
+        except RecursionError:
+            raise ParseError("", "the value nests deeper than Python's stack") from None
+        return value
+
+    def report(self) -> list[ReportEntry]:
+        """What became of each keyword of the JSON Schemas in it: enforced, an annotation, or relaxed, and
+        why.
+
+        Where there are several operands, pointers begin with the number or the captured name of the one that
+        has the schema: ``/1/properties/age``.  Empty where there is no schema in it.
+        """
+        entries: list[ReportEntry] = []
+        pending: list[tuple[str, Constraint[Any]]] = [("", self)]
+        while pending:
+            place, constraint = pending.pop()
+            for entry in constraint._own_report():
+                entries.append(entry._replace(pointer=place + entry.pointer))
+            operands = constraint._operands
+            is_numbered = len(operands) > 1 and constraint._operator != "separated_by"
+            for number in reversed(range(len(operands))):
+                operand = operands[number]
+                form = operand._kept_form
+                key = form.name if isinstance(form, Captured) else number
+                pending.append((f"{place}/{key}" if is_numbered else place, operand))
+        return entries
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -246,7 +348,7 @@ class Constraint:
         cancel: CancelToken | None = None,
         start_of_text: bool = False,
         tokenization: Tokenization = "any",
-    ) -> CompiledConstraint:
+    ) -> CompiledConstraint[_T_co]:
         """Composes the constraint with a vocabulary.
 
         Cheap: states and masks are made when they are asked for.
@@ -292,6 +394,46 @@ class Constraint:
 
     # ---- inner --------------------------------------------------------------------------------
 
+    def _check(self, text: bytes, reading: Reading) -> None:
+        """Raises ParseError where it is none of its texts.
+
+        What a function reads is left to that: it takes white space, say, that people or other programs wrote.
+        """
+        if not self._operator and isinstance(self._kept_form, Read):
+            return
+        reached = accepted(self._expression, text, reading)
+        if reached is not None:
+            shown = clipped(repr(self))
+            if reached == len(text):
+                raise ParseError(f"byte {reached}", f"the text ends, and {shown} is not complete")
+            found = text[reached : reached + 20]
+            raise ParseError(f"byte {reached}", f"there is {found!r}; no text of {shown} goes on with it")
+
+    def _own_report(self) -> list[ReportEntry]:
+        """The report of its own schema."""
+        return []
+
+    @property
+    def _form(self) -> Form:
+        """How its texts are read; made when it is first asked for, as chains are."""
+        if self._kept_form is None:
+            if self._operator in ("&", "-"):
+                self._kept_form = self._operands[0]._form
+            else:
+                make = Concatenated if self._operator == "+" else Alternatives
+                self._kept_form = make([operand._option for operand in self._operands])
+        return self._kept_form
+
+    @property
+    def _option(self) -> Option:
+        """As a part of others."""
+        return Option(self._expression, self._form)
+
+    @property
+    def _seen_names(self) -> frozenset[str]:
+        """The names that a sequence around it has for captured parts in it."""
+        return self._names if self._operator in _TRANSPARENT else frozenset()
+
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
     ) -> tuple[str, tuple[str, ...]]:
@@ -309,7 +451,7 @@ class Constraint:
             self._made = _JOINS[self._operator]([operand._expression for operand in self._operands])
         return self._made
 
-    def _join(self, operator: str, other: Constraint) -> Constraint:
+    def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""
         if isinstance(other, str):  # a slip that Python's own error would not help with
             checked_instance(f"the right-hand side of {operator}", other, Constraint)
@@ -317,9 +459,17 @@ class Constraint:
             return NotImplemented
         # a - (b - c) is no chain: there the right-hand side is one operand.
         operands = self._chain(operator) + other._chain(operator if operator != "-" else None)
-        return Constraint(None, _described(f" {operator} ", operands), made_by=operator, operands=operands)
+        mine = self._names if self._operator == operator else self._seen_names
+        theirs = other._names if other._operator == operator else other._seen_names
+        if operator in ("&", "-"):
+            theirs = frozenset()
+        if operator == "+" and not mine.isdisjoint(theirs):
+            raise ArgumentError("name", repr(min(mine & theirs)), "one that no other part is captured under")
+        make = Concatenation if operator == "+" else Constraint
+        shown = _described(f" {operator} ", operands)
+        return make(None, shown, made_by=operator, operands=operands, names=mine | theirs)
 
-    def _chain(self, operator: str | None) -> tuple[Constraint, ...]:
+    def _chain(self, operator: str | None) -> tuple[Constraint[Any], ...]:
         """The operands of a chain of this operator, or the constraint itself."""
         if self._operator == operator:
             return self._operands
@@ -341,7 +491,7 @@ class Constraint:
                 "instead"
             )
 
-    def _refuse_tokens(self, question: str, *others: Constraint) -> None:
+    def _refuse_tokens(self, question: str, *others: Constraint[Any]) -> None:
         for constraint in (self, *others):
             checked_instance("other", constraint, Constraint)
             if need := constraint._needs():
@@ -356,6 +506,44 @@ class Constraint:
     def _as_operand(self) -> str:
         name = clipped(repr(self))
         return f"({name})" if self._operator in _JOINS or self._operator == "~" else name
+
+
+class Concatenation(Constraint[Parts[Unpack[_Ts]]]):
+    """One constraint after another; their values are a tuple, :class:`Parts`.  Made by ``a + b + …``."""
+
+    __slots__ = ()
+
+    @overload  # type: ignore[override]
+    def __add__(self, other: Concatenation[Unpack[_Us]]) -> Concatenation[Unpack[tuple[Any, ...]]]: ...
+    @overload
+    def __add__(self, other: Constraint[_U]) -> Concatenation[Unpack[_Ts], _U]: ...
+    def __add__(self, other: Any) -> Any:
+        """A text of this sequence, and then one of the other constraint: a longer sequence."""
+        return super().__add__(other)
+
+
+# What is made of constraints by these has the value of one of them, with its captured names.
+_TRANSPARENT = frozenset({"|", "&", "-", "optional", "choice", "captured"})
+
+
+def _nothing(_: str) -> None:
+    """The value of the empty text where something optional was left out."""
+
+
+def checked_utf8(text: Any) -> bytes:
+    """A text to be parsed, in UTF-8."""
+    if isinstance(text, str):
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            raise ParseError(f"character {error.start}", "a surrogate, which no valid text has") from None
+    checked_instance("text", text, (bytes, bytearray, memoryview), "a str, or bytes of UTF-8")
+    data = bytes(text)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise ParseError(f"byte {error.start}", "no UTF-8") from None
+    return data
 
 
 def _concatenation(items: list[_core.Expression]) -> _core.Expression:
@@ -383,7 +571,7 @@ def regex(
     dialect: Literal["python", "ecma"] = "python",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint:
+) -> Constraint[Match]:
     r"""The texts that a regular expression matches.
 
     ``dialect="python"``: the syntax of Python's ``re``, with ``\p{…}`` for Unicode properties and
@@ -393,8 +581,9 @@ def regex(
     match anywhere in the text, unless it is anchored.
 
     In both, the extensions of :mod:`tokamata.patterns.extensions` are written as groups,
-    ``(?P<QUOTED_TEXT>)``.  Unicode classes and case come from one version of the
-    tables, ``tokamata.patterns.unicode.UNICODE_VERSION``, whatever Python runs it.
+    ``(?P<QUOTED_TEXT>)``; other named groups are in the value of a text, a :class:`Match`.  Unicode classes
+    and case come from one version of the tables, ``tokamata.patterns.unicode.UNICODE_VERSION``, whatever
+    Python runs it.
 
     Args:
         pattern: the regular expression.
@@ -412,20 +601,28 @@ def regex(
     """
     watch = Watch(limits, cancel)
     expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
-    return Constraint(expression, pattern, is_pattern=True)
+    return Constraint(expression, pattern, is_pattern=True, form=Pattern(pattern, int(flags), dialect))
 
 
-def literal(text: str) -> Constraint:
+def literal(text: str) -> Constraint[str]:
     """Exactly this text.
 
     Raises:
         ArgumentError: it is not a ``str``, or holds a surrogate, which no valid text does.
     """
-    return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})")
+    return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})", form=Plain())
 
 
-def choice(options: Iterable[str | Constraint]) -> Constraint:
+@overload
+def choice(options: Iterable[str]) -> Constraint[str]: ...
+@overload
+def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
+@overload
+def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
+def choice(options: Iterable[Any]) -> Constraint[Any]:
     """Any one of the options: texts that stand for themselves, or constraints.
+
+    The value of a text is that of the first option that accepts it.
 
     Hundreds of thousands of texts are fine; they become one automaton.
 
@@ -434,33 +631,48 @@ def choice(options: Iterable[str | Constraint]) -> Constraint:
             surrogate, or ``options`` is one text.
     """
     hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
-    texts: list[str] = []
-    others: list[_core.Expression] = []
-    for option in checked_list("options", options, "a list of texts and constraints", hint):
-        if isinstance(option, str):
-            texts.append(option)
-        elif isinstance(option, Constraint):
-            others.append(option._expression)
-        else:
+    given = checked_list("options", options, "a list of texts and constraints", hint)
+    runs: list[list[str] | Constraint[Any]] = []  # texts that stand side by side are one automaton
+    for option in given:
+        if isinstance(option, Constraint):
+            runs.append(option)
+        elif not isinstance(option, str):
             raise ArgumentError("an option", shown_argument(option), "a str or a Constraint")
-    if not texts and not others:
+        elif runs and isinstance(runs[-1], list):
+            runs[-1].append(option)
+        else:
+            runs.append([option])
+    if not runs:
         raise ArgumentError("options", "an empty one", "a list of at least one option")
-    if texts:
-        try:
-            others.append(_core.strings(texts))
-        except UnicodeEncodeError:
-            checked_text(next(text for text in texts if not _is_valid(text)))
-            raise
-    shown = ", ".join(repr(text)[:40] for text in texts[:4])
-    count = len(texts) + len(others) - bool(texts)
-    name = f"choice([{shown}])" if count == len(texts) <= 4 else f"choice of {count:,} ({shown}, …)"
-    return Constraint(_core.union(others) if len(others) > 1 else others[0], clipped(name))
+    parts = [run if isinstance(run, Constraint) else _any_text(run) for run in runs]
+    texts = [option for option in given[:4] if isinstance(option, str)]
+    shown = ", ".join(repr(text)[:40] for text in texts)
+    is_short = len(given) == len(texts)
+    name = f"choice([{shown}])" if is_short else f"choice of {len(given):,} ({shown}, …)"
+    if len(parts) == 1 and not isinstance(runs[0], Constraint):
+        return Constraint(parts[0]._expression, clipped(name), form=Plain())
+    expression = _core.union([part._expression for part in parts])
+    form = Alternatives([part._option for part in parts])
+    names = frozenset(name for part in parts for name in part._seen_names)
+    return Constraint(
+        expression, clipped(name), made_by="choice", operands=tuple(parts), form=form, names=names
+    )
+
+
+def _any_text(texts: list[str]) -> Constraint[str]:
+    """Any one of some texts, as an option among constraints."""
+    try:
+        expression = _core.strings(texts)
+    except UnicodeEncodeError:
+        checked_text(next(text for text in texts if not _is_valid(text)))
+        raise
+    return Constraint(expression, f"choice of {len(texts):,}", form=Plain())
 
 
 def _is_valid(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _described(joint: str, operands: tuple[Constraint, ...]) -> str:
+def _described(joint: str, operands: tuple[Constraint[Any], ...]) -> str:
     shown = joint.join(operand._as_operand() for operand in operands[:8])
     return clipped(shown + (joint + "…" if len(operands) > 8 else ""))

@@ -178,27 +178,10 @@ class ParseError(TokamataError, ValueError):
 
 
 class NoValuesError(TokamataError, TypeError):
-    """A constraint whose texts stand for nothing but themselves, asked for values.
+    """A text that was written without a constraint was to be parsed."""
 
-    Attributes:
-        pattern: what it was made from.
-        question: what was asked: ``"parse"`` or ``"events"``.
-    """
-
-    def __init__(self, pattern: str, question: str) -> None:
-        super().__init__(pattern, question)
-        self.pattern = pattern
-        self.question = question
-
-    def __str__(self) -> str:
-        able = (
-            "only the texts of tokamata.json, json_schema and type in JSON have any while they are written"
-            if self.question == "events"
-            else "only those of tokamata.json, json_schema, tool_call and type do"
-        )
-        if not self.pattern:
-            return "a text that was written without a constraint stands for no value"
-        return f"{self.pattern!r:.200} has no values to tell: its texts stand for themselves; {able}"
+    def __init__(self) -> None:
+        super().__init__("a text that was written without a constraint stands for no value; read its .text")
 
 
 class EmptyConstraintError(TokamataError, ValueError):

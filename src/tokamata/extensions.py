@@ -7,6 +7,7 @@ What each denotes, and how it is written as a group of a regular expression, sta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from tokamata import _core
 from tokamata.arguments import checked_instance, checked_list, checked_text, checked_whole, clipped
@@ -14,6 +15,7 @@ from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
 from tokamata.patterns import extensions as expressions
+from tokamata.values.forms import Plain, Subsequence
 
 __all__ = [
     "control_token",
@@ -28,18 +30,20 @@ __all__ = [
     "unquoted_text",
 ]
 
+_T = TypeVar("_T")
 
-def quoted_text() -> Constraint:
+
+def quoted_text() -> Constraint[str]:
     """A string in double quotes on one line; a backslash escapes any one character but a line break."""
-    return Constraint(expressions.quoted_text(), "quoted_text()")
+    return Constraint(expressions.quoted_text(), "quoted_text()", form=Plain())
 
 
-def unquoted_text() -> Constraint:
+def unquoted_text() -> Constraint[str]:
     """A plain scalar as YAML has it in a block: no quotes needed, on one line, no spaces at either end."""
-    return Constraint(expressions.unquoted_text(), "unquoted_text()")
+    return Constraint(expressions.unquoted_text(), "unquoted_text()", form=Plain())
 
 
-def control_token(token: str | int) -> Constraint:
+def control_token(token: str | int) -> Constraint[str]:
     """A control token itself, never text that looks like it.
 
     Args:
@@ -51,31 +55,32 @@ def control_token(token: str | int) -> Constraint:
     """
     if isinstance(token, str):
         checked_text(token, "token")
-        return Constraint(expressions.control_token(token), clipped(f"control_token({token!r})"))
+        name = clipped(f"control_token({token!r})")
+        return Constraint(expressions.control_token(token), name, form=Plain())
     key = int(checked_whole("token", token, 0, 1 << 31, "give the name or the id of a control token"))
-    return Constraint(expressions.control_token(key), f"control_token({key})")
+    return Constraint(expressions.control_token(key), f"control_token({key})", form=Plain())
 
 
-def image() -> Constraint:
+def image() -> Constraint[str]:
     """An image: the control token that begins one, those that make it up, and the one that ends it.
 
     Which tokens these are is decided for each vocabulary; for one whose images are not known, say it
     with :func:`control_token`.
     """
-    return Constraint(expressions.image(), "image()")
+    return Constraint(expressions.image(), "image()", form=Plain())
 
 
-def text_token() -> Constraint:
+def text_token() -> Constraint[str]:
     """One text token, whatever its bytes; what is around it must leave the whole valid UTF-8."""
-    return Constraint(expressions.text_token(), "text_token()")
+    return Constraint(expressions.text_token(), "text_token()", form=Plain())
 
 
-def paragraph_token() -> Constraint:
+def paragraph_token() -> Constraint[str]:
     """One text token without a line feed or a carriage return."""
-    return Constraint(expressions.paragraph_token(), "paragraph_token()")
+    return Constraint(expressions.paragraph_token(), "paragraph_token()", form=Plain())
 
 
-def text_until(phrase: str) -> Constraint:
+def text_until(phrase: str) -> Constraint[str]:
     """Text that ends with ``phrase``, which appears nowhere in it before.
 
     Raises:
@@ -83,10 +88,12 @@ def text_until(phrase: str) -> Constraint:
     """
     if not checked_text(phrase, "phrase"):
         raise ArgumentError("phrase", "an empty one", "a text of at least one character")
-    return Constraint(expressions.text_until(phrase), clipped(f"text_until({phrase!r})"))
+    return Constraint(expressions.text_until(phrase), clipped(f"text_until({phrase!r})"), form=Plain())
 
 
-def substring_of(text: str, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Constraint:
+def substring_of(
+    text: str, *, limits: Limits | None = None, cancel: CancelToken | None = None
+) -> Constraint[str]:
     """Any substring of ``text``, the empty one too.
 
     Linear: a text of a million bytes takes a second or two, and some 100 MB while it is made.
@@ -103,13 +110,13 @@ def substring_of(text: str, *, limits: Limits | None = None, cancel: CancelToken
     if (size := len(checked_text(text))) > 1 << 28:
         raise ArgumentError("text", f"one of {size:,} bytes", "of 2^28 bytes at most")
     expression = expressions.substring_of(text, checked_limits(limits), checked_cancel(cancel))
-    return Constraint(expression, clipped(f"substring_of({text[:400]!r})"))
+    return Constraint(expression, clipped(f"substring_of({text[:400]!r})"), form=Plain())
 
 
 def delimited_list(
-    item: Constraint, delimiter: Constraint, minimum: int = 1, maximum: int | None = None
-) -> Constraint:
-    """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two.
+    item: Constraint[_T], delimiter: Constraint[Any], minimum: int = 1, maximum: int | None = None
+) -> Constraint[list[_T]]:
+    """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two; a list.
 
     Raises:
         ArgumentError: item or delimiter is no :class:`tokamata.Constraint`, or the bounds are not whole
@@ -120,8 +127,12 @@ def delimited_list(
     return item.separated_by(delimiter, minimum, maximum)
 
 
-def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint) -> Constraint:
+def delimited_subsequence_of(
+    items: Sequence[Constraint[_T]], delimiter: Constraint[Any]
+) -> Constraint[list[_T | None]]:
     """One or more of the items, in their order, each at most once, with a delimiter between each two.
+
+    Their value is a list with an entry for each item: its value, or ``None`` where it was left out.
 
     Raises:
         ArgumentError: an item or the delimiter is no :class:`tokamata.Constraint`; there is no item, or more
@@ -137,4 +148,10 @@ def delimited_subsequence_of(items: Sequence[Constraint], delimiter: Constraint)
     expression = expressions.delimited_subsequence_of(
         [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
     )
-    return Constraint(expression, clipped(f"delimited_subsequence_of of {len(items)} items"))
+    return Constraint(
+        expression,
+        clipped(f"delimited_subsequence_of of {len(items)} items"),
+        made_by="subsequence",
+        operands=tuple(items),
+        form=Subsequence([item._option for item in items], delimiter._expression),
+    )

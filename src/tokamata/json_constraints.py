@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 from tokamata import _core
 from tokamata.arguments import checked_choice, checked_whole, clipped
@@ -19,6 +19,7 @@ from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import read_schema
 from tokamata.patterns.json_schema.text import beginning, read_json
+from tokamata.values.forms import Json
 
 if TYPE_CHECKING:
     import referencing
@@ -74,14 +75,20 @@ class Style(NamedTuple):
     spelling: Spelling = "plain"
 
 
-class JsonConstraint(Constraint):
+_T_co = TypeVar("_T_co", covariant=True)
+
+
+class JsonConstraint(Constraint[_T_co]):
     """A set of JSON values, in one style of writing them; made by :func:`json` and :func:`json_schema`.
+
+    :meth:`parse` reads a text as it is: what the constraint has enforced already is not checked again;
+    types are.
 
     Attributes:
         style: how values are written.
     """
 
-    __slots__ = ("_declares", "_reading", "_relaxed", "_root", "_table", "style")
+    __slots__ = ("_declares", "_reader", "_reading", "_relaxed", "_root", "_table", "style")
 
     def __init__(
         self,
@@ -105,16 +112,18 @@ class JsonConstraint(Constraint):
         self._relaxed = relaxed
         self._declares = declares
         self.style = style
-        super().__init__(table.texts(root, *style), name, reader=reader or read_json)
+        self._reader = reader or read_json
+        super().__init__(table.texts(root, *style), name, form=Json(self._reader))
 
-    def report(self) -> list[ReportEntry]:
-        """What became of each keyword of the schema: enforced, an annotation, or relaxed, and why.
-
-        Empty where the constraint was not made from one schema alone.
-        """
+    def _own_report(self) -> list[ReportEntry]:
+        """Empty where the constraint was not made from one schema alone."""
         return [*self._relaxed, *(self._reading.report() if self._reading is not None else [])]
 
-    def __and__(self, other: Constraint) -> Constraint:
+    @overload
+    def __and__(self, other: JsonConstraint[Any]) -> JsonConstraint[_T_co]: ...
+    @overload
+    def __and__(self, other: Constraint[Any]) -> Constraint[_T_co]: ...
+    def __and__(self, other: Constraint[Any]) -> Constraint[Any]:
         """The values of both; with a constraint that is not JSON, the texts of both.
 
         Raises:
@@ -122,7 +131,11 @@ class JsonConstraint(Constraint):
         """
         return self._combined("&", other) if isinstance(other, JsonConstraint) else super().__and__(other)
 
-    def __sub__(self, other: Constraint) -> Constraint:
+    @overload
+    def __sub__(self, other: JsonConstraint[Any]) -> JsonConstraint[_T_co]: ...
+    @overload
+    def __sub__(self, other: Constraint[Any]) -> Constraint[_T_co]: ...
+    def __sub__(self, other: Constraint[Any]) -> Constraint[Any]:
         """The values of this constraint that the other has not; texts, where the other is not JSON.
 
         Raises:
@@ -131,7 +144,7 @@ class JsonConstraint(Constraint):
         """
         return self._combined("-", other) if isinstance(other, JsonConstraint) else super().__sub__(other)
 
-    def __invert__(self) -> Constraint:
+    def __invert__(self) -> JsonConstraint[Any]:
         """All JSON values that are not of this constraint."""
         table = _core.ValueTable()
         root = table.negate(table.include(self._table, self._root))
@@ -146,7 +159,7 @@ class JsonConstraint(Constraint):
         limits = replace(limits, seconds=min(limits.seconds, _MOST_SECONDS))
 
         def is_empty(table: _core.ValueTable, root: int) -> bool:
-            texts = Constraint(table.texts(root, *self.style), "")
+            texts: Constraint[Any] = Constraint(table.texts(root, *self.style), "")
             try:
                 texts.compile(vocabulary, limits=limits, cancel=cancel)
             except EmptyConstraintError:
@@ -160,7 +173,7 @@ class JsonConstraint(Constraint):
         told = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return told, tuple(one.pointer for one in blamed)
 
-    def _combined(self, operator: Literal["&", "-"], other: JsonConstraint) -> JsonConstraint:
+    def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style
         if not self._declares:
             style = style._replace(property_order=other_style.property_order)
@@ -200,7 +213,7 @@ def json_schema(
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> JsonConstraint:
+) -> JsonConstraint[Any]:
     """The JSON texts whose values a JSON Schema accepts.
 
     All of drafts 4, 6, 7, 2019-09 and 2020-12 is enforced; names are distinct in every object.
@@ -211,7 +224,7 @@ def json_schema(
         property_order, whitespace, spelling: how values are written; see :class:`Style`.
         formats: whether ``format`` is asserted, or an annotation.
         strict: whether what cannot be enforced exactly is an error; otherwise it is left out, which only
-            ever widens what is accepted, and :meth:`JsonConstraint.report` says so.
+            ever widens what is accepted, and :meth:`Constraint.report` says so.
         registry: documents that references may lead to; nothing is fetched but by it.
         limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
@@ -237,7 +250,7 @@ def json(
     max_items: int | None = None,
     whitespace: Whitespace = "natural",
     spelling: Spelling = "plain",
-) -> JsonConstraint:
+) -> JsonConstraint[Any]:
     """Any JSON value.
 
     Args:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata import _core
 from tokamata.arguments import checked_whole
-from tokamata.errors import ArgumentError, NoValuesError, shown_argument
+from tokamata.errors import ArgumentError, shown_argument
 
 if TYPE_CHECKING:
     from tokamata.compiled import CompiledConstraint
-    from tokamata.events import Event, TextEvents
+    from tokamata.values.events import Event, TextEvents
 
 # In the order of Explanation::Verdict in core/matching/matcher.hpp.
 _VERDICTS = (
@@ -94,7 +94,7 @@ class Matcher(_core.Matcher):
     __slots__ = ("_compiled", "_events")
 
     def __init__(
-        self, compiled: CompiledConstraint, origin: Matcher | None = None, context: Sequence[int] = ()
+        self, compiled: CompiledConstraint[Any], origin: Matcher | None = None, context: Sequence[int] = ()
     ) -> None:
         if origin is None:
             core = getattr(compiled, "_core", None)
@@ -109,7 +109,7 @@ class Matcher(_core.Matcher):
         self._events: TextEvents | None = None if told is None else told.fork()
 
     @property
-    def compiled(self) -> CompiledConstraint:
+    def compiled(self) -> CompiledConstraint[Any]:
         """What this matcher was made from."""
         return self._compiled
 
@@ -121,27 +121,28 @@ class Matcher(_core.Matcher):
         return Matcher(self._compiled, self)
 
     def events(self) -> list[Event]:
-        """The JSON values that have closed since this was last called, in the order of closing.
+        """The values that have closed since this was last called, in the order of closing.
 
-        For constraints of :func:`tokamata.json`, :func:`tokamata.json_schema` and :func:`tokamata.type`.  A
-        string closes with its quote, a number with what follows it, or with the end of the text.  Values come
-        before those that hold them, and last the whole, whose pointer is ``""``.
+        In JSON, each value with its JSON Pointer: a string closes with its quote, a number with what follows
+        it or with the end of the text.  In a sequence or a repetition, each part as soon as no continuation
+        can change where it ends, under its captured name or its number.  Values come before those that hold
+        them, and last the whole, whose pointer is ``""``.  :mod:`tokamata.values.events` has an example.
 
         What is told is how the text differs from that of the last call: where tokens were taken back, what
-        closes anew behind the part that stayed.  A fork goes on by itself from what was told before it.
+        closes anew after the part that stayed.  A fork goes on by itself from what was told before it.
 
         Cost: linear in the text for all calls together, and for each a copy of the text by the engine.
 
         Raises:
-            NoValuesError: the constraint is not one of JSON.
+            LimitExceeded, Cancelled: finding the parts of the text was stopped.
         """
         if self._events is None:
-            from tokamata.events import TextEvents
-            from tokamata.json_constraints import JsonConstraint
+            from tokamata.values.events import TextEvents
+            from tokamata.values.forms import Reading
 
-            if not isinstance(self._compiled.constraint, JsonConstraint):
-                raise NoValuesError(self._compiled.pattern, "events")
-            self._events = TextEvents()
+            compiled = self._compiled
+            reading = Reading(compiled.pattern, compiled.limits, None)
+            self._events = TextEvents(compiled.constraint._form, reading)
         return self._events.moved(self.text, self.is_finished)
 
     def explain(self, token: int) -> Explanation:

@@ -80,7 +80,7 @@ def response_format(
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint:
+) -> Constraint[Any]:
     """The texts that a ``response_format`` of OpenAI's interface asks for.
 
     ======================================================  =====================================
@@ -137,7 +137,7 @@ def tool_call(
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> JsonConstraint:
+) -> JsonConstraint[ToolCall]:
     """A call of one of some tools, as JSON: ``{"name": "weather", "arguments": {"city": "Bern"}}``.
 
     :meth:`JsonConstraint.parse` makes a :class:`ToolCall` of it.

@@ -13,8 +13,10 @@ Source: *Automata-based constraints for language model decoding* (2024), section
 
 from __future__ import annotations
 
+import builtins
 import functools
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from tokamata import _core
 from tokamata.arguments import checked_choice, checked_flag, clipped
@@ -23,13 +25,43 @@ from tokamata.errors import ArgumentError
 from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, Whitespace, checked_style
 from tokamata.limits import checked_cancel, checked_limits
 from tokamata.patterns.json_schema import ReportEntry, read_schema
+from tokamata.values.forms import Read
 
 if TYPE_CHECKING:
     from tokamata.limits import CancelToken, Limits
 
 __all__ = ["type"]
 
+_T = TypeVar("_T")
 
+
+# A class is a callable too, and the first overload is meant for it.
+@overload
+def type(  # type: ignore[overload-overlap]
+    given: builtins.type[_T],
+    *,
+    syntax: Literal["json"] = "json",
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> JsonConstraint[_T]: ...
+@overload
+def type(
+    given: Callable[..., Any],
+    *,
+    syntax: Literal["json"] = "json",
+    property_order: PropertyOrder = "schema",
+    whitespace: Whitespace = "natural",
+    spelling: Spelling = "plain",
+    formats: Literal["assert", "annotate"] = "assert",
+    strict: bool = True,
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> JsonConstraint[dict[str, Any]]: ...
 @overload
 def type(
     given: Any,
@@ -42,9 +74,16 @@ def type(
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> JsonConstraint: ...
-
-
+) -> JsonConstraint[Any]: ...
+@overload
+def type(
+    given: builtins.type[_T],
+    *,
+    syntax: Literal["python"],
+    strict: bool = True,
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> Constraint[_T]: ...
 @overload
 def type(
     given: Any,
@@ -53,9 +92,7 @@ def type(
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint: ...
-
-
+) -> Constraint[Any]: ...
 def type(
     given: Any,
     *,
@@ -67,7 +104,7 @@ def type(
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint:
+) -> Constraint[Any]:
     """The texts that stand for the values of a Python type; :meth:`Constraint.parse` gives them back.
 
     Dataclasses, ``TypedDict``, ``NamedTuple``, enums, ``Literal``, unions, containers, ``Annotated`` bounds,
@@ -115,7 +152,7 @@ def type(
             raise ArgumentError("styles and formats", "given: they are those of JSON", expected)
         shape = TypeReader(strict, opens_models=True).read(given)
         reader = functools.partial(value_of_source, shape)
-        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', reader=reader)
+        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', form=Read(reader))
     from tokamata.patterns.python_types.schema import schema_of_shape
     from tokamata.patterns.python_types.values import value_of_text
 

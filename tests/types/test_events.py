@@ -6,13 +6,14 @@ import json
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from type_walks import every_byte
 
 import tokamata as tk
-from tokamata.events import EventReader, TextEvents
+from tokamata import Limits
+from tokamata.values.events import EventReader, TextEvents
+from tokamata.values.forms import Json, Reading
 
 plain = st.recursive(
     st.none()
@@ -23,6 +24,14 @@ plain = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
     max_leaves=12,
 )
+
+
+def json_reader() -> EventReader:
+    return EventReader(Json(json.loads), Reading("", Limits(), None))
+
+
+def json_events() -> TextEvents:
+    return TextEvents(Json(json.loads), Reading("", Limits(), None))
 
 
 def expected(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
@@ -53,7 +62,7 @@ def pieces(data: bytes, seed: int) -> list[bytes]:
 @given(plain, st.booleans(), st.sampled_from([None, 2]), st.integers(0, 99))
 def test_values_are_told_as_they_close(value: Any, ascii_only: bool, indent: int | None, seed: int) -> None:
     data = json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode("utf-8", "surrogatepass")
-    reader = EventReader()
+    reader = json_reader()
     events = [event for piece in pieces(data, seed) for event in reader.feed(piece)] + reader.end()
     assert told(events) == expected(json.loads(data))
     for event in events:
@@ -61,7 +70,7 @@ def test_values_are_told_as_they_close(value: Any, ascii_only: bool, indent: int
 
 
 def test_when_values_close() -> None:
-    reader = EventReader()
+    reader = json_reader()
     steps = {}
     text = b'{"a": [10, true, "x\\"", null], "b": {}} '
     for offset in range(len(text)):
@@ -77,10 +86,10 @@ def test_when_values_close() -> None:
 
 
 def test_a_number_that_is_the_whole_closes_at_the_end() -> None:
-    reader = EventReader()
+    reader = json_reader()
     assert reader.feed(b"12") == reader.feed(b"34") == []
     assert told(reader.end()) == [("", 1234)]
-    text = TextEvents()
+    text = json_events()
     assert text.moved(b"1", False) == []
     assert told(text.moved(b"12", True)) == [("", 12)]
     assert text.moved(b"12", True) == []
@@ -89,14 +98,14 @@ def test_a_number_that_is_the_whole_closes_at_the_end() -> None:
 
 
 def test_numbers_of_more_digits_than_python_takes() -> None:
-    reader = EventReader()
+    reader = json_reader()
     (event, _) = reader.feed(b"[" + b"9" * 5000 + b"]")
     assert str(event.value) == "9" * 5000
 
 
 def test_deep_nesting_takes_no_stack() -> None:
     depth = 50_000
-    reader = EventReader()
+    reader = json_reader()
     events = reader.feed(b"[" * depth) + reader.feed(b"]" * depth)
     assert len(events) == depth
     assert events[-1].pointer == ""
@@ -114,20 +123,20 @@ def test_texts_that_are_taken_back(value: Any, seed: int) -> None:
     """What was told, less what the part taken back told, plus what is told anew, is always what there is."""
     data = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
     source = random.Random(seed)
-    text, known, at = TextEvents(), {}, 0
+    text, known, at = json_events(), {}, 0
     for _ in range(25):
         at = min(len(data), at + source.randrange(4)) if source.random() < 0.7 else source.randrange(at + 1)
         ended = at == len(data)
         known = {place: event for place, event in known.items() if closes_by(event, at, ended)}
         for event in text.moved(data[:at], ended):
             known[(event.pointer, event.start)] = event
-        fresh = TextEvents().moved(data[:at], ended)
+        fresh = json_events().moved(data[:at], ended)
         assert {(event.pointer, event.start) for event in fresh} <= set(known)
         assert all(known[(event.pointer, event.start)] == event for event in fresh)
 
 
 def test_another_way_on_after_taking_back() -> None:
-    text = TextEvents()
+    text = json_events()
     assert told(text.moved(b'{"a": [1, 2', False)) == [("/a/0", 1)]
     assert told(text.moved(b'{"a": [1, 33], "b"', False)) == [("/a/1", 33), ("/a", [1, 33])]
     assert told(text.moved(b'{"a": [1, 33], "c": 5}', True)) == [("/c", 5), ("", {"a": [1, 33], "c": 5})]
@@ -186,16 +195,19 @@ def test_any_spelling_and_white_space() -> None:
     assert told(matcher.events())[:2] == [("/a~1/0", 100.0), ("/a~1/1", "😀")]
 
 
-def test_constraints_without_values_have_no_events() -> None:
+def test_other_constraints_close_as_a_whole() -> None:
     vocabulary = every_byte()
-    for constraint in (tk.regex("[0-9]+"), tk.type(int, syntax="python"), tk.json() + tk.literal("!")):
-        with pytest.raises(tk.NoValuesError, match="while they are written"):
-            constraint.compile(vocabulary).matcher().events()
+    for constraint, value in ((tk.regex("[0-9]+"), "12"), (tk.type(int, syntax="python"), 12)):
+        matcher = constraint.compile(vocabulary).matcher()
+        write(matcher, str(value))
+        assert matcher.events() == []
+        assert matcher.advance(vocabulary.stop[0])
+        assert told(matcher.events()) == [("", value)]
 
 
 def test_events_are_compared_and_shown() -> None:
-    (one,) = EventReader().feed(b'"a"')
-    (two,) = EventReader().feed(b'"a"')
+    (one,) = json_reader().feed(b'"a"')
+    (two,) = json_reader().feed(b'"a"')
     assert one == two
     assert one != "a"
     assert repr(one) == "Event('', 'a', 0, 3)"

@@ -30,7 +30,7 @@ class Asked(NamedTuple):
         given: the value of the option.
     """
 
-    constraint: Constraint
+    constraint: Constraint[Any]
     what: str
     given: str
 

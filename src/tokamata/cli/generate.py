@@ -48,7 +48,7 @@ class Job:
     vocabulary: Vocabulary
     settings: Settings
 
-    def start(self, constraint: Constraint | None) -> Stream:
+    def start(self, constraint: Constraint[Any] | None) -> Stream:
         """Begin to write what the constraint allows; anything where it is ``None``."""
         return stream(self.model, self.tokenizer, self.prompt, constraint, **self.settings)
 
@@ -110,7 +110,7 @@ def show_value(screen: Screen, result: Generation) -> bool:
     return True
 
 
-def matches(result: Generation, constraint: Constraint, vocabulary: Vocabulary) -> bool:
+def matches(result: Generation, constraint: Constraint[Any], vocabulary: Vocabulary) -> bool:
     """Whether what was written matches the constraint, as the engine has it, token by token."""
     if result.healed:
         constraint = literal(result.healed) + constraint
@@ -159,7 +159,7 @@ class _Column:
         return Panel(Group(*parts), title=title, title_align="left", subtitle=subtitle, width=width)
 
 
-def compare(screen: Screen, job: Job, constraint: Constraint, sides: dict[str, Stream]) -> None:
+def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[str, Stream]) -> None:
     """Write one text after the other, each in a panel; the panels stand side by side where there is room.
 
     Args:

@@ -38,9 +38,10 @@ from tokamata.errors import (
     NoStopTokenError,
     shown_argument,
 )
-from tokamata.events import EventReader
-from tokamata.json_constraints import JsonConstraint
+from tokamata.limits import Limits
 from tokamata.masks import allocate_mask, apply_mask
+from tokamata.values.events import EventReader
+from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -279,10 +280,13 @@ def _vocabulary(model: Any, tokenizer: Any, constraint: Constraint | CompiledCon
     return vocabulary
 
 
-def _event_reader(constraint: Constraint | CompiledConstraint | None) -> EventReader | None:
-    """What tells the values that close, where the constraint is one of JSON."""
+def _event_reader(constraint: Constraint[Any] | CompiledConstraint[Any] | None) -> EventReader | None:
+    """What tells the values that close."""
+    if constraint is None:
+        return None
+    limits = constraint.limits if isinstance(constraint, CompiledConstraint) else Limits()
     asked = constraint.constraint if isinstance(constraint, CompiledConstraint) else constraint
-    return EventReader() if isinstance(asked, JsonConstraint) else None
+    return EventReader(asked._form, Reading(asked.pattern, limits, None))
 
 
 def _compiled(

@@ -11,7 +11,7 @@ from tokamata.errors import NoValuesError
 if TYPE_CHECKING:
     from tokamata.compiled import CompiledConstraint
     from tokamata.constraint import Constraint
-    from tokamata.events import Event
+    from tokamata.values.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
 
@@ -114,9 +114,9 @@ class Generation:
         """The value that the text stands for: an instance of the type that was asked for, say.
 
         Raises:
-            NoValuesError: there is no constraint, or its texts stand for nothing but themselves.
+            NoValuesError: there is no constraint.
             ParseError: the text is none of the constraint's.
         """
         if self.constraint is None:
-            raise NoValuesError("", "parse")
+            raise NoValuesError()
         return self.constraint.parse(self.text)

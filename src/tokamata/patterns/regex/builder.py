@@ -30,6 +30,7 @@ from tokamata.patterns.regex.syntax import (
     CodePoints,
     Concat,
     Extension,
+    Group,
     Literal,
     Look,
     Node,
@@ -81,15 +82,16 @@ class Builder:
         nested: in how many extensions it is.
         large_sets: the large sets of the whole pattern.
         watch: stops the reading; ``None`` where nothing does.
+        keeps_groups: whether the tree is to say which text a group matched.
         names: the named groups so far, with their numbers.
         group_count: how many groups that capture have begun.
         unrepeatable: the item just read, if a quantifier may not follow it.
     """
 
     __slots__ = (
-        "_anchors", "_boundaries", "_closed", "_closed_position", "_looks", "classes", "depth", "dialect",
-        "extensions", "flags", "group_count", "items", "large_sets", "names", "nested", "options", "outer",
-        "pattern", "stack", "unrepeatable", "watch",
+        "_anchors", "_boundaries", "_closed", "_closed_position", "_looks", "_name_of", "classes", "depth",
+        "dialect", "extensions", "flags", "group_count", "items", "keeps_groups", "large_sets", "names",
+        "nested", "options", "outer", "pattern", "stack", "unrepeatable", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -101,9 +103,11 @@ class Builder:
         extensions: Extensions | None = None,
         parent: Builder | None = None,
         watch: Watch | None = None,
+        keeps_groups: bool = False,
     ) -> None:
         self.pattern = pattern
         self.flags = flags
+        self.keeps_groups = keeps_groups
         self.depth = depth
         self.outer: int = parent.outer + len(parent.stack) + 1 if parent else 0
         self.nested: int = parent.nested + 1 if parent else 0
@@ -116,6 +120,7 @@ class Builder:
         self.stack: list[tuple[list[Node], list[Node], int, int, int, str]] = []
         self.group_count = 0
         self.names: dict[str, int] = {}
+        self._name_of: dict[int, str] = {}
         self.classes: dict[str, Ranges] = {}  # what was read already, by text and flags
         self.unrepeatable: Node | None = None
         self._anchors = 0
@@ -207,7 +212,9 @@ class Builder:
             reason = f"repetition bound above {MAX_BOUND:,}"
             raise UnsupportedPatternError(self.pattern, position, reason, "leave out the upper bound: {m,}")
         place = self._closed_position if body is self._closed else body.position
-        items[-1] = self.unrepeatable = Repeat(place, body, minimum, maximum)
+        items[-1] = self.unrepeatable = Repeat(
+            place, body, minimum, maximum, lazy=len(token) > 1 and token[-1] == "?"
+        )
 
     # Groups.
 
@@ -229,6 +236,7 @@ class Builder:
         if known != self.group_count:
             again = f"as group {self.group_count}; was group {known}"
             raise PatternSyntaxError(self.pattern, place, f"redefinition of group name {name[:40]!r} {again}")
+        self._name_of[known] = name
         self.open(position, self.flags, self.group_count)
 
     def refuse_unknown_extension(self, token: str, name: str, position: int) -> None:
@@ -251,7 +259,10 @@ class Builder:
             hint = "write \\) for the character itself"
             raise PatternSyntaxError(self.pattern, position, "unbalanced parenthesis", hint)
         node = self._group(position)
-        self.items, self.options, self.flags, _, opened, assertion = self.stack.pop()
+        self.items, self.options, self.flags, number, opened, assertion = self.stack.pop()
+        if self.keeps_groups:
+            name = self._name_of.get(number)
+            node = node if name is None else Group(opened, name, node)
         if assertion:
             node = Look(opened, node, behind=assertion[0] == "<", negated=assertion[-1] == "!")
             self._looks.append(node)
@@ -268,6 +279,7 @@ class Builder:
             raise PatternSyntaxError(self.pattern, place, "missing ), unterminated subpattern", hint)
         tree = Tree(self.pattern, self._group(0), self._looks, self.dialect.line_ends)
         tree.anchors, tree.boundaries = self._anchors, self._boundaries
+        tree.group_names = list(self.names)
         return tree
 
     def _group(self, position: int) -> Node:
@@ -280,6 +292,8 @@ class Builder:
     def _union(self, options: list[Node]) -> Node:
         """Any of several alternatives."""
         place = options[0].position
+        if self.keeps_groups:  # in their order
+            return Union(place, options)
         sets: dict[int, Ranges] = {}  # by identity: what is read again is the same object
         others: list[Node] = []
         for option in options:

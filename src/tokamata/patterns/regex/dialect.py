@@ -46,6 +46,7 @@ class Dialect:
         line_ends: the code points that end a line.
         searches: whether a text is accepted if the pattern is found anywhere in it.
         non_boundary_in_empty_text: whether ``\\B`` holds in an empty text.
+        forgets_groups: whether a turn of a repetition forgets what groups in it matched in the turn before.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Dialect:
     line_ends: Ranges
     searches: bool
     non_boundary_in_empty_text: bool
+    forgets_groups: bool
     verbose: int = 0
     verbose_tokens: re.Pattern[str] | None = None
     may_be_verbose: re.Pattern[str] | None = None

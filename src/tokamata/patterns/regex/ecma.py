@@ -213,4 +213,5 @@ DIALECT = Dialect(
     line_ends=ECMA_LINE_ENDS,
     searches=True,
     non_boundary_in_empty_text=True,
+    forgets_groups=True,
 )

@@ -48,6 +48,7 @@ def parse(
     extensions: Extensions | None = None,
     parent: Builder | None = None,
     watch: Watch | None = None,
+    keeps_groups: bool = False,
 ) -> Tree:
     """The syntax tree of ``pattern``.
 
@@ -59,6 +60,7 @@ def parse(
         extensions: callbacks of specially named groups, by name.
         parent: what builds the pattern around it, where it is part of an extension's argument.
         watch: stops the reading.
+        keeps_groups: whether the tree is to say which text a named group matched.
 
     Raises:
         PatternSyntaxError: it is not a regular expression.
@@ -71,7 +73,7 @@ def parse(
     _check_flags(flags, table)
     if not pattern.isascii():
         _refuse_surrogates(pattern)
-    builder = Builder(pattern, flags, table, depth, extensions, parent, watch)
+    builder = Builder(pattern, flags, table, depth, extensions, parent, watch, keeps_groups)
     watch = builder.watch
     handlers, ignore_case, literal = table.handlers, table.ignore_case, Builder.literal
     if _needs_scan(builder):

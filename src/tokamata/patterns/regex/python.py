@@ -194,4 +194,5 @@ DIALECT = Dialect(
     line_ends=((10, 10),),
     searches=False,
     non_boundary_in_empty_text=False,
+    forgets_groups=False,
 )

@@ -13,8 +13,9 @@ Example: ``(ab|[0-9])?c(?=d)`` is::
         Look(13, Literal(16, "d"), behind=False, negated=False),
     ])
 
-Groups leave no node: for the language it does not matter whether a group captures.  Lazy
-quantifiers are those that they are the lazy form of.
+For the language it does not matter whether a group captures, or a quantifier is lazy.  So groups leave no
+node, and alternatives of one code point become one set, unless the tree is to say which text a group matched
+(``keeps_groups``).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tokamata import _core
 
 __all__ = [
-    "ANCHORS", "ASSERTIONS", "Anchor", "Anything", "CodePoints", "Concat", "Extension", "Inner",
+    "ANCHORS", "ASSERTIONS", "Anchor", "Anything", "CodePoints", "Concat", "Extension", "Group", "Inner",
     "Literal", "Look", "Node", "Repeat", "Tree", "Union", "WordBoundary", "children_first",
 ]  # fmt: skip
 
@@ -161,17 +162,31 @@ class Union:
 
 
 class Repeat:
-    """Its body ``minimum`` to ``maximum`` times; ``None``: without bound."""
+    """Its body ``minimum`` to ``maximum`` times; ``None``: without bound.  ``lazy``: rather fewer times."""
 
-    __slots__ = ("body", "lowered", "maximum", "minimum", "position")
+    __slots__ = ("body", "lazy", "lowered", "maximum", "minimum", "position")
 
     lowered: Any
 
-    def __init__(self, position: int, body: Node, minimum: int, maximum: int | None) -> None:
+    def __init__(
+        self, position: int, body: Node, minimum: int, maximum: int | None, lazy: bool = False
+    ) -> None:
         self.position = position
         self.body = body
         self.minimum = minimum
         self.maximum = maximum
+        self.lazy = lazy
+
+
+class Group:
+    """A group with a name, in a tree that keeps them."""
+
+    __slots__ = ("body", "name", "position")
+
+    def __init__(self, position: int, name: str, body: Node) -> None:
+        self.position = position
+        self.name = name
+        self.body = body
 
 
 class Look:
@@ -197,7 +212,7 @@ ASSERTIONS = (Anchor, WordBoundary, Look)
 
 Inner = Concat | Union | Repeat | Look
 Leaf = Literal | CodePoints | Anything | Extension | Anchor | WordBoundary
-Node = Leaf | Inner
+Node = Leaf | Inner | Group
 
 
 class Tree:
@@ -210,9 +225,10 @@ class Tree:
         anchors: how many anchors and word boundaries it contains.
         boundaries: how many of them are word boundaries.
         line_ends: the code points that end a line.
+        group_names: the names of its groups, in the order in which they begin.
     """
 
-    __slots__ = ("anchors", "boundaries", "line_ends", "looks", "pattern", "root")
+    __slots__ = ("anchors", "boundaries", "group_names", "line_ends", "looks", "pattern", "root")
 
     def __init__(self, pattern: str, root: Node, looks: list[Look], line_ends: Ranges) -> None:
         self.pattern = pattern
@@ -221,6 +237,7 @@ class Tree:
         self.anchors = 0
         self.boundaries = 0
         self.line_ends = line_ends
+        self.group_names: list[str] = []
 
 
 def children_first(root: Node, into_looks: bool = True) -> list[Inner]:

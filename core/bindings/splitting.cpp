@@ -1,0 +1,118 @@
+// Splitters for Python: how a text splits into the parts of a constraint.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "bindings/errors.hpp"
+#include "bindings/parts.hpp"
+#include "splitting/splitter.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+
+namespace {
+
+using Op = SplitInstruction::Op;
+
+constexpr std::array<std::pair<std::string_view, Op>, 10> kOperations{{{"part", Op::Part},
+                                                                       {"fork", Op::Fork},
+                                                                       {"jump", Op::Jump},
+                                                                       {"mark", Op::Mark},
+                                                                       {"enter", Op::Enter},
+                                                                       {"loop", Op::Loop},
+                                                                       {"again", Op::Again},
+                                                                       {"leave", Op::Leave},
+                                                                       {"look", Op::Look},
+                                                                       {"accept", Op::Accept}}};
+
+// An instruction as the tuple (operation, number, target, low, high, flags).
+SplitInstruction instruction_of(const nb::tuple& given) {
+  SplitInstruction one;
+  const auto name = nb::cast<std::string>(given[0]);
+  const auto known = std::ranges::find(kOperations, std::string_view(name), [](const auto& pair) { return pair.first; });
+  if (known == kOperations.end()) throw nb::value_error("no such instruction");
+  one.op = known->second;
+  one.number = nb::cast<std::uint32_t>(given[1]);
+  one.target = nb::cast<std::uint32_t>(given[2]);
+  one.low = nb::cast<Count>(given[3]);
+  one.high = given[4].is_none() ? kUnbounded : nb::cast<Count>(given[4]);
+  const auto flags = nb::cast<std::string>(given[5]);
+  one.lazy = flags.find("lazy") != std::string::npos;
+  one.behind = flags.find("behind") != std::string::npos;
+  one.negated = flags.find("negated") != std::string::npos;
+  return one;
+}
+
+std::string_view view(const nb::bytes& data) { return {data.c_str(), data.size()}; }
+
+nb::list borders_as_pairs(const std::vector<Splitter::Border>& borders) {
+  nb::list pairs;
+  for (const auto& [mark, position] : borders) pairs.append(nb::make_tuple(mark, position));
+  return pairs;
+}
+
+nb::object optional_borders(const std::optional<std::vector<Splitter::Border>>& borders) {
+  return borders ? nb::object(borders_as_pairs(*borders)) : nb::none();
+}
+
+// A splitter, and what its errors show.
+struct BoundSplitter {
+  std::shared_ptr<Splitter> splitter;
+  nb::object pattern;
+};
+
+struct BoundSplit {
+  std::unique_ptr<Splitter::Split> split;
+  nb::object pattern;
+};
+
+}  // namespace
+
+void bind_splitting(nb::module_& m) {
+  nb::class_<BoundSplit>(m, "Split")
+      .def("fork", [](const BoundSplit& self) { return BoundSplit{self.split->fork(), self.pattern}; })
+      .def("feed",
+           [](BoundSplit& self, const nb::bytes& data) {
+             without_interpreter({self.pattern, false}, [&] { self.split->feed(view(data)); });
+           },
+           "data"_a)
+      .def("certain", [](const BoundSplit& self, std::uint32_t skip) { return borders_as_pairs(self.split->certain(skip)); }, "skip"_a)
+      .def_prop_ro("bound", [](const BoundSplit& self) { return self.split->bound(); })
+      .def("end", [](const BoundSplit& self) { return optional_borders(self.split->end()); });
+  nb::class_<BoundSplitter>(m, "Splitter")
+      .def("__init__",
+           [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<nb::tuple>& code, const Limits& limits,
+              std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             SplitProgram program{std::move(leaves), {}};
+             for (const nb::tuple& one : code) program.code.push_back(instruction_of(one));
+             auto splitter = without_interpreter({pattern, false}, [&] {
+               return std::make_shared<Splitter>(std::move(program), limits, std::move(cancel));
+             });
+             new (self) BoundSplitter{std::move(splitter), std::move(pattern)};
+           },
+           "leaves"_a, "code"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def("split",
+           [](const BoundSplitter& self, const nb::bytes& text) {
+             const Splitter::Whole whole =
+                 without_interpreter({self.pattern, false}, [&] { return self.splitter->split(view(text)); });
+             return nb::make_tuple(optional_borders(whole.borders), whole.reached);
+           },
+           "text"_a)
+      .def("begin",
+           [](const BoundSplitter& self) {
+             return BoundSplit{without_interpreter({self.pattern, false}, [&] { return self.splitter->begin(); }), self.pattern};
+           })
+      .def_prop_ro("memory_bytes", [](const BoundSplitter& self) { return self.splitter->memory_bytes(); });
+}
+
+}  // namespace tokamata

@@ -1,0 +1,191 @@
+// How a text splits into the parts of a pattern: which part of it each part of the pattern has read.
+//
+// Problem: a constraint made of others, such as `text_until("</think>") + json_schema(s)`, has a value made of theirs.
+// So the text is to be cut where they meet.  There may be several cuts (`[a-z]* + [a-z]*`); the program says which one
+// is preferred.  While the text is still being written, people want each part as soon as its borders are certain.
+//
+// Example: `[a-z]* + [a-z0-9]*` on "ab1": each thread is a part and a state of its automaton, best one first.
+//
+//   read        threads, best first                  borders that are certain
+//   (nothing)   part 0 from 0;  part 1 from 0        part 0 begins at 0
+//   "a"         part 0 from 0;  part 1 from 1;  …    part 0 begins at 0
+//   "ab1"       part 1 from 2;  …                    part 0 is "ab", part 1 begins at 2
+//
+// Method: the Pike VM (Pike 1987; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).  What it
+// reads is not bytes but states of the byte automaton: a part of any size is one thread for each of its states.  Of two
+// threads in one configuration the first wins, since what follows is the same for both.  A border is certain where all
+// threads share it: the marks of a thread are a list that shares its beginning with others, and what is certain is what
+// all have in common.  Control tokens and edges of tokens are not in a text, so a thread may pass one anywhere.
+//
+// Cost: for each byte one step of each thread, and of one thread alone a transition.  There are as many threads as parts
+// and states that overlap: one or two mostly, at worst all that the pattern has.  A lookahead reads on from where it is
+// asked, once for each position; a lookbehind is answered for all positions at once.
+//
+// Not taken: backtracking, as `re` has it, is exponential; reading each part from each position is cubic; a reversed
+// automaton for what may follow needs the end of the text, which has not been written yet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "expression/byte_automaton.hpp"
+#include "splitting/split_program.hpp"
+
+namespace tokamata {
+
+// The turns that are done of the repetitions that are open, innermost first; each list has one number.
+class TurnCounts {
+ public:
+  static constexpr std::uint32_t kNone = 0;
+
+  std::uint32_t push(std::uint32_t outer, Count turns, bool is_empty) { return intern({outer, turns, is_empty}); }
+  std::uint32_t outer(std::uint32_t counts) const { return entries_[counts].outer; }
+  Count turns(std::uint32_t counts) const { return entries_[counts].turns; }
+  // Whether nothing was read in the turn under way.
+  bool is_empty(std::uint32_t counts) const { return entries_[counts].is_empty; }
+  // The same once something was read.
+  std::uint32_t with_text(std::uint32_t counts);
+  std::size_t memory_bytes() const { return entries_.size() * (sizeof(Entry) + kMapEntry); }
+
+ private:
+  static constexpr std::size_t kMapEntry = 48;
+  struct Entry {
+    std::uint32_t outer = kNone;
+    Count turns = 0;
+    bool is_empty = false;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Entry& entry) const;
+  };
+  std::uint32_t intern(const Entry& entry);
+
+  std::vector<Entry> entries_{Entry{}};
+  std::unordered_map<Entry, std::uint32_t, Hash> known_;
+};
+
+class Splitter : public std::enable_shared_from_this<Splitter> {
+ public:
+  // A position that was noted.
+  struct Border {
+    std::uint32_t mark;
+    std::size_t position;
+    friend bool operator==(const Border&, const Border&) = default;
+  };
+
+  class Split;
+
+  Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<const CancelToken> cancel);
+
+  // The borders of the preferred split, in the order of the text; none where the text has no split.
+  struct Whole {
+    std::optional<std::vector<Border>> borders;
+    std::size_t reached;  // so many bytes some text begins with
+  };
+  Whole split(std::string_view text);
+
+  // Splits a text that comes piece by piece.  The program must have no Look: that may ask for what is to come.
+  std::unique_ptr<Split> begin();
+
+  std::size_t memory_bytes() const;
+
+ private:
+  friend class Split;
+
+  // Where a thread is: what follows is the same for all that are there.
+  struct Configuration {
+    std::uint32_t pc;
+    StateId state{};  // of a Part
+    std::uint32_t counts = TurnCounts::kNone;
+    friend bool operator==(const Configuration&, const Configuration&) = default;
+  };
+  struct ConfigurationHash {
+    std::size_t operator()(const Configuration& at) const;
+  };
+  struct Thread {
+    Configuration at;
+    std::uint32_t borders;  // the last one, in borders_
+  };
+  struct Noted {
+    Border border;
+    std::uint32_t before;  // kNoBorder: none
+    std::uint32_t count;
+  };
+  // A text under way: the threads at the end of what was read, best first; each is in a Part, or at Accept.
+  struct Run {
+    std::vector<Thread> threads;
+    std::size_t position = 0;
+  };
+  // The text as a whole, for lookarounds, and what was found out about it.
+  struct Looks {
+    std::string_view text;
+    std::unordered_map<std::uint64_t, bool> ahead;                // by program and position
+    std::unordered_map<std::uint32_t, std::vector<bool>> behind;  // by program
+  };
+  class Closure;
+
+  static constexpr std::uint32_t kNoBorder = 0;
+
+  Run started(std::uint32_t pc, std::size_t position, Looks* looks, Budget& budget);
+  void read(Run& run, std::string_view data, Looks* looks, Budget& budget);
+  void read_all(Run& run, std::string_view data, Looks* looks, Budget& budget);
+  void read_byte(Run& run, std::uint8_t byte, Looks* looks, Budget& budget);
+  void step(const Run& run, std::uint8_t byte, Closure& closure, Budget& budget);
+  std::size_t read_alone(Run& run, std::string_view data, Budget& budget);
+  bool follows(std::uint32_t program, std::size_t position, Looks& looks, Budget& budget);
+  const std::vector<bool>& ends(std::uint32_t program, Looks& looks, Budget& budget);
+
+  const SplitInstruction& instruction(const Thread& thread) const { return program_.code[thread.at.pc]; }
+  bool accepts(const Run& run) const;
+  std::optional<std::vector<Border>> accepted(const Run& run) const;
+  std::vector<Border> borders_to(std::uint32_t last, std::uint32_t skip) const;
+  std::uint32_t common(const Run& run) const;
+  void make_room(Run& under_way);
+  Budget budget();
+
+  SplitProgram program_;
+  Limits limits_;
+  std::shared_ptr<const CancelToken> cancel_;
+  mutable std::mutex mutex_;
+  std::optional<ByteAutomaton> automaton_;
+  std::vector<StateId> starts_;  // by leaf
+  bool sees_edges_ = false;
+  TurnCounts counts_;
+  std::vector<Noted> borders_;
+  std::unordered_set<Split*> splits_;  // whose states are in use
+};
+
+// A text that comes piece by piece.  Calls of one splitter's splits wait for each other.
+class Splitter::Split {
+ public:
+  ~Split();
+  Split(const Split&) = delete;
+  Split& operator=(const Split&) = delete;
+
+  // A second one at the same position.
+  std::unique_ptr<Split> fork() const;
+  // Reads on.  Where it throws, nothing has changed.
+  void feed(std::string_view data);
+  // The borders that every continuation has, but for the first `skip` of them.
+  std::vector<Border> certain(std::uint32_t skip) const;
+  // Where the first border may be that is not certain: what is before it belongs to the part that is under way.
+  std::size_t bound() const;
+  // The borders of the preferred split if the text ends here; none where it has none.
+  std::optional<std::vector<Border>> end() const;
+
+ private:
+  friend class Splitter;
+  Split(std::shared_ptr<Splitter> splitter, Run run);
+
+  std::shared_ptr<Splitter> splitter_;
+  Run run_;
+};
+
+}  // namespace tokamata

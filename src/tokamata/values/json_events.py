@@ -1,0 +1,273 @@
+"""The values that close in a JSON text under way, each with its JSON Pointer.
+
+Problem: while a text streams in, people want its parts as soon as they are whole, without parsing all of it
+again after every token.
+
+Example: of ``{"name": "Ann", "ages": [3, 4]}``, cut anywhere,
+
+================  ==================  ====================
+after             pointer             value
+================  ==================  ====================
+``"Ann"``         ``/name``           ``"Ann"``
+``3,``            ``/ages/0``         ``3``
+``4]``            ``/ages/1``         ``4``
+``4]``            ``/ages``           ``[3, 4]``
+the last brace    (the empty text)    all of it
+================  ==================  ====================
+
+A string closes with its quote, ``true`` with its last letter; a number with what follows it, since more
+digits might, and a number that is the whole text at its end.
+
+Method: a machine over bytes with a stack.  Its states are immutable and share their parts, so a copy costs
+nothing. Strings are skipped to the next quote or backslash, and decoded once, when they are whole: a code
+point that is cut in two does no harm.
+
+Cost: linear in the text, however it is cut.  Values of objects and arrays hold the values within them, and
+are not copies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from tokamata.patterns.json_schema.text import escaped
+
+__all__ = ["Event", "JsonTracker", "Path"]
+
+# The path of what holds a value, and its name or number within that; None: it is the whole.
+Path = tuple[Any, "str | int"] | None
+
+# What comes next, or is under way.
+_VALUE, _FIRST_VALUE, _NAME, _COLON, _COMMA, _STRING, _NAME_STRING, _SCALAR, _END = range(9)
+
+_QUOTE_OR_BACKSLASH = re.compile(rb'["\\]')
+_NO_NUMBER = re.compile(rb"[^-+.0-9Ee]")
+_LENGTHS = {ord("t"): 4, ord("f"): 5, ord("n"): 4}
+_BLANKS = frozenset(b" \t\n\r")
+
+
+class Event:
+    """A value that has closed.
+
+    Attributes:
+        value: the value, as :meth:`tokamata.Constraint.parse` gives it; in JSON, what ``json.loads`` gives,
+            also where parsing makes an instance of a type of it.  Objects, arrays and sequences hold the
+            values of earlier events: leave them as they are.
+        start, end: where it stands in the text, in bytes.
+    """
+
+    __slots__ = ("_path", "end", "start", "value")
+
+    def __init__(self, path: Path, value: Any, start: int, end: int) -> None:
+        self._path = path
+        self.value = value
+        self.start = start
+        self.end = end
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer to the value in that of the whole text; ``""`` for the whole."""
+        parts: list[str] = []
+        path = self._path
+        while path is not None:
+            path, key = path
+            parts.append("/" + escaped(str(key)))
+        return "".join(reversed(parts))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event):
+            return NotImplemented
+        mine, theirs = (self.start, self.end, self.pointer), (other.start, other.end, other.pointer)
+        return mine == theirs and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Event({self.pointer!r}, {self.value!r}, {self.start}, {self.end})"
+
+
+class _Container(NamedTuple):
+    """An object or an array under way.
+
+    Attributes:
+        outer: the one that holds it.
+        path: where it stands.
+        start: where it begins.
+        is_object: which of the two it is.
+        size: how many values it has.
+        name: of the member under way.
+        members: the values so far, last first, with their names.
+    """
+
+    outer: _Container | None
+    path: Path
+    start: int
+    is_object: bool
+    size: int = 0
+    name: str = ""
+    members: tuple[Any, ...] | None = None
+
+    def value(self) -> Any:
+        """All of it."""
+        values: list[Any] = []
+        names: list[str] = []
+        members = self.members
+        while members is not None:
+            members, name, value = members
+            values.append(value)
+            names.append(name)
+        values.reverse()
+        names.reverse()
+        return dict(zip(names, values, strict=True)) if self.is_object else values
+
+
+class _State(NamedTuple):
+    """Where the machine is.
+
+    Attributes:
+        mode: what comes next, or is under way.
+        at: how many bytes were read.
+        start: where the string or scalar under way begins.
+        container: the innermost one under way.
+        value: of the whole, once it has closed.
+    """
+
+    mode: int = _VALUE
+    at: int = 0
+    start: int = 0
+    container: _Container | None = None
+    value: Any = None
+
+
+class JsonTracker:
+    """The values that close in a JSON text, which begins somewhere in a text that grows."""
+
+    __slots__ = ("_root", "_state")
+
+    def __init__(self, start: int, path: Path) -> None:
+        self._state = _State(at=start)
+        self._root = path
+
+    def fork(self) -> JsonTracker:
+        """A second one at the same place."""
+        copy = JsonTracker(0, self._root)
+        copy._state = self._state
+        return copy
+
+    def feed(self, text: bytes | bytearray, until: int, events: list[Event]) -> None:
+        """Reads on, up to ``until`` at most; adds what closes to the events."""
+        self._state = _followed(self._state, text, until, self._root, events)
+
+    def end(self, text: bytes | bytearray, end: int, events: list[Event]) -> Any:
+        """Adds what closes with the end of the text: a number that is all of it.  Returns the whole."""
+        self.feed(text, end, events)
+        state = self._state
+        if state.mode != _SCALAR:
+            return state.value
+        value = _scalar(text[state.start : end])
+        events.append(Event(self._root, value, state.start, end))
+        return value
+
+
+def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, events: list[Event]) -> _State:
+    """The state after the first ``length`` bytes of a text; what closes on the way is added to the events."""
+    mode, at, start, container, whole = state
+    while at < length:
+        if mode in (_STRING, _NAME_STRING):
+            found = _QUOTE_OR_BACKSLASH.search(text, at, length)
+            if found is None:
+                at = length
+                break
+            at = found.start()
+            if text[at] == 0x5C:
+                if at + 1 == length:
+                    break
+                at += 2
+                continue
+            at += 1
+            value = json.loads(text[start:at])
+            if mode == _STRING:
+                mode, container, whole = _closed(container, value, start, at, root, events)
+            elif container is not None:
+                mode, container = _COLON, container._replace(name=value)
+        elif mode == _SCALAR:
+            end = _end_of_scalar(text, start, at, length)
+            if end < 0:
+                at = length
+                break
+            at = end
+            mode, container, whole = _closed(container, _scalar(text[start:end]), start, end, root, events)
+        elif text[at] in _BLANKS:
+            at += 1
+        elif mode in (_VALUE, _FIRST_VALUE) and text[at] != 0x5D:
+            start = at
+            mode, container = _opened(text[at], at, container, root)
+            at += mode != _SCALAR
+        else:
+            if container is not None and text[at] in b"}]":
+                start, value = container.start, container.value()
+                mode, container, whole = _closed(container.outer, value, start, at + 1, root, events)
+            else:
+                mode = _punctuated(text[at], mode, container)
+            start = at
+            at += 1
+    return _State(mode, at, start, container, whole)
+
+
+def _opened(byte: int, at: int, container: _Container | None, root: Path) -> tuple[int, _Container | None]:
+    """What a first byte of a value begins."""
+    if byte == 0x22:
+        return _STRING, container
+    if byte == 0x7B or byte == 0x5B:
+        inner = _Container(container, _path(container, root), at, byte == 0x7B)
+        return (_NAME if inner.is_object else _FIRST_VALUE), inner
+    return _SCALAR, container
+
+
+def _punctuated(byte: int, mode: int, container: _Container | None) -> int:
+    """What comes after a byte between values."""
+    if container is not None:
+        if byte == 0x2C:
+            return _NAME if container.is_object else _VALUE
+        if byte == 0x3A:
+            return _VALUE
+        if byte == 0x22 and mode == _NAME:
+            return _NAME_STRING
+    return mode
+
+
+def _closed(
+    container: _Container | None, value: Any, start: int, end: int, root: Path, events: list[Event]
+) -> tuple[int, _Container | None, Any]:
+    """Adds a value to what holds it; returns the mode, the container, and the whole where this is it."""
+    events.append(Event(_path(container, root), value, start, end))
+    if container is None:
+        return _END, None, value
+    members = (container.members, container.name, value)
+    return _COMMA, container._replace(size=container.size + 1, members=members), None
+
+
+def _path(container: _Container | None, root: Path) -> Path:
+    """Where the next value of a container stands."""
+    if container is None:
+        return root
+    return container.path, container.name if container.is_object else container.size
+
+
+def _end_of_scalar(text: bytes | bytearray, start: int, at: int, length: int) -> int:
+    """Where it ends; -1 where more of it may come."""
+    letters = _LENGTHS.get(text[start])
+    if letters is not None:
+        return start + letters if length >= start + letters else -1
+    found = _NO_NUMBER.search(text, at, length)
+    return -1 if found is None else found.start()
+
+
+def _scalar(text: bytes | bytearray) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:  # more digits than Python takes for an int
+        return Decimal(bytes(text).decode("ascii"))

@@ -1,0 +1,105 @@
+"""What parsing gives for a regular expression and for a sequence: a text with groups, a tuple with names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, SupportsIndex, overload
+
+from tokamata.values.variadic import TypeVarTuple, Unpack
+
+__all__ = ["Match", "Parts"]
+
+_Ts = TypeVarTuple("_Ts")
+_Groups = Mapping[str, "str | None"]
+
+
+class Match(str):
+    """The text that a regular expression matched: a ``str`` that knows its named groups.
+
+        date = tk.regex(r"(?P<year>\\d{4})-(?P<month>\\d\\d)").parse("2026-11")
+        date == "2026-11"      # True
+        date["year"]           # "2026"
+
+    Groups are those that ``re.fullmatch`` finds (``re.search`` in the dialect of ECMA-262); they are looked
+    for when one is first read.
+    """
+
+    __slots__ = ("_groups",)
+    _groups: _Groups | Callable[[], _Groups]
+
+    def __new__(cls, text: str, groups: _Groups | Callable[[], _Groups]) -> Match:
+        """``groups``: by name, or what finds them."""
+        match = super().__new__(cls, text)
+        match._groups = groups
+        return match
+
+    def groupdict(self) -> dict[str, str | None]:
+        """The named groups; ``None`` for one that took no part in the match.
+
+        Raises:
+            LimitExceeded, Cancelled: looking for them was stopped.
+        """
+        if callable(self._groups):
+            self._groups = self._groups()
+        return dict(self._groups)
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | slice) -> str: ...
+    @overload
+    def __getitem__(self, key: str) -> str | None: ...
+    def __getitem__(self, key: SupportsIndex | slice | str) -> str | None:
+        """The group of a name; by numbers and slices, a piece of the text.
+
+        Raises:
+            IndexError: there is no group of this name.
+        """
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        groups = self.groupdict()
+        if key not in groups:
+            raise IndexError(f"no group is named {key!r:.80}; there are {', '.join(groups) or 'none'}")
+        return groups[key]
+
+    def __reduce__(self) -> tuple[type[Match], tuple[str, dict[str, str | None]]]:
+        """For pickling and copying."""
+        return Match, (str(self), self.groupdict())
+
+
+class Parts(tuple[Unpack[_Ts]]):
+    """The values of a sequence's parts, in order: a tuple whose captured parts have names.
+
+    value = (tk.literal("Age: ") + tk.type(int).captured("age")).parse("Age: 42")
+    value.age              # 42
+    value == ("Age: ", 42)
+    """
+
+    _fields: dict[str, Any]
+
+    def __new__(cls, values: Iterable[Any], fields: Mapping[str, Any]) -> Parts[Unpack[_Ts]]:
+        """``fields``: the values of captured parts, by name."""
+        parts = super().__new__(cls, values)
+        parts._fields = dict(fields)
+        return parts
+
+    def __getattr__(self, name: str) -> Any:
+        """The value of the part captured under this name; ``None`` for an alternative not taken."""
+        try:
+            return self.__dict__["_fields"][name]
+        except KeyError:
+            raise AttributeError(f"no part was captured as {name!r}") from None
+
+    def __dir__(self) -> list[str]:
+        """With the names of captured parts."""
+        return [*super().__dir__(), *self._fields]
+
+    def __reduce__(self) -> tuple[type[Parts[Unpack[_Ts]]], tuple[tuple[Any, ...], dict[str, Any]]]:
+        """For pickling and copying."""
+        return type(self), (self[:], self._fields)
+
+    def asdict(self) -> dict[str, Any]:
+        """The values of the captured parts, by name."""
+        return dict(self._fields)
+
+    def __repr__(self) -> str:
+        fields = "".join(f", {name}={value!r}" for name, value in self._fields.items())
+        return f"Parts({super().__repr__()}{fields})"

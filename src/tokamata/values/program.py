@@ -1,0 +1,96 @@
+"""Programs that split a text, as ``core/splitting/split_program.hpp`` explains them; written with labels.
+
+Example, ``a | b`` with the marks of its pieces::
+
+    program = Program()
+    program.fork("b")
+    program.piece(0)
+    program.jump("end")
+    program.label("b")
+    program.piece(1)
+    program.label("end")
+    program.accept()
+"""
+
+from __future__ import annotations
+
+__all__ = ["Instruction", "Program"]
+
+Instruction = tuple[str, int, int, int, "int | None", str]  # operation, number, target, low, high, flags
+
+
+class Program:
+    """A program under construction."""
+
+    def __init__(self) -> None:
+        self._lines: list[tuple[str, int, str | None, int, int | None, str]] = []
+        self._labels: dict[str, int] = {}
+        self._loops = 0
+
+    def label(self, name: str) -> None:
+        """Names the next instruction."""
+        self._labels[name] = len(self._lines)
+
+    def part(self, leaf: int, lazy: bool = False) -> None:
+        """Reads a text of a leaf: the longest that the rest allows; ``lazy``: the shortest."""
+        self._emit("part", leaf, flags="lazy" if lazy else "")
+
+    def mark(self, number: int) -> None:
+        """Notes the position."""
+        self._emit("mark", number)
+
+    def piece(self, number: int) -> None:
+        """Reads a text of leaf ``number``, and marks where it begins and ends."""
+        self.mark(2 * number)
+        self.part(number)
+        self.mark(2 * number + 1)
+
+    def fork(self, label: str) -> None:
+        """Goes on with the next instruction, or, where that fails, at the label."""
+        self._emit("fork", target=label)
+
+    def jump(self, label: str) -> None:
+        """Goes on at the label."""
+        self._emit("jump", target=label)
+
+    def look(self, label: str, behind: bool, negated: bool) -> None:
+        """Goes on where the program at the label accepts what follows, or what was read."""
+        self._emit("look", target=label, flags="behind" * behind + " negated" * negated)
+
+    def begin_repetition(self, low: int, high: int | None, lazy: bool = False) -> str:
+        """What follows, up to :meth:`end_repetition`, is read ``low`` to ``high`` times; returns its name."""
+        self._loops += 1
+        name = f"repetition {self._loops}"
+        self._emit("enter")
+        self.label(name)
+        self._emit("loop", target=f"end of {name}", low=low, high=high, flags="lazy" if lazy else "")
+        return name
+
+    def end_repetition(self, name: str) -> None:
+        """The end of the repetition of this name."""
+        self._emit("again", target=name)
+        self.label(f"end of {name}")
+        self._emit("leave")
+
+    def accept(self) -> None:
+        """The end of the program, or of one that a lookaround asks for."""
+        self._emit("accept")
+
+    def code(self) -> list[Instruction]:
+        """The instructions, with the numbers of their targets."""
+        return [
+            (operation, number, 0 if target is None else self._labels[target], low, high, flags)
+            for operation, number, target, low, high, flags in self._lines
+        ]
+
+    def _emit(
+        self,
+        operation: str,
+        number: int = 0,
+        *,
+        target: str | None = None,
+        low: int = 0,
+        high: int | None = 0,
+        flags: str = "",
+    ) -> None:
+        self._lines.append((operation, number, target, low, high, flags))
