@@ -105,7 +105,7 @@ $(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
 	@touch $@
 
 $(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python
-	$(call step,installing what makes a wheel,$(PIP) $$quiet --group build --group wheel)
+	$(call step,installing what makes a wheel,$(PIP) $$quiet --group wheel)
 	@touch $@
 
 $(VENV)/site.stamp: docs/requirements.txt | $(BIN)/python

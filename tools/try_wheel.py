@@ -8,6 +8,7 @@ without it, the command has to say how to install it.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -57,7 +58,13 @@ def try_command_line() -> None:
     command = Path(sysconfig.get_path("scripts")) / "tokamata"
     has_extra = all(util.find_spec(name) for name in ("rich", "typer"))
     for start in ([str(command)], [sys.executable, "-m", "tokamata"]):
-        result = subprocess.run([*start, "--help"], capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [*start, "--help"],
+            env=os.environ | {"PYTHONUTF8": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
         if has_extra:
             expect(result.returncode, 0, result.stderr)
             expect("Usage: tokamata" in result.stdout, True, result.stdout)
