@@ -129,6 +129,12 @@ void copy_into(const nb::handle row, const Mask& mask) {
 
 // ---- matcher ----------------------------------------------------------------------------------
 
+TokenCount checked_budget(const nb::handle tokens) {
+  const WholeNumber budget = checked_whole("budget", tokens, "a whole number of tokens, or None");
+  if (budget.overflow < 0 || (budget.overflow == 0 && budget.value < 1)) raise("BudgetError", nb::make_tuple(budget.number));
+  return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
+}
+
 class BoundMatcher {
   template <class Task>
   auto work(Task&& task) {
@@ -199,11 +205,6 @@ class BoundMatcher {
     return {static_cast<std::uint32_t>(token)};
   }
   // More tokens than anyone writes are as good as any number; there is no budget of none.
-  static TokenCount checked_budget(const nb::handle tokens) {
-    const WholeNumber budget = checked_whole("budget", tokens, "a whole number of tokens, or None");
-    if (budget.overflow < 0 || (budget.overflow == 0 && budget.value < 1)) raise("BudgetError", nb::make_tuple(budget.number));
-    return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
-  }
   static nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
   static nb::list to_list(const std::vector<TokenId>& tokens) {
     nb::list list;
@@ -239,7 +240,23 @@ std::int64_t unusual_count(const nb::handle given) {
 
 // ---- batches ----------------------------------------------------------------------------------
 
-void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads) {
+std::vector<std::optional<TokenCount>> checked_budgets(const nb::handle given, std::size_t count) {
+  std::vector<std::optional<TokenCount>> budgets;
+  if (given.is_none()) return budgets;
+  const std::string expected = "a number of tokens or None for each of the " + std::to_string(count) + " matchers";
+  const nb::object values = nb::steal(PySequence_Tuple(given.ptr()));
+  if (!values.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    raise_argument("budgets", given, expected.c_str());
+  }
+  if (nb::len(values) != count) raise_argument("budgets", given, expected.c_str());
+  for (const nb::handle value : nb::borrow<nb::tuple>(values))
+    budgets.push_back(value.is_none() ? std::nullopt : std::optional(checked_budget(value)));
+  return budgets;
+}
+
+void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads, const nb::handle given_budgets) {
   const nb::object owners = nb::steal(PySequence_Tuple(given.ptr()));  // which keeps the matchers
   if (!owners.is_valid()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
@@ -265,6 +282,7 @@ void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads)
   if (rows.shape(0) < bound.size() || rows.shape(1) != vocabulary.words())
     raise("MaskError", nb::make_tuple(needed + "; this one has " + std::to_string(rows.shape(0)) + " of " +
                                       std::to_string(rows.shape(1)) + ". Make one with allocate_mask()."));
+  const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, bound.size());
   std::vector<Matcher*> matchers;
   std::vector<std::uint32_t*> places;
   for (std::size_t i = 0; i < bound.size(); ++i) {
@@ -274,10 +292,14 @@ void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads)
   std::vector<std::exception_ptr> errors;
   {
     const nb::gil_scoped_release release;
-    errors = fill_masks(matchers, places, threads);
+    errors = fill_masks(matchers, places, threads, budgets);
   }
-  for (std::size_t i = 0; i < errors.size(); ++i)
-    if (errors[i]) guarded(bound[i]->shown(), [&] { std::rethrow_exception(errors[i]); });
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (!errors[i]) continue;
+    Shown shown = bound[i]->shown();
+    if (!budgets.empty() && budgets[i]) shown.budget = *budgets[i];
+    guarded(shown, [&] { std::rethrow_exception(errors[i]); });
+  }
 }
 
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
@@ -345,7 +367,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
-  m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a);
+  m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a, "budgets"_a.none() = nb::none());
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)

@@ -9,10 +9,16 @@
 namespace tokamata {
 
 std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
-                                           unsigned threads) {
+                                           unsigned threads, std::span<const std::optional<TokenCount>> budgets) {
   constexpr std::size_t kLongestRun = 32;      // so that a batch of one constraint is shared out too
   constexpr std::size_t kWorthAThread = 1 << 18;  // words to copy, where nothing else is to be done
 
+  const auto budget = [&](std::size_t i) { return budgets.empty() ? std::nullopt : budgets[i]; };
+  const auto known_mask = [&](std::size_t i) -> MaskPtr {
+    if (!budget(i)) return matchers[i]->try_mask();
+    MaskPtr known = matchers[i]->try_mask_within(*budget(i), false);
+    return known && known->set_bits ? known : nullptr;  // an empty one is an error that mask_within throws
+  };
   std::vector<std::exception_ptr> errors(matchers.size());
   std::vector<std::size_t> order(matchers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -23,7 +29,7 @@ std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, s
     const Matcher& matcher = *matchers[order[at]];
     const bool same = at > 0 && matcher.constraint() == matchers[order[at - 1]]->constraint();
     if (!same || at - runs.back() == kLongestRun) runs.push_back(at);
-    unknown += matchers[order[at]]->try_mask() == nullptr;
+    unknown += known_mask(order[at]) == nullptr;
     words += matcher.constraint()->vocabulary().words();
   }
   runs.push_back(order.size());
@@ -36,8 +42,8 @@ std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, s
       for (std::size_t at = runs[run]; at < runs[run + 1]; ++at) {
         const std::size_t i = order[at];
         try {
-          MaskPtr mask = matchers[i]->try_mask();
-          if (!mask) mask = matchers[i]->mask();
+          MaskPtr mask = known_mask(i);
+          if (!mask) mask = budget(i) ? matchers[i]->mask_within(*budget(i), false) : matchers[i]->mask();
           mask->bits.write(rows[i]);
         } catch (...) {
           errors[i] = std::current_exception();

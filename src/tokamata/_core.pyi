@@ -395,8 +395,10 @@ class Matcher:
 
     def _explain(self, token: int) -> tuple[int, int, list[int], list[int]]: ...
 
-def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int) -> None:
-    """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``."""
+def fill_masks(
+    matchers: Sequence[Matcher], mask: Any, threads: int, budgets: Sequence[int | None] | None = None
+) -> None:
+    """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``."""
 
 class Splitter:
     """Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.

@@ -162,7 +162,12 @@ class Matcher(_core.Matcher):
         return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"
 
 
-def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int | None = None) -> None:
+def fill_masks(
+    matchers: Sequence[Matcher],
+    mask: Any,
+    threads: int | None = None,
+    budgets: Sequence[int | None] | None = None,
+) -> None:
     """Write the masks of many matchers at once, without the interpreter's lock.
 
     Row ``i`` becomes the mask of ``matchers[i]``, bit for bit what its own ``fill_mask`` writes; further
@@ -173,17 +178,20 @@ def fill_masks(matchers: Sequence[Matcher], mask: Any, threads: int | None = Non
         mask: ``int32[batch, words]`` with a row for each, contiguous and writable; numpy, or torch on the
             CPU.
         threads: how many threads work at most; ``None``: one for each processor that this process may use.
+        budgets: the ``budget`` of each matcher's ``fill_mask``, or ``None`` for a matcher without one.
 
     Raises:
         MaskError: the mask does not fit, or the matchers are of different vocabularies.  Nothing is written.
-        ArgumentError: ``threads`` is no whole number of at least 1, or ``matchers`` holds something else.
-        LimitExceeded, Cancelled: the work of a matcher was stopped.  The rows of such matchers are left as
-            they were, all others are written; the error is that of the first of them.
+        ArgumentError: ``threads`` is no whole number of at least 1; ``matchers`` holds something else;
+            ``budgets`` are not as many as the matchers.
+        BudgetError, LimitExceeded, Cancelled: the mask of a matcher could not be made.  The rows of such
+            matchers are left as they were, all others are written; the error is that of the first of them.  A
+            budget of 0 or less is refused before anything is written.
     """
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         threads = len(affinity(0)) if affinity else os.cpu_count() or 1
-    _core.fill_masks(matchers, mask, checked_whole("threads", threads, 1, 1 << 16))
+    _core.fill_masks(matchers, mask, checked_whole("threads", threads, 1, 1 << 16), budgets)
 
 
 def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:

@@ -141,4 +141,50 @@ TEST(errors_in_a_batch_stay_with_their_rows) {
   }
 }
 
+TEST(batches_with_budgets_are_filled_the_same_by_any_number_of_threads) {
+  // Alone, on constraints of its own: the mask of each position within a budget, or that there is none.
+  using tokamata::BudgetTooSmall, tokamata::TokenCount;
+  struct Expected {
+    std::size_t sample, position;
+    std::optional<TokenCount> budget;
+    std::optional<Words> mask;
+  };
+  std::vector<Expected> expected;
+  const auto alone = compile_all();
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    for (std::size_t at = 0; at < samples()[i].positions.size(); at += 5)
+      for (const std::optional<TokenCount> budget : {std::optional<TokenCount>(), std::optional<TokenCount>(1),
+                                                     std::optional<TokenCount>(3), std::optional<TokenCount>(40)}) {
+        const auto matcher = matcher_at(alone[i], samples()[i].positions[at]);
+        Expected one{i, at, budget, std::nullopt};
+        try {
+          one.mask = (budget ? matcher->mask_within(*budget, false) : matcher->mask())->bits.row();
+        } catch (const BudgetTooSmall&) {
+        }
+        expected.push_back(std::move(one));
+      }
+  for (const unsigned threads : {1u, 4u}) {
+    const auto constraints = compile_all();
+    std::vector<std::unique_ptr<Matcher>> own;
+    std::vector<Matcher*> matchers;
+    std::vector<std::optional<TokenCount>> budgets;
+    for (const Expected& one : expected) {
+      own.push_back(matcher_at(constraints[one.sample], samples()[one.sample].positions[one.position]));
+      matchers.push_back(own.back().get());
+      budgets.push_back(one.budget);
+    }
+    for (unsigned round = 0; round < 2; ++round) {
+      const Rows rows(matchers);
+      const auto faults = tokamata::fill_masks(matchers, rows.places(), threads, budgets);
+      for (std::size_t i = 0; i < matchers.size(); ++i) {
+        CHECK_EQUAL(static_cast<bool>(faults[i]), !expected[i].mask.has_value());
+        if (expected[i].mask)
+          rows.check(i, *expected[i].mask);
+        else
+          CHECK(rows.is_untouched(i));
+      }
+    }
+  }
+}
+
 }  // namespace

@@ -39,3 +39,13 @@ def test_texts_without_values(model: Any, tokenizer: Any) -> None:
     free = tk.generate(model, tokenizer, "x", None, seed=0, max_new_tokens=2)
     with pytest.raises(tk.NoValuesError, match="without a constraint"):
         free.parse()
+
+
+def test_events_of_a_sequence_are_complete_where_nothing_can_follow(model: Any, tokenizer: Any) -> None:
+    constraint = tk.regex("[a-c]{2,5};").captured("letters") + tk.json_schema({"enum": [[1], [2]]})
+    steps = tk.stream(model, tokenizer, "x", constraint, seed=3, max_new_tokens=30)
+    told = [(event.pointer, event.value) for step in steps for event in step.events]
+    assert steps.generation is not None
+    value = steps.generation.parse()
+    assert told == [("/letters", value.letters), ("/1/0", value[1][0]), ("/1", value[1]), ("", value)]
+    assert steps.generation.finish_reason == "complete"

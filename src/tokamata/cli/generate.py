@@ -48,7 +48,7 @@ class Job:
     vocabulary: Vocabulary
     settings: Settings
 
-    def start(self, constraint: Constraint[Any] | None) -> Stream:
+    def start(self, constraint: Constraint[Any] | None) -> Stream[Any]:
         """Begin to write what the constraint allows; anything where it is ``None``."""
         return stream(self.model, self.tokenizer, self.prompt, constraint, **self.settings)
 
@@ -85,7 +85,7 @@ def run(
     return asked.what != "type" or show_value(screen, result_of(steps))
 
 
-def _write(screen: Screen, job: Job, steps: Stream, prompt: str) -> None:
+def _write(screen: Screen, job: Job, steps: Stream[Any], prompt: str) -> None:
     """Write the text, and a line about it."""
     if screen.out.is_terminal:
         _show(screen, steps, prompt if isinstance(job.prompt, str) else "")
@@ -97,7 +97,7 @@ def _write(screen: Screen, job: Job, steps: Stream, prompt: str) -> None:
     screen.err.print(_summary(steps))
 
 
-def show_value(screen: Screen, result: Generation) -> bool:
+def show_value(screen: Screen, result: Generation[Any]) -> bool:
     """Show what the text stands for; returns whether validators in Python take it."""
     try:
         value = result.parse()
@@ -110,7 +110,7 @@ def show_value(screen: Screen, result: Generation) -> bool:
     return True
 
 
-def matches(result: Generation, constraint: Constraint[Any], vocabulary: Vocabulary) -> bool:
+def matches(result: Generation[Any], constraint: Constraint[Any], vocabulary: Vocabulary) -> bool:
     """Whether what was written matches the constraint, as the engine has it, token by token."""
     if result.healed:
         constraint = literal(result.healed) + constraint
@@ -118,7 +118,7 @@ def matches(result: Generation, constraint: Constraint[Any], vocabulary: Vocabul
     return all(map(matcher.advance, result.tokens)) and matcher.is_accepting
 
 
-def _show(screen: Screen, steps: Stream, prompt: str) -> None:
+def _show(screen: Screen, steps: Stream[Any], prompt: str) -> None:
     """Write on a terminal: the text while it grows, and below it how many tokens are left."""
     text = Text(shown_text(prompt), style="dim", end="")
     with Live(console=screen.out, auto_refresh=False) as live:
@@ -134,7 +134,7 @@ def _end_of(screen: Screen, text: Text) -> Text:
     return Text("\n").join(lines[-max(1, screen.out.height - 2) :])
 
 
-def _left(steps: Stream) -> Text:
+def _left(steps: Stream[Any]) -> Text:
     """How many tokens are left, and how many it takes at least."""
     left = f"{steps.tokens_left} tokens left"
     return Text(f"{left}, {steps.tokens_needed} needed" if steps.is_constrained else left, style="dim")
@@ -159,7 +159,7 @@ class _Column:
         return Panel(Group(*parts), title=title, title_align="left", subtitle=subtitle, width=width)
 
 
-def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[str, Stream]) -> None:
+def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[str, Stream[Any]]) -> None:
     """Write one text after the other, each in a panel; the panels stand side by side where there is room.
 
     Args:
@@ -192,7 +192,7 @@ def compare(screen: Screen, job: Job, constraint: Constraint[Any], sides: dict[s
         screen.out.print()  # a line that Live ends on a terminal alone
 
 
-def _marked(screen: Screen, job: Job, result: Generation, shown: list[str]) -> tuple[Text, int | None]:
+def _marked(screen: Screen, job: Job, result: Generation[Any], shown: list[str]) -> tuple[Text, int | None]:
     """The text with the tokens marked that are not the tokenizer's own; and how many those are, if known."""
     foreign = foreign_tokens(job.tokenizer, job.vocabulary, result.prompt_tokens, result.tokens)
     text = Text(overflow="fold")
@@ -202,18 +202,18 @@ def _marked(screen: Screen, job: Job, result: Generation, shown: list[str]) -> t
     return text, None if foreign is None else len(foreign)
 
 
-def _coloured(screen: Screen, steps: Stream) -> Iterator[Text]:
+def _coloured(screen: Screen, steps: Stream[Any]) -> Iterator[Text]:
     for index, step in enumerate(steps):
         yield Text(shown_text(step.text), style=screen.token_style(index))
 
 
-def result_of(steps: Stream) -> Generation:
+def result_of(steps: Stream[Any]) -> Generation[Any]:
     """What was written, when all of it was."""
     assert steps.generation is not None  # set when the iteration has ended
     return steps.generation
 
 
-def _summary(steps: Stream, foreign: int | None = None) -> Text:
+def _summary(steps: Stream[Any], foreign: int | None = None) -> Text:
     """One line: how much, how probable, how fast, and what the constraint cost.
 
     Args:
@@ -238,7 +238,7 @@ def _summary(steps: Stream, foreign: int | None = None) -> Text:
     return Text(" · ".join(parts), style="dim")
 
 
-def _ending(steps: Stream) -> str:
+def _ending(steps: Stream[Any]) -> str:
     cut = "the budget is used up" if steps.is_constrained else "cut off"
     return {"complete": "complete", "stop": "stopped by the model", "length": cut}[
         result_of(steps).finish_reason

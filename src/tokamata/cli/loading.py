@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokamata.decoding.hosts import vocabulary_of
+from tokamata.decoding.prompts import chat_ids
 from tokamata.integrations.gemma_gguf import Progress
 from tokamata.integrations.models import ModelError, default_model_folder, load_model
 from tokamata.vocabulary import Vocabulary
@@ -44,6 +45,4 @@ def chat_tokens(tokenizer: Any, prompt: str, chat: bool | None) -> str | list[in
         raise ModelError("this model's tokenizer has no chat template; leave out --chat")
     if chat is False or not template:
         return prompt
-    messages = [{"role": "user", "content": prompt}]
-    text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-    return [int(token) for token in tokenizer(text, add_special_tokens=False)["input_ids"]]
+    return chat_ids(tokenizer, [{"role": "user", "content": prompt}])

@@ -1,9 +1,21 @@
-"""A causal language model asked for one position after another.
+"""A causal language model that reads several texts side by side.
 
 The model's cache of keys and values is kept between calls, so that each token is read once.
+
+Texts of different lengths are padded on the left when they are read for the first time, and the model is
+given an attention mask and positions that ignore the padding.  Later calls read as many tokens of each text,
+so that no padding ever stands inside a text:
+
+    first call   . . 5 6      attention mask  0 0 1 1      positions  0 0 0 1
+                 7 8 9 4                      1 1 1 1                 0 1 2 3
+    next call        3                          0 0 1 1 1                    2
+                     2                          1 1 1 1 1                    4
+
+Rejected: padding inside the texts, where one has more unread tokens than another.  It would save calls after
+a jump, but layers with a sliding window count padding as positions, and would forget text too early.
 """
 
-# transformers has no usable types for models and tokenizers, hence `Any` for the two.
+# transformers has no usable types for models, hence `Any`.
 
 from __future__ import annotations
 
@@ -11,34 +23,16 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.arguments import checked_list, checked_whole
 from tokamata.errors import GenerationError, MissingExtraError
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["CachedModel", "prompt_tokens"]
-
-
-def prompt_tokens(tokenizer: Any, prompt: str | Sequence[int]) -> list[int]:
-    """Return the ids of a prompt: a text as ``tokenizer`` encodes it, or the ids themselves.
-
-    Raises:
-        GenerationError: there are none, so that a model would have nothing to go on from.
-    """
-    tokens = tokenizer(prompt)["input_ids"] if isinstance(prompt, str) else prompt
-    given = checked_list("prompt", tokens, "a text, or a list of token ids")
-    tokens = [checked_whole("a token of the prompt", token) for token in given]
-    if not tokens:
-        raise GenerationError(
-            "the prompt has no tokens, and this tokenizer begins a text with none; give a prompt, "
-            "or the id of a token that begins a text"
-        )
-    return tokens
+__all__ = ["CachedModel"]
 
 
 class CachedModel:
-    """A transformers causal language model, one sequence, one reader.
+    """A transformers causal language model, and what it has read of each text.
 
     Attributes:
         device: where the model's input lies.
@@ -51,35 +45,91 @@ class CachedModel:
             raise MissingExtraError("torch", "transformers", "generating text") from error
         self.device: torch.device = torch.device(getattr(model, "device", "cpu"))
         self._model = model
-        self._read: list[int] = []
+        self._read: list[list[int]] = []
+        self._padding: list[int] = []
         self._cache: Any = None
-        forward = getattr(model, "forward", model)
-        # Where a model can be told to, it computes the logits of the last position alone: those
-        # of a long prompt over a wide vocabulary would fill gigabytes.
-        knows = "logits_to_keep" in inspect.signature(forward).parameters
-        self._options: dict[str, Any] = {"logits_to_keep": 1} if knows else {}
+        parameters = inspect.signature(getattr(model, "forward", model)).parameters
+        self._names = set(parameters)
+        # A wrapper that names no input passes on whatever it is given.
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        self._takes_all = takes_any and "input_ids" not in parameters
+        self._takes_mask = takes_any or "attention_mask" in parameters
 
     @property
     def has_read(self) -> bool:
         """Whether it was asked before."""
         return bool(self._read)
 
-    def next_logits(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Read ``tokens``, after all those read before, and return the logits ``[width]`` that follow.
+    def next_logits(self, tokens: Sequence[list[int]]) -> torch.Tensor:
+        """Read ``tokens``, after all those read before, and return the logits ``[texts, width]`` that follow.
 
         The tensor is the caller's to change.
+
+        Args:
+            tokens: a list for each text.  After the first call, all lists have the same length.
+
+        Raises:
+            GenerationError: the texts have different lengths, and the model takes no attention mask.
         """
         import torch
 
-        self._read.extend(tokens)
-        unread = self._read if self._cache is None else list(tokens)
+        if not self._read:
+            self._read = [[] for _ in tokens]
+        for read, new in zip(self._read, tokens, strict=True):
+            read += new
+        unread = list(tokens)
+        if self._cache is None:  # the first call, or a model without a cache
+            unread = self._read
+            longest = max(map(len, unread))
+            self._padding = [longest - len(text) for text in unread]
+            unread = [[0] * padding + text for padding, text in zip(self._padding, unread, strict=True)]
         with torch.inference_mode():
             output = self._model(
-                input_ids=torch.tensor([unread], device=self.device),
+                input_ids=torch.tensor(unread, device=self.device),
                 past_key_values=self._cache,
                 use_cache=True,
-                **self._options,
+                **self._options(len(unread[0])),
             )
             self._cache = getattr(output, "past_key_values", None)
-            logits: torch.Tensor = output.logits[0, -1].clone()
+            logits: torch.Tensor = output.logits[:, -1].clone()
         return logits
+
+    def keep(self, texts: list[int]) -> None:
+        """Go on with some of the texts, in this order.
+
+        Args:
+            texts: their indices.
+        """
+        import torch
+
+        if not self._read or texts == list(range(len(self._read))):
+            return
+        self._read = [self._read[index] for index in texts]
+        self._padding = [self._padding[index] for index in texts]
+        if hasattr(self._cache, "reorder_cache"):
+            self._cache.reorder_cache(torch.tensor(texts, device=self.device))
+        else:
+            self._cache = None  # everything is read again
+
+    def _options(self, count: int) -> dict[str, Any]:
+        """What the model is told beside the last ``count`` tokens of each text."""
+        import torch
+
+        options: dict[str, Any] = {}
+        # The logits of a long prompt over a wide vocabulary would fill gigabytes.
+        if "logits_to_keep" in self._names:
+            options["logits_to_keep"] = 1
+        if not any(self._padding):
+            return options
+        if not self._takes_mask:
+            raise GenerationError(
+                "prompts of different lengths are padded, and this model takes no attention_mask to ignore "
+                "the padding; generate one prompt at a time"
+            )
+        padding = torch.tensor(self._padding, device=self.device).unsqueeze(1)
+        length = self._padding[0] + len(self._read[0])
+        slots = torch.arange(length, device=self.device).unsqueeze(0)
+        options["attention_mask"] = (slots >= padding).long()
+        if "position_ids" in self._names or self._takes_all:
+            options["position_ids"] = (slots - padding).clamp(min=0)[:, length - count :]
+        return options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from tokamata.errors import NoValuesError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
 
 FinishReason = Literal["complete", "stop", "length"]
+_T = TypeVar("_T")
 
 
 @dataclass
@@ -61,8 +62,8 @@ class Step:
         text: what became certain with it: whole code points only, so perhaps ``""``.
         log_probability: as in :class:`Generation`, of this token alone.
         jumped: whether it was certain, so that the model was not asked.
-        events: the JSON values that closed with it, where the constraint is one of JSON; see
-            :meth:`tokamata.Matcher.events`.  A number that is the whole text closes behind the last step.
+        events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Those that close only when
+            the model chooses to stop are in no step: a number that is the whole text, say.
     """
 
     token: int
@@ -74,8 +75,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Generation:
-    """What was written.
+class Generation(Generic[_T]):
+    """What was written; ``T`` is the type of the value that its constraint's texts stand for.
 
     Attributes:
         text: the text, without prompt and stop token.  Control tokens that a pattern names are not
@@ -95,7 +96,7 @@ class Generation:
         healed: the end of the prompt that was taken back and written anew, or ``""``.  The bytes of
             ``tokens`` are those of ``healed`` and then of ``text``.
         jumped: how many of ``tokens`` were certain, so that the model was not asked.
-        timing: where the time went.
+        timing: where the time went.  The texts of one call share it.
         constraint: what the text was held to; ``None`` where it was free.
     """
 
@@ -108,10 +109,12 @@ class Generation:
     healed: str
     jumped: int
     timing: Timing = field(repr=False)
-    constraint: Constraint | CompiledConstraint | None = field(default=None, repr=False, compare=False)
+    constraint: Constraint[_T] | CompiledConstraint[_T] | None = field(
+        default=None, repr=False, compare=False
+    )
 
-    def parse(self) -> Any:
-        """The value that the text stands for: an instance of the type that was asked for, say.
+    def parse(self) -> _T:
+        """The value that the text stands for, such as an instance of the type that the constraint is of.
 
         Raises:
             NoValuesError: there is no constraint.

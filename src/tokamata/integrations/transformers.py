@@ -1,4 +1,4 @@
-"""Constraints inside transformers' own ``generate``: beams, batches, and all its sampling.
+"""Constraints inside transformers' own ``generate``: batches, beams, sampling, assisted decoding.
 
     from tokamata.integrations.transformers import ConstraintLogitsProcessor
 
@@ -10,23 +10,16 @@
         eos_token_id=list(compiled.vocabulary.stop),
     )
 
-``generate`` cuts off at ``max_new_tokens`` whatever has been written; the processor that is told of it
-allows only what can still be finished within it.
+``generate`` cuts a text off at ``max_new_tokens``.  A processor with the same ``max_new_tokens`` only allows
+tokens after which the text can still be finished within it.
 
-Processors that are passed in this way come after transformers' penalties and before temperature,
-top-k and top-p (``GenerationMixin._get_logits_processor``), which therefore cut among the allowed
-tokens.  ``eos_token_id`` is needed only where the model's generation config names other stop
-tokens than the vocabulary does.
+transformers calls custom processors after its own penalties and before temperature, top-k and top-p
+(``GenerationMixin._get_logits_processor``), so top-k and top-p choose among the allowed tokens.
+``eos_token_id`` is needed only where the model's generation config names other stop tokens than the
+vocabulary.
 
-A processor is called with the ids of all rows so far and nothing else, so each row's place in the
-pattern is found from its ids after the prompt.  Rows that beam search reorders, copies or drops
-are therefore of no matter:
-
-    step 1     rows ()                    one matcher, at the start
-    step 2     rows (5,) (9,)             two forks of it
-    step 3     rows (9, 2) (9, 7)         two forks of (9,); (5,) is forgotten
-
-Only the matchers of the last step are kept, and rows with equal ids share one.
+A processor gets the ids of all rows and nothing else.  :mod:`tokamata.integrations.rows` explains how each
+row finds its matcher.
 """
 
 # transformers is not imported: it takes any callable with this signature.
@@ -34,168 +27,255 @@ Only the matchers of the last step are kept, and rows with equal ids share one.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from tokamata.compiled import CompiledConstraint
-from tokamata.errors import BudgetError, GenerationError, NoStopTokenError
-from tokamata.masks import apply_mask
-from tokamata.matcher import Matcher
+from tokamata.arguments import checked_choice, checked_instance, checked_list, checked_whole
+from tokamata.compiled import CompiledConstraint, OnNoncanonical
+from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopTokenError
+from tokamata.integrations.rows import Row, RowTracker
+from tokamata.masks import allocate_mask, apply_mask
+from tokamata.matcher import fill_masks
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
     import torch
 
-__all__ = ["ConstraintLogitsProcessor"]
+    from tokamata.vocabulary import Vocabulary
 
-_Row = tuple[int, ...]
+__all__ = ["ConstraintLogitsProcessor"]
 
 
 class ConstraintLogitsProcessor:
-    """A transformers ``LogitsProcessor`` that lets every row write what the constraint allows.
+    """A transformers ``LogitsProcessor`` that lets each row write only what its constraint allows.
 
-    The first call of a generation shows where the prompt ends.  A call that does not go on by one
-    token from the rows of the call before begins another generation, so that one processor serves
-    for many.  It cannot tell a second generation from the first where the second's prompt is all of
-    what the first has read and one token more: call :meth:`reset` between the two.  Where
-    transformers goes back in its ids, as in assisted generation, give ``prompt_length``.
+    The first call of a generation shows where the prompts end.  A call whose rows do not continue those of
+    the call before begins another generation, so one processor serves for many.  It cannot distinguish two
+    cases by itself:
 
-    A row that took a stop token may be padded with whatever; its mask holds the stop tokens alone.
-    So does that of a row that the constraint or the budget refuses.  Only beam search makes such rows,
-    when it has more beams than there are texts; their score is minus infinity.
+    - The next prompt is all that the processor last read, and one token more.
+    - With one row: the next prompt is the last one with the beginning of its text, and perhaps one token
+      more.  Assisted decoding goes back in the same manner.
+
+    Call :meth:`reset` between two such generations, or pass ``prompt_length``.
+
+    A row that took a stop token may be padded with anything; its mask holds the stop tokens alone.  So does
+    the mask of a row that has a token which its constraint or budget refuses.  Only beam search makes such
+    rows, when it has more beams than there are texts; their score is minus infinity.
+
+    After a call that raises, the next call begins another generation.
 
     Args:
-        compiled: the constraint, compiled for the model's vocabulary.
-        prompt_length: the length of the prompt in ids, padding included; found out where ``None``.
-        max_new_tokens: the same as for ``model.generate``; rows are then whole texts when it ends there.
-            Without it they may be cut off.
+        compiled: one constraint for all rows; or a list with one for each prompt, ``None`` for a prompt whose
+            text is free.  transformers makes several rows of a prompt with ``num_beams`` and
+            ``num_return_sequences``; all of them get its constraint.  All constraints must be compiled for
+            the same ``Vocabulary`` object.
+        prompt_length: the length of the prompts in ids, padding included.  ``None``: the length of the first
+            call's ids.
+        max_new_tokens: the same as for ``model.generate``, so that each text is whole when it ends there.
+            Without it, texts may be cut off.
+        pad_token_id: the id that shorter prompts begin with.  The leading ids of this value are no part of
+            the prompt.  Needed only with canonical tokenization, and only if the id is no control token.
+        on_noncanonical: with canonical tokenization, the text continues the prompt.  If the prompt itself is
+            not canonical, raise an error, or (``"fresh"``) make the text canonical by itself.
 
     Raises:
+        ArgumentError: an argument of another type, or constraints of several vocabularies.
         BudgetError: ``max_new_tokens`` is below 1, or no accepted text fits into it.
         NoStopTokenError: the vocabulary names no stop token, so no row could end.
     """
 
     def __init__(
         self,
-        compiled: CompiledConstraint,
+        compiled: CompiledConstraint[Any] | Sequence[CompiledConstraint[Any] | None],
         prompt_length: int | None = None,
         max_new_tokens: int | None = None,
+        *,
+        pad_token_id: int | None = None,
+        on_noncanonical: OnNoncanonical = "error",
     ) -> None:
-        if not compiled.vocabulary.stop:
-            raise NoStopTokenError(
-                "the vocabulary names no stop token, so a text could not end; "
-                "load it with Vocabulary.load(..., stop=[...])"
-            )
-        self._compiled = compiled
-        self._stop = frozenset(compiled.vocabulary.stop)
-        self._ended = compiled.allocate_mask()[0]
-        for token in self._stop:
-            self._ended.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)
+        self._is_one = isinstance(compiled, CompiledConstraint)
+        self._constraints = _checked_constraints(compiled)
+        self._vocabulary = _vocabulary(self._constraints)
+        self._prompt_length = prompt_length
+        if prompt_length is not None:
+            self._prompt_length = checked_whole("prompt_length", prompt_length, 0)
         self._budget = max_new_tokens
         if max_new_tokens is not None:
-            compiled.matcher().fill_mask(compiled.allocate_mask()[0], max_new_tokens)
-        self._given_length = prompt_length
-        self._prompt: torch.Tensor | None = None
-        self._matchers: dict[_Row, Matcher | None] = {}
+            self._budget = checked_whole("max_new_tokens", max_new_tokens)
+            self._check_budget(self._budget)
+        if pad_token_id is not None:
+            pad_token_id = checked_whole("pad_token_id", pad_token_id)
+        self._pad = pad_token_id
+        checked_choice("on_noncanonical", on_noncanonical, ("error", "fresh"))
+        self._on_noncanonical = on_noncanonical
+        self._tracker: RowTracker | None = None
 
     def reset(self) -> None:
-        """Forget the generation under way; the next call begins another."""
-        self._prompt = None
-        self._matchers = {}
+        """Forget the current generation; the next call begins another."""
+        self._tracker = None
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """Mask the scores of the next token.
 
         Args:
-            input_ids: ``int64[rows, length]``, prompt and continuation of each row.
+            input_ids: ``int64[rows, length]``, prompt and text of each row.
             scores: floating point ``[rows, width]``; they are not changed.
 
         Returns:
-            The masked scores, on the same device: minus infinity for all that is not allowed.
+            The masked scores, on the same device: minus infinity for all tokens that are not allowed.
 
         Raises:
+            ArgumentError: the rows cannot be shared out among the constraints.
+            BudgetError: after its prompt, no accepted text of a row fits into ``max_new_tokens``.
+            ContextError, NoncanonicalError: a prompt is not canonical, or no canonical text continues it.
             GenerationError: the scores of all tokens that a row is allowed are NaN or minus infinity.
             MaskError: the scores are narrower than the vocabulary.
-            LimitExceeded: the constraint passed its limits.
+            LimitExceeded: a constraint passed its limits.
         """
-        rows = self._continuations(input_ids)
-        matchers = {row: self._matcher(row) for row in dict.fromkeys(rows)}
-        mask = self._compiled.allocate_mask(len(rows))
-        live = [self._fill(mask[index], row, matchers[row]) for index, row in enumerate(rows)]
+        if self._vocabulary is None:  # no row is constrained
+            return scores
+        tracker, self._tracker = self._tracker, None
+        if tracker is None or not tracker.follow(input_ids):
+            tracker = self._begin(input_ids)
+        mask, must_choose = self._masks(tracker.rows, self._vocabulary)
         masked: Any = scores.clone()  # transformers may keep the raw ones for its caller
         apply_mask(masked, mask)
-        self._matchers = matchers
-        _check(masked, live)
+        free = [index for index, row in enumerate(tracker.rows) if row.matcher is None]
+        if free:
+            masked[free] = scores[free]
+        _check(masked, must_choose)
+        self._tracker = tracker
         return cast("torch.FloatTensor", masked)
 
-    def _fill(self, mask: npt.NDArray[np.int32], row: _Row, matcher: Matcher | None) -> bool:
-        """Fill the mask of a row; returns whether the row is alive or has ended well."""
-        if matcher is None:
-            mask[:] = self._ended
-            return False
-        if self._budget is None or not self._stop.isdisjoint(row):
-            matcher.fill_mask(mask)
-            return True
-        left = self._budget - len(row)
-        mask[:] = self._ended
-        try:
-            if left > 0:
-                matcher.fill_mask(mask, left)
-        except BudgetError:  # a token that the budget refused was taken all the same
-            return False
-        return left > 0 or matcher.is_accepting
+    def _begin(self, ids: torch.Tensor) -> RowTracker:
+        """Make a matcher for each row, with the row's prompt as its context."""
+        rows, prompts = ids.shape[0], len(self._constraints)
+        if rows % prompts:
+            raise ArgumentError("compiled", f"a list of {prompts} for {rows} rows", "one for each prompt")
+        numbers = [0 if self._is_one else row * prompts // rows for row in range(rows)]
+        start = ids.shape[1] if self._prompt_length is None else self._prompt_length
+        made: dict[tuple[int, tuple[int, ...]], Row] = {}
+        begun: list[Row] = []
+        for number, prompt in zip(numbers, ids[:, :start].tolist(), strict=True):
+            constraint = self._constraints[number]
+            is_canonical = constraint is not None and constraint.tokenization == "canonical"
+            context = self._without_padding(prompt) if is_canonical else ()
+            key = number, tuple(context)
+            if key in made:
+                begun.append(made[key].fork())
+                continue
+            matcher = None
+            if constraint is not None:
+                matcher = constraint.matcher(context, on_noncanonical=self._on_noncanonical)
+            made[key] = Row(matcher)
+            begun.append(made[key])
+        return RowTracker(ids, start, begun, numbers, self._prompt_length is not None)
 
-    def _continuations(self, input_ids: torch.LongTensor) -> list[_Row]:
-        """Return each row's ids after the prompt, having found out where that ends."""
-        if self._given_length is not None:
-            return _rows(input_ids, self._given_length)
-        if self._prompt is not None and _begins_with(input_ids, self._prompt):
-            rows = _rows(input_ids, self._prompt.shape[1])
-            if all(row and row[:-1] in self._matchers for row in rows):
-                return rows
-        self.reset()
-        self._prompt = input_ids.clone()
-        return _rows(input_ids, input_ids.shape[1])
+    def _without_padding(self, prompt: list[int]) -> list[int]:
+        start = 0
+        while start < len(prompt) and prompt[start] == self._pad:
+            start += 1
+        return prompt[start:]
 
-    def _matcher(self, row: _Row) -> Matcher | None:
-        """Return the matcher at the end of ``row``; ``None`` where the constraint refuses it.
+    def _masks(self, rows: list[Row], vocabulary: Vocabulary) -> tuple[npt.NDArray[np.int32], list[bool]]:
+        """Make the masks of all rows.
 
-        It is forked from that of the longest prefix that the last step knew.
+        Returns:
+            The masks, and for each row whether a token must be chosen: not of a row that is free or refused.
         """
-        known = next((n for n in range(len(row), -1, -1) if row[:n] in self._matchers), None)
-        if known is None:
-            known, matcher = 0, self._compiled.matcher()
+        mask = allocate_mask(len(rows), vocabulary.width)
+        for token in vocabulary.stop:  # what refused rows may write
+            mask.view("uint32")[:, token // 32] |= 1 << token % 32
+        must_choose = [False] * len(rows)
+        filled: list[int] = []
+        budgets: list[int | None] = []
+        for index, row in enumerate(rows):
+            if row.matcher is None or row.is_refused:
+                continue
+            left = None if self._budget is None or row.has_stopped else self._budget - row.length
+            if left is not None and left <= 0:  # only a caller who passed another max_new_tokens comes here
+                must_choose[index] = row.matcher.is_accepting
+                continue
+            filled.append(index)
+            budgets.append(left)
+        part = mask[filled]
+        written = self._fill([rows[index] for index in filled], part, budgets)
+        mask[filled] = part
+        for index, is_written in zip(filled, written, strict=True):
+            must_choose[index] = is_written
+        return mask, must_choose
+
+    def _fill(self, rows: list[Row], mask: npt.NDArray[np.int32], budgets: list[int | None]) -> list[bool]:
+        """Write the masks of rows; returns which were written.
+
+        A row is left as it is if no text fits into its budget any more.  That is an error at the start of a
+        text; later it takes a token that the budget refused.
+        """
+        matchers = [row.matcher for row in rows if row.matcher is not None]
+        try:
+            fill_masks(matchers, mask, budgets=budgets)
+        except BudgetError:
+            if any(row.length == 0 for row in rows):
+                raise
         else:
-            origin = self._matchers[row[:known]]
-            if origin is None or not self._stop.isdisjoint(row[:known]):
-                return origin
-            matcher = origin.fork()
-        for token in row[known:]:
-            if not 0 <= token < self._compiled.vocabulary.width or not matcher.advance(token):
-                return None
-            if token in self._stop:
-                break
-        return matcher
+            return [True] * len(rows)
+        written = []
+        for matcher, row_mask, budget in zip(matchers, mask, budgets, strict=True):
+            try:
+                matcher.fill_mask(row_mask, budget)
+                written.append(True)
+            except BudgetError:
+                written.append(False)
+        return written
+
+    def _check_budget(self, budget: int) -> None:
+        """Refuse a budget that no text fits; what canonical texts need depends on the prompt, too."""
+        if budget < 1:
+            raise BudgetError(budget)
+        for constraint in self._constraints:
+            if constraint is not None and constraint.tokenization == "any":
+                constraint.matcher().fill_mask(constraint.allocate_mask()[0], budget)
 
 
-def _check(scores: torch.Tensor, live: list[bool]) -> None:
-    """Refuse rows without a single score: argmax would take id 0 of them, allowed or not."""
-    largest = scores.nan_to_num(nan=-math.inf, posinf=math.inf, neginf=-math.inf).amax(dim=-1)
-    for index, score in enumerate(largest.tolist()):
-        if live[index] and score == -math.inf:
-            raise GenerationError(
-                f"row {index} has no token to choose: all scores that the constraint allows are NaN or "
-                "minus infinity; look to the model, and to other logits processors"
+def _checked_constraints(given: Any) -> list[CompiledConstraint[Any] | None]:
+    if isinstance(given, CompiledConstraint):
+        return [given]
+    expected = "a CompiledConstraint, or a list with one or None for each prompt"
+    hint = "compile a constraint with constraint.compile(vocabulary)"
+    constraints = checked_list("compiled", given, expected, hint)
+    if not constraints:
+        raise ArgumentError("compiled", "an empty list", expected, hint)
+    for constraint in constraints:
+        checked_instance("compiled", constraint, (CompiledConstraint, type(None)), expected, hint)
+    return constraints
+
+
+def _vocabulary(constraints: list[CompiledConstraint[Any] | None]) -> Vocabulary | None:
+    """The vocabulary of all constraints; ``None`` if there is no constraint."""
+    vocabularies = [constraint.vocabulary for constraint in constraints if constraint is not None]
+    for vocabulary in vocabularies:
+        if vocabulary is not vocabularies[0]:
+            expected = "compiled for one Vocabulary object, that of the model"
+            raise ArgumentError("compiled", "a list of constraints for several", expected)
+        if not vocabulary.stop:
+            raise NoStopTokenError(
+                "the vocabulary names no stop token, so a text could not end; "
+                "load it with Vocabulary.load(..., stop=[...])"
             )
+    return vocabularies[0] if vocabularies else None
 
 
-def _rows(input_ids: torch.LongTensor, start: int) -> list[_Row]:
-    return [tuple(row) for row in input_ids[:, start:].tolist()]
-
-
-def _begins_with(input_ids: torch.LongTensor, prompt: torch.Tensor) -> bool:
-    """Whether ``input_ids`` are the rows of ``prompt``, gone on."""
-    rows, length = prompt.shape
-    same_rows = input_ids.shape[0] == rows and input_ids.shape[1] > length
-    return same_rows and bool((input_ids[:, :length] == prompt).all())
+def _check(scores: torch.Tensor, must_choose: list[bool]) -> None:
+    """Refuse rows without a single score: argmax would take id 0, allowed or not."""
+    for index, score in enumerate(scores.amax(dim=-1).tolist()):
+        if not must_choose[index] or math.isfinite(score) or score == math.inf:
+            continue
+        # One NaN makes the maximum NaN; a row with one may still have scores to choose from.
+        if bool((scores[index] > -math.inf).any()):
+            continue
+        raise GenerationError(
+            f"row {index} has no token to choose: all scores that the constraint allows are NaN or "
+            "minus infinity; check the model and the other logits processors"
+        )

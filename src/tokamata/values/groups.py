@@ -73,9 +73,7 @@ def groups_of(
     writer = _Writer(pattern, flags, dialect, Watch(limits, cancel))
     if not writer.names:
         return {}
-    splitter = _core.Splitter(
-        writer.leaves, writer.program.code(), core_limits(limits), cancel, pattern
-    )
+    splitter = _core.Splitter(writer.leaves, writer.program.code(), core_limits(limits), cancel, pattern)
     borders, _ = splitter.split(text)
     found: dict[str, str | None] = dict.fromkeys(writer.names)
     begun: dict[int, int] = {}

@@ -1,0 +1,123 @@
+"""What callers may give as a prompt, and the token ids that it becomes.
+
+=====================================  ==============================================================
+given                                  meaning
+=====================================  ==============================================================
+``"a text"``                           one prompt: a text, encoded with the tokenizer's special tokens
+``[2, 10, 11]``                        one prompt: token ids, taken as they are
+``[{"role": …, "content": …}, …]``     one prompt: a chat, through the tokenizer's chat template
+a list of any of these                 several prompts
+=====================================  ==============================================================
+
+Lists are distinguished by their items: whole numbers, mappings, or prompts.  An empty list is a prompt
+without ids, which is refused.  Tuples, numpy arrays and torch tensors serve as lists.
+"""
+
+# transformers has no usable types for tokenizers, hence `Any`.
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokamata.arguments import checked_list
+from tokamata.errors import ArgumentError, GenerationError, shown_argument
+
+__all__ = ["Chat", "Prompt", "chat_ids", "prompt_ids", "several_prompts"]
+
+Chat = Sequence[Mapping[str, Any]]
+Prompt = str | Sequence[int] | Chat
+
+_EXPECTED = "a text, a list of token ids, a list of chat messages, or a list of such prompts"
+
+
+def several_prompts(prompt: Any) -> list[Any] | None:
+    """The prompts of a list of prompts; ``None`` if it is a single one.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    items = _items(prompt)
+    if items is None or _is_chat(items) or _is_ids(items):
+        return None
+    for item in items:
+        inner = _items(item)
+        if inner is not None and not _is_chat(inner) and not _is_ids(inner):
+            raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED)
+    return items
+
+
+def prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
+    """The token ids of one prompt.
+
+    Raises:
+        GenerationError: there are none, so a model would have nothing to continue; or a chat cannot be
+            rendered.
+        ArgumentError: it is not one prompt.
+    """
+    items = _items(prompt)
+    if items is None:
+        if not callable(tokenizer):
+            raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
+        ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
+    elif items and _is_chat(items):
+        ids = chat_ids(tokenizer, items)
+    elif _is_ids(items):
+        ids = [operator.index(token) for token in items]
+    else:
+        raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED)
+    if not ids:
+        raise GenerationError(
+            "the prompt has no tokens, and this tokenizer begins a text with none; give a prompt, "
+            "or the id of a token that begins a text"
+        )
+    return ids
+
+
+def chat_ids(tokenizer: Any, messages: Chat) -> list[int]:
+    """The token ids of a chat, up to where the model's answer begins.
+
+    Raises:
+        GenerationError: the tokenizer has no chat template, or the template refuses the messages.
+    """
+    if not getattr(tokenizer, "chat_template", None):
+        raise GenerationError(
+            "the tokenizer has no chat template, so chat messages cannot become a prompt; pass a text or "
+            "token ids, or set tokenizer.chat_template"
+        )
+    try:
+        text = tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False)
+    except Exception as error:  # templates are programs, and raise whatever they like
+        raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
+    # The template writes the special tokens.
+    return [int(token) for token in tokenizer(text, add_special_tokens=False)["input_ids"]]
+
+
+def _items(prompt: Any) -> list[Any] | None:
+    """The items of a list; ``None`` for a text."""
+    if isinstance(prompt, str):
+        return None
+    if isinstance(prompt, Mapping):
+        hint = "pass its input_ids" if "input_ids" in prompt else "put a chat message into a list"
+        raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED, hint)
+    plain = prompt.tolist() if hasattr(prompt, "tolist") else prompt  # numpy, torch
+    return checked_list("prompt", plain, _EXPECTED)
+
+
+def _is_chat(items: list[Any]) -> bool:
+    return all(isinstance(item, Mapping) for item in items)
+
+
+def _is_ids(items: list[Any]) -> bool:
+    return all(_is_whole(item) for item in items)
+
+
+def _is_whole(item: Any) -> bool:
+    if getattr(item, "ndim", 0):
+        return False  # an array of one number is a prompt of one token, though it serves as an index
+    try:
+        operator.index(item)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,193 @@
+"""One text while it is written: its tokens, its matcher, its budget.
+
+Invariant: the matcher has taken exactly ``tokens``, and ``unread`` is the end of prompt and tokens that the
+model has not seen.
+"""
+
+# transformers has no usable types for tokenizers, hence `Any`.
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tokamata.decoding.jump import certain_tokens
+from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
+from tokamata.errors import GenerationError
+from tokamata.masks import allocate_mask
+
+if TYPE_CHECKING:
+    import torch
+
+    from tokamata.compiled import CompiledConstraint
+    from tokamata.constraint import Constraint
+    from tokamata.decoding.sampling import Sampler
+    from tokamata.matcher import Matcher
+    from tokamata.values.events import Event, EventReader
+    from tokamata.vocabulary import Vocabulary
+
+__all__ = ["Row", "Task"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Task(Generic[_T]):
+    """What a row is to write.
+
+    Attributes:
+        vocabulary: that of model and matcher.
+        prompt: the ids that the model is given.
+        healed: the text of the token that was taken back from the prompt, or ``""``.
+        constraint: what the caller gave.
+        matcher: at the start of the text; ``None`` where the text is free.
+        is_matched_throughout: whether the matcher is needed after the healed text, too.
+        max_new_tokens: the budget.
+        jump: whether to write what is certain without the model.
+        events: reports the values that close, or ``None``.
+    """
+
+    vocabulary: Vocabulary
+    prompt: list[int]
+    healed: str
+    constraint: Constraint[_T] | CompiledConstraint[_T] | None
+    matcher: Matcher | None
+    is_matched_throughout: bool
+    max_new_tokens: int
+    jump: bool
+    events: EventReader | None
+
+    @property
+    def budget(self) -> int:
+        """How many tokens may be written: the one that was taken back is written again."""
+        return self.max_new_tokens + bool(self.healed)
+
+
+class Row(Generic[_T]):
+    """A text, token by token.
+
+    Attributes:
+        generation: what was written, once the text has ended; ``None`` before.
+        unread: the tokens that the model has still to read.
+        matcher: at the end of the text so far; ``None`` where the text is free.
+    """
+
+    def __init__(self, task: Task[_T], tokenizer: Any, sampler: Sampler, timing: Timing) -> None:
+        self._task, self._vocabulary, self._tokenizer = task, task.vocabulary, tokenizer
+        self._sampler, self._timing = sampler, timing
+        self.generation: Generation[_T] | None = None
+        self.unread = list(task.prompt)
+        self.matcher = task.matcher
+        self._mask = allocate_mask(1, task.vocabulary.width)[0]
+        self._certain: list[int] | None = None  # tokens to jump; None where that is to be found out
+        self._to_skip = len(task.healed.encode())
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._tokens: list[int] = []
+        self._texts: list[str] = []
+        self._jumped = 0
+        self._log_probability = 0.0
+
+    @property
+    def tokens_left(self) -> int:
+        """How many more tokens may be drawn."""
+        has_stopped = self.generation is not None and self.generation.stop_token is not None
+        return self._task.budget - len(self._tokens) - has_stopped
+
+    def write_certain(self) -> Iterator[Step]:
+        """Write all that needs no model: tokens that are certain, and the end of the text."""
+        while not self._ends():
+            token = self._next_certain()
+            if token is None:
+                return
+            yield self._write(token, 0.0, jumped=True)
+
+    def draw(self, logits: torch.Tensor) -> Step | None:
+        """Let the model choose a token.
+
+        Args:
+            logits: ``[width]``, minus infinity where the mask does not allow a token.
+
+        Returns:
+            The token; ``None`` if it is a stop token, which ends the text.
+
+        Raises:
+            GenerationError: the logits leave no allowed token.
+        """
+        self._certain = None
+        with Clock(self._timing, "sampling_seconds"):
+            token, log_probability = self._sampler.choose(logits)
+        if token not in self._vocabulary.stop:
+            return self._write(token, log_probability, jumped=False)
+        self._advance(token)
+        self._log_probability += log_probability
+        self._finish("stop", token)
+        return None
+
+    def _ends(self) -> bool:
+        """End the text where nothing can follow, or where the budget is used up."""
+        if self.generation is None and self.matcher is not None and self.matcher.is_finished:
+            self._finish("complete")
+        elif self.generation is None and self.tokens_left == 0:
+            self._finish("length")
+        return self.generation is not None
+
+    def _next_certain(self) -> int | None:
+        """Return the next token to jump; ``None`` where the model is to choose."""
+        if not self._task.jump or self.matcher is None:
+            return None
+        with Clock(self._timing, "constraint_seconds"):
+            if self._certain is None:
+                self._certain = certain_tokens(self.matcher, self._tokenizer)
+            if self._certain:
+                token = self._certain.pop(0)
+                self.matcher.fill_mask(self._mask, self.tokens_left)
+                if self._mask[token // 32] >> token % 32 & 1:
+                    return token
+                self._certain = []  # a text that fits the budget is cut otherwise: the model chooses
+        return None
+
+    def _advance(self, token: int) -> None:
+        with Clock(self._timing, "constraint_seconds"):
+            if self.matcher is not None and not self.matcher.advance(token):
+                raise GenerationError(f"token {token} was drawn though the mask does not allow it")
+
+    def _write(self, token: int, log_probability: float, *, jumped: bool) -> Step:
+        """Add a token to the text; what it writes of the healed end of the prompt is left out."""
+        self._advance(token)
+        data = self._vocabulary[token] or b""
+        new = data[self._to_skip :]
+        self._to_skip = max(0, self._to_skip - len(data))
+        if self._to_skip == 0 and not self._task.is_matched_throughout:
+            self.matcher = None
+        events = self._closed(new)
+        step = Step(token, new, self._decoder.decode(new), log_probability, jumped, events)
+        self._log_probability += log_probability
+        self._tokens.append(token)
+        self.unread.append(token)
+        self._texts.append(step.text)
+        self._jumped += jumped
+        return step
+
+    def _closed(self, new: bytes) -> tuple[Event, ...]:
+        """The values that close with some bytes, and with the end of the text where nothing can follow."""
+        reader = self._task.events
+        if reader is None:
+            return ()
+        is_whole = self.matcher is not None and self.matcher.is_finished
+        return (*reader.feed(new), *(reader.end() if is_whole else ()))
+
+    def _finish(self, reason: FinishReason, stop_token: int | None = None) -> None:
+        self.generation = Generation(
+            "".join(self._texts),
+            self._tokens,
+            stop_token,
+            self._log_probability,
+            reason,
+            self._task.prompt,
+            self._task.healed,
+            self._jumped,
+            self._timing,
+            self._task.constraint,
+        )

@@ -1,0 +1,201 @@
+"""From what a caller gives to tasks: ids, compiled constraints, matchers, budgets.
+
+Everything that can be refused is refused here, before the model is asked.
+"""
+
+# transformers has no usable types for models and tokenizers, hence `Any` for the two.
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
+from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
+from tokamata.constraint import Constraint, literal, regex
+from tokamata.decoding.heal import text_to_heal
+from tokamata.decoding.hosts import vocabulary_of
+from tokamata.decoding.prompts import prompt_ids
+from tokamata.decoding.results import Clock, Timing
+from tokamata.decoding.row import Task
+from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
+from tokamata.limits import Limits
+from tokamata.masks import allocate_mask
+from tokamata.values.events import EventReader
+from tokamata.values.forms import Reading
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["Options", "constraint_list", "tasks_of"]
+
+_EXPECTED = "a constraint, compiled or not, or None"
+
+_Given: TypeAlias = "Constraint[Any] | CompiledConstraint[Any] | None"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings of a call that are not about drawing tokens; :func:`tokamata.stream` explains them."""
+
+    max_new_tokens: int
+    tokenization: Tokenization
+    on_noncanonical: OnNoncanonical
+    jump: bool
+    heal: bool | None
+
+    def __post_init__(self) -> None:
+        if checked_whole("max_new_tokens", self.max_new_tokens) < 1:
+            raise BudgetError(self.max_new_tokens)
+        checked_choice("tokenization", self.tokenization, ("any", "canonical"))
+        checked_choice("on_noncanonical", self.on_noncanonical, ("error", "fresh"))
+        checked_flag("jump", self.jump)
+        checked_instance("heal", self.heal, (bool, type(None)), "True, False or None")
+
+
+def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:
+    """A constraint for each prompt.
+
+    Args:
+        constraint: one for all; or, with several prompts, a list with one for each.
+        prompts: how many prompts there are; ``None`` for a single one that does not stand in a list.
+    """
+    if isinstance(constraint, (Constraint, CompiledConstraint, type(None))):
+        return [constraint] * (1 if prompts is None else prompts)
+    if prompts is None:
+        checked_instance("constraint", constraint, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
+    expected = f"{_EXPECTED}, or a list with one for each of the {prompts} prompts"
+    constraints = checked_list("constraint", constraint, expected)
+    if len(constraints) != prompts:
+        raise ArgumentError("constraint", f"a list of {len(constraints)}", expected)
+    for each in constraints:
+        checked_instance("constraint", each, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
+    return constraints
+
+
+def tasks_of(
+    model: Any,
+    tokenizer: Any,
+    prompts: list[Any],
+    constraints: list[_Given],
+    options: Options,
+    timing: Timing,
+) -> list[Task[Any]]:
+    """The task of each prompt.
+
+    Raises:
+        TokamataError: as :func:`tokamata.stream` has it.
+    """
+    tasks: list[Task[Any]] = []
+    with Clock(timing, "compile_seconds"):
+        compiler = _Compiler(model, tokenizer, constraints, options)
+        for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
+            with _of_prompt(index, len(prompts)):
+                tasks.append(compiler.task(prompt_ids(tokenizer, prompt), constraint))
+    with Clock(timing, "constraint_seconds"):
+        for index, task in enumerate(tasks):
+            with _of_prompt(index, len(prompts)):
+                _check_budget(task)
+    return tasks
+
+
+class _Compiler:
+    """Compiles each constraint once, for all prompts that have it."""
+
+    def __init__(self, model: Any, tokenizer: Any, constraints: list[_Given], options: Options) -> None:
+        self._vocabulary = _vocabulary(model, tokenizer, constraints)
+        self._options = options
+        # Keys hold the constraint itself, so that no other can get its id.
+        self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
+
+    def task(self, prompt: list[int], given: _Given) -> Task[Any]:
+        options = self._options
+        is_compiled = isinstance(given, CompiledConstraint)
+        tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
+        is_canonical = tokenization == "canonical"
+        healed = ""
+        # Nothing can be put before what is compiled; unless the caller wants healing, it goes without.
+        if options.heal or (options.heal is None and is_canonical and not is_compiled):
+            if is_compiled:
+                raise AlgebraError(
+                    "heal=True puts the end of the prompt before the constraint, and nothing can be put "
+                    "before one that is compiled; pass the constraint itself"
+                )
+            healed = text_to_heal(prompt, self._vocabulary)
+        if healed:
+            prompt = prompt[:-1]
+        matcher = None
+        if given is not None or healed or is_canonical:
+            compiled = self._compile(given, healed)
+            matcher = compiled.matcher(prompt, on_noncanonical=options.on_noncanonical)
+        is_matched_throughout = given is not None or is_canonical
+        return Task(
+            self._vocabulary,
+            prompt,
+            healed,
+            given,
+            matcher,
+            is_matched_throughout,
+            options.max_new_tokens,
+            options.jump,
+            _event_reader(given),
+        )
+
+    def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
+        if isinstance(given, CompiledConstraint):
+            return given
+        key = id(given), healed
+        if key not in self._compiled:
+            constraint = regex("(?s:.*)") if given is None else given
+            if healed:
+                constraint = literal(healed) + constraint
+            compiled = constraint.compile(self._vocabulary, tokenization=self._options.tokenization)
+            self._compiled[key] = given, compiled
+        return self._compiled[key][1]
+
+
+def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabulary:
+    """That of the compiled constraints; if there are none, that of model and tokenizer."""
+    compiled = [each.vocabulary for each in constraints if isinstance(each, CompiledConstraint)]
+    if any(vocabulary is not compiled[0] for vocabulary in compiled):
+        expected = "compiled for one Vocabulary object, that of the model"
+        raise ArgumentError("constraint", "a list of constraints for several", expected)
+    vocabulary = compiled[0] if compiled else vocabulary_of(model, tokenizer)
+    if not vocabulary.stop:
+        raise NoStopTokenError(
+            "the vocabulary names no stop token, so a text could not end; "
+            "load it with Vocabulary.load(..., stop=[...])"
+        )
+    return vocabulary
+
+
+def _check_budget(task: Task[Any]) -> None:
+    """Refuse a budget that no text fits."""
+    if task.matcher is None:
+        return
+    try:
+        task.matcher.fill_mask(allocate_mask(1, task.vocabulary.width)[0], task.budget)
+    except BudgetError as error:
+        # The token that was taken back is not the caller's concern.
+        needed = None if error.needed is None else error.needed - bool(task.healed)
+        raise BudgetError(task.max_new_tokens, needed) from None
+
+
+def _event_reader(given: _Given) -> EventReader | None:
+    """Reports the values that close."""
+    if given is None:
+        return None
+    limits = given.limits if isinstance(given, CompiledConstraint) else Limits()
+    constraint = given.constraint if isinstance(given, CompiledConstraint) else given
+    return EventReader(constraint._form, Reading(constraint.pattern, limits, None))
+
+
+@contextmanager
+def _of_prompt(index: int, count: int) -> Iterator[None]:
+    """Say which of several prompts an error is about, on Pythons whose errors have notes."""
+    try:
+        yield
+    except TokamataError as error:
+        if count > 1 and hasattr(error, "add_note"):
+            error.add_note(f"this is about prompt {index} of {count}")
+        raise
