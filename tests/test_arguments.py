@@ -229,6 +229,8 @@ def test_the_table_names_every_argument() -> None:
             parameters = inspect.signature(function).parameters
         except ValueError:
             continue  # the engine's own, which has no signature
+        if set(parameters) == {"args", "kwargs"}:
+            continue  # the same, from Python 3.13 on
         if function not in (tk.generate, tk.stream):
             assert set(parameters) == set(known(function)), function
 

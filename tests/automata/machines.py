@@ -15,7 +15,7 @@ import pytest
 
 from tokamata.automata import EPSILON, Acceptor, Transducer
 
-REASON = "pynini, the oracle of these tests, comes with the extra test; it has wheels for Linux on x86-64"
+REASON = "pynini, the oracle of these tests, comes with the group test; it has wheels for Linux on x86-64"
 EMPTY = 1  # our states of an empty language, of which pynini has none
 
 

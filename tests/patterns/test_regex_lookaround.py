@@ -115,7 +115,7 @@ def test_random_patterns_against_re(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_lookbehinds_of_any_length_against_regex(seed: int) -> None:
-    regex = pytest.importorskip("regex", reason="regex comes with the extra test")
+    regex = pytest.importorskip("regex", reason="regex comes with the group test")
     generator = random.Random(seed)
     atoms = [atom for atom in ATOMS if atom != "\\B"]  # which holds in an empty text for regex
     patterns = Patterns(generator, atoms, ["*", "+", "?", "{1,2}", "{2}"])

@@ -204,7 +204,7 @@ def without_failures(machine: FailureTransducer, alphabet: Iterable[int]) -> Tra
 def tokenizers() -> Any:
     """Hugging Face's package, or a skip that says why."""
     return pytest.importorskip(
-        "tokenizers", reason="tokenizers, a judge of these tests, comes with the extra test"
+        "tokenizers", reason="tokenizers, a judge of these tests, comes with the group test"
     )
 
 

@@ -6,10 +6,12 @@ says the draft, its ``$vocabulary`` what of it is used.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tokamata.errors import MissingExtraError
 from tokamata.patterns.json_schema.dialects import KNOWN_VOCABULARIES, LATEST, Dialect, draft_named
 from tokamata.patterns.json_schema.faults import Fault
 
@@ -22,6 +24,8 @@ _EXPECTED = (
     "the URI of draft 4, 6, 7, 2019-09 or 2020-12, such as "
     '"https://json-schema.org/draft/2020-12/schema", or that of a metaschema in registry='
 )
+
+_METASCHEMA = re.compile(r"https?://json-schema\.org/draft[-/]")
 
 
 def dialect_of(schema: dict[str, Any], registry: referencing.Registry[Any] | None) -> Dialect:
@@ -51,13 +55,19 @@ def dialect_of(schema: dict[str, Any], registry: referencing.Registry[Any] | Non
 
 
 def shipped(uri: str) -> Any | None:
-    """A metaschema that ``jsonschema-specifications`` carries, where that package is installed."""
-    if "://json-schema.org/" not in uri:
+    """A metaschema that the package ``jsonschema-specifications`` carries, or ``None``.
+
+    Raises:
+        MissingExtraError: ``uri`` names a draft's metaschema, and the package is not installed.
+    """
+    if not _METASCHEMA.match(uri):
         return None
     try:
         registry = import_module("jsonschema_specifications").REGISTRY
-    except ImportError:
-        return None
+    except ImportError as error:
+        raise MissingExtraError(
+            "jsonschema-specifications", "json-schema", f"a reference to the metaschema {uri!r:.200}"
+        ) from error
     return _contents(uri, registry)
 
 

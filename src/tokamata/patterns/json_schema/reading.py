@@ -87,6 +87,7 @@ def read_schema(
     Raises:
         SchemaError: it is not a schema, or a reference in it leads nowhere.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
+        MissingExtraError: it refers to a draft's metaschema, which the extra ``json-schema`` installs.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
         ArgumentError: an argument is of the wrong type, or says what is not known.
     """

@@ -13,10 +13,10 @@ Nearly all schemas have references of the form ``#/$defs/name`` and no ids withi
 pointer, and nothing is collected.  Any other reference, or an id within, has the document indexed, once.
 
 Documents from elsewhere come from the caller's ``referencing.Registry``, and from nowhere else, save for
-the metaschemas that the package ``jsonschema-specifications`` carries.  Why ``referencing`` does not
-follow the references itself: it names no places, which errors and reports need; it stops with whatever
-error Python has for it at ``"properties": []``; and it follows a plain ``$ref`` to a dynamic anchor
-dynamically.
+the metaschemas that the package ``jsonschema-specifications`` carries (the extra ``json-schema``).  Why
+``referencing`` does not follow the references itself: it names no places, which errors and reports need;
+it stops with whatever error Python has for it at ``"properties": []``; and it follows a plain ``$ref`` to a
+dynamic anchor dynamically.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ Scope = Mapping[Any, Any]  # what type variables stand for
 def shown(given: Any) -> str:
     """How errors name a type."""
     name = getattr(given, "__name__", None)
-    text = name if isinstance(given, type) and isinstance(name, str) else repr(given)
+    is_class = isinstance(given, type) and typing.get_origin(given) is None  # Python 3.10: so is list[int]
+    text = name if is_class and isinstance(name, str) else repr(given)
     return text if len(text) <= 120 else text[:119] + "…"
 
 
@@ -106,7 +107,7 @@ def _substituted(argument: Any, scope: Scope) -> Any:
     if isinstance(argument, TypeVar):
         return scope.get(argument, argument)
     inner = getattr(argument, "__parameters__", ())
-    if inner and not isinstance(argument, type) and any(one in scope for one in inner):
+    if inner and typing.get_origin(argument) is not None and any(one in scope for one in inner):
         return argument[tuple(scope.get(one, one) for one in inner)]
     return argument
 
