@@ -62,8 +62,8 @@ class Step:
         text: what became certain with it: whole code points only, so perhaps ``""``.
         log_probability: as in :class:`Generation`, of this token alone.
         jumped: whether it was certain, so that the model was not asked.
-        events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Those that close only when
-            the model chooses to stop are in no step: a number that is the whole text, say.
+        events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Those that close only
+            when the model chooses to stop are in no step: a number that is the whole text, say.
     """
 
     token: int
