@@ -189,7 +189,7 @@ class Constraint(Generic[_T_co]):
         if name in names:
             raise ArgumentError("name", repr(name), "one that is not captured within it already")
         return Constraint(
-            self._made,
+            self._expression,
             f"{self._as_operand()}.captured({name!r})",
             made_by="captured",
             operands=(self,),

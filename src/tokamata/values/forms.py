@@ -307,7 +307,7 @@ class Repeated(Split):
         if separator is None:
             name = program.begin_repetition(minimum, maximum)
             program.piece(0)
-            program.end_repetition(name)
+            program.end_repetition(name, drops_empty=True)
             super().__init__([part], program)
             return
         if minimum == 0:
@@ -317,7 +317,7 @@ class Repeated(Split):
             name = program.begin_repetition(max(minimum - 1, 0), None if maximum is None else maximum - 1)
             program.part(1)
             program.piece(0)
-            program.end_repetition(name)
+            program.end_repetition(name, drops_empty=True)
         program.label("end")
         super().__init__([part], program, [separator])
 
