@@ -9,8 +9,8 @@
 //   Enter     begins a repetition: no turn is done yet
 //   Loop      begins a turn if fewer than `high` are done, and leaves to `target` if `low` are; the turn is preferred,
 //             `lazy`: leaving
-//   Again     one turn is done; goes back to the Loop at `target`.  A turn that read nothing ends the repetition, as in
-//             `re`; `drops_empty`: it counts while turns are owed, and is not taken otherwise
+//   Again     one turn is done; goes back to the Loop at `target`.  A turn that read nothing counts while `low` turns are
+//             not done; after that it ends the repetition (as in `re`), or, `drops_empty`, is not taken (as in ECMA-262)
 //   Leave     ends a repetition
 //   Look      goes on where the program at `target` accepts a text from here on (`behind`: one that ends here), or,
 //             `negated`, where it accepts none

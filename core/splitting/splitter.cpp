@@ -228,8 +228,10 @@ class Splitter::Closure {
     TurnCounts& counts = splitter_.counts_;
     const SplitInstruction& loop = splitter_.program_.code[one.target];
     TurnCounts::Entry entry = counts.innermost(thread.at.counts);
-    if (entry.is_empty && !one.drops_empty) return push(moved(thread, loop.target));  // those owed read nothing too
-    if (entry.is_empty && entry.turns >= loop.low) return;
+    if (entry.is_empty && entry.turns >= loop.low) {
+      if (!one.drops_empty) push(moved(thread, loop.target));
+      return;
+    }
     const Count most = loop.high == kUnbounded ? loop.low : loop.high;  // past the minimum, an open end needs no count
     entry.turns = std::min(entry.turns + 1, most);
     entry.is_empty = false;

@@ -112,6 +112,13 @@ class Composed:
             return values, ()
         return text, ()
 
+    def needs(self) -> int:
+        """At least as many letters as it takes to complete any beginning of a text."""
+        needs = [part.needs() for part in self.parts] or [3]
+        if self.kind in ("repeat", "separated_by"):
+            return sum(needs) * max(self.low, 1)
+        return max(needs) if self.kind == "|" else sum(needs)
+
     def names(self) -> list[str]:
         """Names that the sequence around it has."""
         if self.kind == "captured":
@@ -146,20 +153,25 @@ def _again(
     if high is not None and high <= 0:
         return
     fewer = None if high is None else high - 1
-    for size in range(len(text), -1, -1):
-        if size == 0 and low <= 0:
-            return
-        for turn in _turns(part, separator, text[:size]):
+    for turn, size in _turns(part, separator, text):
+        if size > 0 or low > 0:
             for rest in _again(part, separator, text[size:], low - 1, fewer):
                 yield [*turn, *rest]
 
 
-def _turns(part: Composed, separator: Composed | None, text: str) -> Iterator[list[tuple[int, str]]]:
+def _turns(
+    part: Composed, separator: Composed | None, text: str, number: int = 0
+) -> Iterator[tuple[list[tuple[int, str]], int]]:
+    """Beginnings of a text that a separator and a part read, with their sizes."""
     if separator is None:
-        if part.accepts(text):
-            yield [(0, text)]
-    else:
-        yield from _in_order([(-1, separator), (0, part)], text)
+        for size in range(len(text), -1, -1):
+            if part.accepts(text[:size]):
+                yield [(number, text[:size])], size
+        return
+    for start in range(len(text), -1, -1):
+        if separator.accepts(text[:start]):
+            for turn, size in _turns(part, None, text[start:], number):
+                yield [(-1, text[:start]), *turn], start + size
 
 
 def _separated(
@@ -179,17 +191,11 @@ def _some(
     items: list[Composed], delimiter: Composed, text: str, first: int, is_first: bool
 ) -> Iterator[list[tuple[int, str]]]:
     """An item is rather taken than left out."""
-    if not is_first and not text:
-        nothing_more = True
-    else:
-        nothing_more = False
     for number in range(first, len(items)):
-        heads = [(number, items[number])] if is_first else [(-1, delimiter), (number, items[number])]
-        for size in range(len(text), -1, -1):
-            for turn in _in_order(heads, text[:size]):
-                for rest in _some(items, delimiter, text[size:], number + 1, is_first=False):
-                    yield [*turn, *rest]
-    if nothing_more:
+        for turn, size in _turns(items[number], None if is_first else delimiter, text, number):
+            for rest in _some(items, delimiter, text[size:], number + 1, is_first=False):
+                yield [*turn, *rest]
+    if not is_first and not text:
         yield []
 
 

@@ -232,8 +232,7 @@ class _SplitTracker:
     def end(self, text: _Text, end: int, events: list[Event]) -> Value:
         if self._fed < end:
             self.feed(text, end, events)
-        borders = self._split.end()
-        assert borders is not None, "a text that has ended is one of the constraint's"
+        borders = self._form.found(self._split.end())
         self._follow(borders[self._told :], text, events)
         pieces: list[tuple[int, Value]] = []
         while self._pieces is not None:

@@ -35,6 +35,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tokamata import _core
+from tokamata.control_tokens import valid_utf8
+from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.values.groups import groups_of
 from tokamata.values.parts import Match, Parts
@@ -223,13 +225,13 @@ class Split(Form):
         """``others``: leaves whose pieces are not read."""
         program.accept()
         self.parts = [part.form for part in parts]
-        self.leaves = [_core.scope(leaf) for leaf in (*(part.expression for part in parts), *others)]
+        leaves = (*(part.expression for part in parts), *others)
+        self.leaves = [_core.scope(valid_utf8(leaf)) for leaf in leaves]  # pieces are of whole code points
         self.code = program.code()
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The value made of those of the pieces."""
-        borders, _ = reading.splitter(self).split(text)
-        assert borders is not None, "the text was accepted"
+        borders = self.found(reading.splitter(self).split(text)[0])
         pieces = zip(borders[::2], borders[1::2], strict=True)
         return self.assemble(
             [
@@ -237,6 +239,17 @@ class Split(Form):
                 for (mark, start), (_, end) in pieces
             ]
         )
+
+    @staticmethod
+    def found(borders: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
+        """The borders that a splitter found in a text which the constraint accepts.
+
+        Raises:
+            ParseError: there are none: parts that take single tokens may meet within a code point.
+        """
+        if borders is None:
+            raise ParseError("", "every split of it cuts a code point, half of which is no text")
+        return borders
 
     @abstractmethod
     def assemble(self, found: list[tuple[int, Value]]) -> Value:

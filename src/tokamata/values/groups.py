@@ -179,7 +179,7 @@ class _Writer:
             self.program.part(leaf, node.lazy)
             return []
         name = self.program.begin_repetition(node.minimum, node.maximum, node.lazy)
-        after: list[_Item] = [partial(self.program.end_repetition, name)]
+        after: list[_Item] = [partial(self.program.end_repetition, name, drops_empty=self._forgets)]
         if self._forgets:
             self._open.append([])
             self.turns.append(self._open[-1])

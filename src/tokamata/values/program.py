@@ -69,7 +69,7 @@ class Program:
     def end_repetition(self, name: str, drops_empty: bool = False) -> None:
         """The end of the repetition of this name.
 
-        ``drops_empty``: a turn that reads nothing counts only while turns are owed.
+        ``drops_empty``: past the minimum, a turn that reads nothing is not taken; otherwise it is the last.
         """
         self._emit("again", target=name, flags="drops_empty" if drops_empty else "")
         self.label(f"end of {name}")
