@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-_SCRIPT = """
+_SCRIPT = r"""
 const lines = require('readline').createInterface({input: process.stdin});
 lines.on('line', line => {
   const [pattern, flags, texts, wanted] = JSON.parse(line);
@@ -35,7 +35,8 @@ lines.on('line', line => {
   } catch (error) {
     answer = escape(error.message);
   }
-  console.log(JSON.stringify(answer));
+  const escaped = unit => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0');
+  console.log(JSON.stringify(answer).replace(/[\u0080-\uffff]/g, escaped));
 });
 """
 
