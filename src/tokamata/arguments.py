@@ -107,7 +107,9 @@ def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:
     """Refuses what cannot name a part of a value, and what names something else there."""
     checked_instance(argument, value, str)
     if not value.isidentifier() or keyword.iskeyword(value) or value.startswith("_"):
-        raise ArgumentError(argument, shown_argument(value), "an identifier that is no keyword and does not begin with _")
+        raise ArgumentError(
+            argument, shown_argument(value), "an identifier that is no keyword and does not begin with _"
+        )
     if value in taken:
         raise ArgumentError(argument, shown_argument(value), "a name that a tuple does not have already")
 

@@ -476,7 +476,7 @@ class Constraint(Generic[_T_co]):
         """The operands of a chain of this operator, or the constraint itself."""
         if self._operator == operator:
             return self._operands
-        _ = self._expression  # made now, so that making one never goes down more than one level
+        _ = self._expression, self._form  # made now, so that making one never goes down more than one level
         return (self,)
 
     def _needs(self) -> str:

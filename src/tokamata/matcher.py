@@ -124,8 +124,8 @@ class Matcher(_core.Matcher):
         """The values that have closed since this was last called, in the order of closing.
 
         In JSON, each value with its JSON Pointer: a string closes with its quote, a number with what follows
-        it or with the end of the text.  In a sequence or a repetition, each part as soon as no continuation can
-        change where it ends, under its captured name or its number.  Values come before those that hold them,
+        it or with the end of the text.  In a sequence or a repetition, each part as soon as no continuation
+        can change where it ends, under its captured name or its number.  Values come before those that hold them,
         and last the whole, whose pointer is ``""``.  :mod:`tokamata.values.events` has an example.
 
         What is told is how the text differs from that of the last call: where tokens were taken back, what
@@ -135,6 +135,7 @@ class Matcher(_core.Matcher):
 
         Raises:
             LimitExceeded, Cancelled: finding the parts of the text was stopped.
+            ParseError: parts nest deeper than Python's stack, or meet within a code point.
         """
         if self._events is None:
             from tokamata.values.events import TextEvents

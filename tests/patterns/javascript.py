@@ -27,7 +27,8 @@ lines.on('line', line => {
   try {
     new RegExp(pattern, flags);
     const judge = new RegExp(`^[^]*?(?:${pattern})`, flags);
-    const groups = match => Object.fromEntries(Object.entries(match.groups).map(([name, text]) => [name, text ?? null]));
+    const orNull = ([name, text]) => [name, text ?? null];
+    const groups = match => Object.fromEntries(Object.entries(match.groups).map(orNull));
     answer = texts.map(text => {
       const match = judge.exec(text);
       return wanted === 'groups' ? match && groups(match) : match !== null;
@@ -54,7 +55,9 @@ class JavaScript:
         answer: list[bool] | str = self._ask(pattern, unicode + flags, texts, "")
         return answer
 
-    def groups(self, pattern: str, texts: list[str], flags: str = "") -> list[dict[str, str | None] | None] | str:
+    def groups(
+        self, pattern: str, texts: list[str], flags: str = ""
+    ) -> list[dict[str, str | None] | None] | str:
         """The named groups of the match in each text, ``None`` where there is none; or the error."""
         answer: list[dict[str, str | None] | None] | str = self._ask(pattern, "u" + flags, texts, "groups")
         return answer

@@ -1,7 +1,7 @@
 """Random constraints, each with an oracle that knows the values of its texts and never asks the engine.
 
-The oracle tries every split.  Of several it takes the one whose first piece is longest, then the second, and so on,
-and of two lists with the same pieces the one with fewer empty ones at its end.
+The oracle tries every split.  Of several it takes the one whose first piece is longest, then the second, and
+so on, and of two lists with the same pieces the one with fewer empty ones at its end.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from tokamata.values.forms import Reading
 
 ALPHABET = "abc"
 LEAVES = [
-    "a", "b", "c", "ab", "bc", "[ab]", "[abc]", "a*", "b*", "[ab]*", "[abc]*", "a+", "b+", "a?", "b?", "ab?", "a|ab",
-    "ab|a", "(?:ab)*", "(?:ab|c)*", "[ab]+c", "a{2}", "a{1,3}", "[abc]{2}", "", "a(?=b).", "a\\b|ab", "(?!a)[abc]*",
+    "a", "b", "c", "ab", "bc", "[ab]", "[abc]", "a*", "b*", "[ab]*", "[abc]*", "a+", "b+", "a?", "b?", "ab?",
+    "a|ab", "ab|a", "(?:ab)*", "(?:ab|c)*", "[ab]+c", "a{2}", "a{1,3}", "[abc]{2}", "", "a(?=b).", "a\\b|ab",
+    "(?!a)[abc]*",
 ]  # fmt: skip
 
 
@@ -267,13 +268,30 @@ def _flat(composed: Composed) -> Composed:
     """A chain of ``+`` or of ``|`` is one."""
     parts: list[Composed] = []
     for number, part in enumerate(composed.parts):
-        is_chain = part.kind == composed.kind and (composed.kind in "+|" or (composed.kind == "-" and number == 0))
+        is_chain = part.kind == composed.kind and (
+            composed.kind in "+|" or (composed.kind == "-" and number == 0)
+        )
         parts += part.parts if is_chain and composed.kind != "-" else [part]
     composed.parts = parts
     return composed
 
 
-KINDS = ["+", "+", "+", "|", "|", "&", "-", "~", "optional", "captured", "repeat", "repeat", "separated_by", "subsequence"]
+KINDS = [
+    "+",
+    "+",
+    "+",
+    "|",
+    "|",
+    "&",
+    "-",
+    "~",
+    "optional",
+    "captured",
+    "repeat",
+    "repeat",
+    "separated_by",
+    "subsequence",
+]
 JOINED = {
     "+": lambda a, b: a + b,
     "|": lambda a, b: a | b,

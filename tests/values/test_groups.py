@@ -14,10 +14,24 @@ import tokamata as tk
 
 FLAGS = [re.I, re.M, re.S, re.X, re.A]
 ATOMS = [
-    "a", "b", "ab", "é", "É", ".", "[ab]", "[^a]", r"\w", r"\W", r"\d", "A", "\n", "aa", "ba", "", "(?:a|ab)", "(?:ab|a)",
-    "(?i:a)", "[a-c]", r"\s",
+    "a", "b", "ab", "é", "É", ".", "[ab]", "[^a]", r"\w", r"\W", r"\d", "A", "\n", "aa", "ba", "", "(?:a|ab)",
+    "(?:ab|a)", "(?i:a)", "[a-c]", r"\s",
 ]  # fmt: skip
-ASSERTIONS = ["^", "$", r"\b", r"\B", r"\A", r"\Z", "(?=a)", "(?!b)", "(?<=a)", "(?<!b)", "(?=.*b)", "(?<=ab)", "(?!ab|$)"]
+ASSERTIONS = [
+    "^",
+    "$",
+    r"\b",
+    r"\B",
+    r"\A",
+    r"\Z",
+    "(?=a)",
+    "(?!b)",
+    "(?<=a)",
+    "(?<!b)",
+    "(?=.*b)",
+    "(?<=ab)",
+    "(?!ab|$)",
+]
 QUANTIFIERS = ["*", "+", "?", "{2}", "{1,2}", "{0,3}", "{2,}", "*?", "+?", "??", "{1,2}?", "{0,3}?", "{1,}?"]
 LETTERS = "aabbcAé\n1 "
 
@@ -28,7 +42,13 @@ class Patterns:
     ``opening``: of a group with a name.
     """
 
-    def __init__(self, draw: random.Random, opening: str = "(?P<{}>", atoms: list[str] = ATOMS, assertions: list[str] = ASSERTIONS) -> None:
+    def __init__(
+        self,
+        draw: random.Random,
+        opening: str = "(?P<{}>",
+        atoms: list[str] = ATOMS,
+        assertions: list[str] = ASSERTIONS,
+    ) -> None:
         self.draw, self.opening, self.atoms, self.assertions = draw, opening, atoms, assertions
         self.names = 0
 
@@ -81,13 +101,25 @@ def test_random_patterns_against_re(seed: int) -> None:
     assert not differences, differences[:3]
 
 
-ECMA_ASSERTIONS = ["^", "$", r"\b", r"\B", "(?=a)", "(?!b)", "(?<=a)", "(?<!b)", "(?=.*b)", "(?<=ab)", "(?!ab|$)"]
+ECMA_ASSERTIONS = [
+    "^",
+    "$",
+    r"\b",
+    r"\B",
+    "(?=a)",
+    "(?!b)",
+    "(?<=a)",
+    "(?<!b)",
+    "(?=.*b)",
+    "(?<=ab)",
+    "(?!ab|$)",
+]
 ECMA_ATOMS = [atom for atom in ATOMS if not atom.startswith("(?i")] + ["[^]", r"\u{1F600}", r"\p{L}"]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_patterns_against_javascript(javascript: JavaScript, seed: int) -> None:
-    """A match may be anywhere in the text; a new turn of a repetition forgets what groups in it had matched."""
+    """A match may be anywhere in the text; a new turn of a repetition forgets its groups."""
     draw = random.Random(seed)
     matched = 0
     while matched < 500:
@@ -122,7 +154,7 @@ def test_random_patterns_against_javascript(javascript: JavaScript, seed: int) -
         ("(?x) (?P<a> x # y\n) ", "x", {"a": "x"}),
         ("(?P<a>.)(?s:(?P<b>.))", "x\n", {"a": "x", "b": "\n"}),
         (r"(?P<a>\w+)\b.*", "éa b", {"a": "éa"}),
-        ('(?P<key>[a-z]+): (?P<value>(?P<QUOTED_TEXT>))', 'a: "b\\"c"', {"key": "a", "value": '"b\\"c"'}),
+        ("(?P<key>[a-z]+): (?P<value>(?P<QUOTED_TEXT>))", 'a: "b\\"c"', {"key": "a", "value": '"b\\"c"'}),
         ("(?P<all>(?P<TEXT_UNTIL>;))(?P<rest>.*)", "ab;cd;", {"all": "ab;", "rest": "cd;"}),
     ],
 )
@@ -172,5 +204,7 @@ def test_limits_and_cancelling() -> None:
 
 
 def test_groups_of_parts() -> None:
-    dates = tk.regex(r"(?P<year>\d{4})-(?P<month>\d\d)").separated_by(tk.literal(", ")).parse("2026-11, 2025-01")
+    dates = (
+        tk.regex(r"(?P<year>\d{4})-(?P<month>\d\d)").separated_by(tk.literal(", ")).parse("2026-11, 2025-01")
+    )
     assert [(date["year"], date["month"]) for date in dates] == [("2026", "11"), ("2025", "01")]

@@ -16,7 +16,15 @@ WRONG = "\n\ndef wrong() -> None:\n    assert_type(tk.type(Person).parse(''), in
 
 
 def checked_by_mypy(*files: Path) -> str:
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-incremental", *map(str, files)]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--no-incremental",
+        *map(str, files),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, cwd=SOURCES, check=False)
     return run.stdout + run.stderr
 

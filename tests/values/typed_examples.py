@@ -1,4 +1,4 @@
-"""What type checkers say of the values of constraints; test_typing.py runs mypy on it, and pyright where there is one."""
+"""The types of values; test_typing.py runs mypy on this file, and pyright where there is one."""
 
 from __future__ import annotations
 

@@ -18,9 +18,13 @@ The value of a text, by how the constraint was made:
 ``a & b``, ``a - b``                        the value of a
 ==========================================  ===========================================================
 
-Splits are the leftmost and longest: the first part is as long as the rest allows, then the second.  A
-part's value depends on its own piece of the text alone, so ``(a + b).parse(text) == (a.parse(one),
-b.parse(two))``.
+Splits are the leftmost and longest: the first part is as long as the rest allows, then the second; a
+separator is a part too.  A list ends with empty items only where its minimum requires them; an optional part
+is ``None`` only where the part itself does not accept.  Control tokens are not in a text, and no piece begins
+or ends within a code point.
+
+A part's value depends on its own piece of the text alone, so ``(a + b).parse(text)`` is
+``(a.parse(one), b.parse(two))``.
 
 Method: each level of a constraint is a program for the splitter of the core (``core/splitting``), whose
 parts are whole constraints.
@@ -32,6 +36,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from tokamata import _core
@@ -96,9 +101,9 @@ class Reading:
             self._splitters[form] = splitter
         return splitter
 
-    def groups(self, form: Pattern, text: bytes) -> dict[str, str | None]:
-        """The named groups of a pattern in one of its texts."""
-        return groups_of(form.pattern, form.flags, form.dialect, text, self._limits, self._cancel)
+    def groups(self, form: Pattern, text: bytes) -> Callable[[], dict[str, str | None]]:
+        """What finds the named groups of a pattern in a text of it; it does not keep the splitters alive."""
+        return partial(groups_of, form.pattern, form.flags, form.dialect, text, self._limits, self._cancel)
 
 
 class Form(ABC):
@@ -142,7 +147,7 @@ class Pattern(Form):
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The text, with the groups in it."""
-        return Value(Match(text.decode(), lambda: reading.groups(self, text)), {})
+        return Value(Match(text.decode(), reading.groups(self, text)), {})
 
 
 class Read(Form):

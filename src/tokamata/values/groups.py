@@ -15,7 +15,10 @@ Method: the tree of the pattern, with its groups, is written out as a program.  
 a quantifier is one part, the longest or (lazy) the shortest; any other quantifier is a repetition, so that
 counts are not written out. Lookarounds are programs of their own, asked about a position.
 
-Left out: groups within lookarounds; these are ``None``.
+Turns of a repetition that read nothing are those of ``re`` (``(?P<x>a*)*`` has ``x=""`` in ``"aa"``), or of
+ECMA-262, where they are not taken and a new turn forgets what the one before matched.
+
+Left out: groups within lookarounds; these are ``None``, where ``re`` keeps those of a lookahead that holds.
 
 Cost: linear in the pattern, and in the text times the alternatives that are open at once.
 """
@@ -73,9 +76,7 @@ def groups_of(
     writer = _Writer(pattern, flags, dialect, Watch(limits, cancel))
     if not writer.names:
         return {}
-    splitter = _core.Splitter(
-        writer.leaves, writer.program.code(), core_limits(limits), cancel, pattern
-    )
+    splitter = _core.Splitter(writer.leaves, writer.program.code(), core_limits(limits), cancel, pattern)
     borders, _ = splitter.split(text)
     found: dict[str, str | None] = dict.fromkeys(writer.names)
     begun: dict[int, int] = {}
