@@ -13,13 +13,17 @@
 //
 // Method: the Pike VM (Pike 1987; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).  What it
 // reads is not bytes but states of the byte automaton: a part of any size is one thread for each of its states.  Of two
-// threads in one configuration the first wins, since what follows is the same for both.  A border is certain where all
-// threads share it: the marks of a thread are a list that shares its beginning with others, and what is certain is what
-// all have in common.  Control tokens and edges of tokens are not in a text, so a thread may pass one anywhere.
+// threads in one configuration the first wins, since what follows is the same for both.  The same holds where they differ
+// in the turns done of a repetition and the first has done fewer, but enough: the maximum leaves it more.  A border is
+// certain where all threads share it: the marks of a thread are a list that shares its beginning with others, and what is
+// certain is what all have in common.  Control tokens and edges of tokens are not in a text, so a thread may pass one
+// anywhere; threads that began a part together then stand for one part, and leave it together.
 //
 // Cost: for each byte one step of each thread, and of one thread alone a transition.  There are as many threads as parts
 // and states that overlap: one or two mostly, at worst all that the pattern has.  A lookahead reads on from where it is
-// asked, once for each position; a lookbehind is answered for all positions at once.
+// asked, once for each position, so that one which reads to the end makes the whole quadratic; a lookbehind is answered for
+// all positions at once.  What is certain is found in the logarithm of the borders.  States and borders that no text under
+// way needs are given up.
 //
 // Not taken: backtracking, as `re` has it, is exponential; reading each part from each position is cubic; a reversed
 // automaton for what may follow needs the end of the text, which has not been written yet.

@@ -125,8 +125,8 @@ class Matcher(_core.Matcher):
 
         In JSON, each value with its JSON Pointer: a string closes with its quote, a number with what follows
         it or with the end of the text.  In a sequence or a repetition, each part as soon as no continuation
-        can change where it ends, under its captured name or its number.  Values come before those that hold them,
-        and last the whole, whose pointer is ``""``.  :mod:`tokamata.values.events` has an example.
+        can change where it ends, under its captured name or its number.  Values come before those that hold
+        them, and last the whole, whose pointer is ``""``.  :mod:`tokamata.values.events` has an example.
 
         What is told is how the text differs from that of the last call: where tokens were taken back, what
         closes anew after the part that stayed.  A fork goes on by itself from what was told before it.
