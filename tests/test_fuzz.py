@@ -1,4 +1,5 @@
-"""Seconds of fuzzing in every run: of the core (ctest), patterns, lookaround, tokenizers, schemas, limits.
+"""Seconds of fuzzing in every run: of the core (ctest), patterns, lookaround, tokenizers, schemas, values,
+limits.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -23,6 +24,7 @@ import fuzz_limits
 import fuzz_lookaround
 import fuzz_patterns
 import fuzz_schemas
+import fuzz_values
 from schema_sources import Schemas
 
 
@@ -75,6 +77,12 @@ def test_what_is_wrong_with_values_is_found(other: Any, monkeypatch: pytest.Monk
     schema = {"type": "integer", "maximum": 5}
     with pytest.raises(AssertionError, match="but"):
         fuzz_instances.trial(schema, [3, 7, "a"], random.Random(1), fuzz_instances.Tally(), loaded)
+
+
+def test_values_of_compositions() -> None:
+    tally = fuzz_values.run(seconds=4, seed=20261121)
+    assert tally.tried > 0
+    assert min(tally.values, tally.refused, tally.events) > 0
 
 
 def test_small_limits() -> None:

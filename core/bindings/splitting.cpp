@@ -50,6 +50,7 @@ SplitInstruction instruction_of(const nb::tuple& given) {
   one.lazy = flags.find("lazy") != std::string::npos;
   one.behind = flags.find("behind") != std::string::npos;
   one.negated = flags.find("negated") != std::string::npos;
+  one.drops_empty = flags.find("drops_empty") != std::string::npos;
   return one;
 }
 

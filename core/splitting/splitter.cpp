@@ -23,22 +23,43 @@ void SplitProgram::check() const {
 // ---- turns of repetitions -----------------------------------------------------------------------
 
 std::size_t TurnCounts::Hash::operator()(const Entry& entry) const {
-  return mix(mix(entry.turns + 1, entry.outer), entry.is_empty);
+  return mix(mix(entry.turns + 1, entry.outer), 2 * entry.is_empty + entry.is_free);
 }
 
-std::uint32_t TurnCounts::intern(const Entry& entry) {
+std::uint32_t TurnCounts::push(const Entry& entry) {
   const auto [place, is_new] = known_.try_emplace(entry, static_cast<std::uint32_t>(entries_.size()));
-  if (is_new) entries_.push_back(entry);
+  if (!is_new) return place->second;
+  try {
+    entries_.push_back(entry);
+    groups_.push_back(kNone);
+  } catch (...) {
+    entries_.resize(groups_.size());
+    known_.erase(place);
+    throw;
+  }
   return place->second;
 }
 
 // Where the innermost turn has read something, so have those around it.
 std::uint32_t TurnCounts::with_text(std::uint32_t counts) {
   if (counts == kNone || !entries_[counts].is_empty) return counts;
-  std::vector<std::uint32_t> chain;
-  for (; counts != kNone && entries_[counts].is_empty; counts = entries_[counts].outer) chain.push_back(counts);
-  for (auto inner = chain.rbegin(); inner != chain.rend(); ++inner) counts = push(counts, entries_[*inner].turns, false);
+  std::vector<Entry> chain;
+  for (; counts != kNone && entries_[counts].is_empty; counts = entries_[counts].outer) chain.push_back(entries_[counts]);
+  for (auto inner = chain.rbegin(); inner != chain.rend(); ++inner)
+    counts = push({counts, inner->turns, false, inner->is_free});
   return counts;
+}
+
+// Once a repetition may end, turns only use up what its maximum allows.
+TurnCounts::Comparable TurnCounts::comparable(std::uint32_t counts) {
+  if (!entries_[counts].is_free) return {counts, 0};
+  if (groups_[counts] == kNone) {
+    Entry group = entries_[counts];
+    group.turns = kUnbounded;
+    const std::uint32_t number = push(group);
+    groups_[counts] = number;
+  }
+  return {groups_[counts], entries_[counts].turns};
 }
 
 // ---- threads at one position --------------------------------------------------------------------
@@ -53,18 +74,16 @@ class Splitter::Closure {
   Closure(Splitter& splitter, std::vector<Thread>& threads, std::size_t position, Looks* looks, Budget& budget)
       : splitter_(splitter), threads_(threads), position_(position), looks_(looks), budget_(budget) {}
 
+  // A thread at the beginning of an instruction.
   void add(const Thread& first) {
-    pending_.push_back({first});
-    while (!pending_.empty()) {
-      const auto [thread, is_followed] = pending_.back();
-      pending_.pop_back();
-      if (is_followed) {
-        threads_.push_back(thread);
-      } else if (is_new(thread.at)) {
-        budget_.step();
-        follow(thread);
-      }
-    }
+    push(first);
+    follow_all();
+  }
+
+  // Threads in one part, which they began together: one, or several where control tokens or edges may be passed.
+  void add_in_part(std::vector<Thread> group) {
+    in_part(std::move(group));
+    follow_all();
   }
 
  private:
@@ -75,14 +94,37 @@ class Splitter::Closure {
 
   static constexpr std::size_t kFew = 12;
 
-  bool is_new(const Configuration& at) {
+  void follow_all() {
+    while (!pending_.empty()) {
+      const auto [thread, is_followed] = pending_.back();
+      pending_.pop_back();
+      if (is_followed)
+        threads_.push_back(thread);
+      else if (is_new(thread.at))
+        follow(thread);
+    }
+  }
+
+  // Whether no better thread allows whatever follows from here.
+  bool is_new(Configuration at) {
+    budget_.step();
+    const TurnCounts::Comparable counts = splitter_.counts_.comparable(at.counts);
+    at.counts = counts.group;
     if (seen_.size() < kFew) {
-      if (std::ranges::find(seen_, at) != seen_.end()) return false;
-      seen_.push_back(at);
+      const auto known = std::ranges::find(seen_, at, [](const auto& pair) { return pair.first; });
+      if (known != seen_.end()) return is_fewer(counts.turns, known->second);
+      seen_.emplace_back(at, counts.turns);
       if (seen_.size() == kFew) seen_many_.insert(seen_.begin(), seen_.end());
       return true;
     }
-    return seen_many_.insert(at).second;
+    const auto [known, is_first] = seen_many_.try_emplace(at, counts.turns);
+    return is_first || is_fewer(counts.turns, known->second);
+  }
+
+  static bool is_fewer(Count turns, Count& fewest) {
+    if (turns >= fewest) return false;
+    fewest = turns;
+    return true;
   }
 
   // The thread as if it stood at another instruction.
@@ -103,21 +145,21 @@ class Splitter::Closure {
     const Thread next = moved(thread, thread.at.pc + 1);
     switch (one.op) {
       case Op::Part:
-        return in_part(thread, one);
+        return begin_part(thread, one);
       case Op::Fork:
         return push(next, moved(thread, one.target));
       case Op::Jump:
         return push(moved(thread, one.target));
       case Op::Mark:
-        return push(noted(next, one.number));
+        return push(at_border(next, one.number));
       case Op::Enter:
-        return push(with_turns(next, splitter_.counts_.push(thread.at.counts, 0, false)));
+        return push(with_counts(next, splitter_.counts_.push({thread.at.counts})));
       case Op::Loop:
         return at_loop(thread, one);
       case Op::Again:
         return again(thread, one);
       case Op::Leave:
-        return push(with_turns(next, splitter_.counts_.outer(thread.at.counts)));
+        return push(with_counts(next, splitter_.counts_.innermost(thread.at.counts).outer));
       case Op::Look:
         if (holds(one) != one.negated) push(next);
         return;
@@ -126,36 +168,55 @@ class Splitter::Closure {
     }
   }
 
-  // A thread whose state is the dead one is about to begin the part.
-  void in_part(Thread thread, const SplitInstruction& one) {
-    ByteAutomaton& automaton = *splitter_.automaton_;
-    if (thread.at.state == ByteAutomaton::kDead) return pass(thread, splitter_.starts_[one.number]);
-    for (std::uint32_t token = 0; token < automaton.control_tokens().size(); ++token)
-      pass(thread, automaton.next(thread.at.state, Symbol::control(token), budget_));
-    if (splitter_.sees_edges_) pass(thread, automaton.next(thread.at.state, Symbol::edge(), budget_));
-    const bool goes_on = automaton.expression(thread.at.state) != Arena::kEpsilon;
-    const bool ends = automaton.accepting(thread.at.state);
-    if (goes_on && !(ends && one.lazy)) threads_.push_back(thread);
-    if (goes_on && ends && one.lazy) pending_.push_back({thread, true});
-    if (ends) push(moved(thread, thread.at.pc + 1));
+  void begin_part(Thread thread, const SplitInstruction& one) {
+    thread.at.state = splitter_.starts_[one.number];
+    thread.begun = position_;
+    if (thread.at.state != ByteAutomaton::kDead) in_part({thread});
   }
 
-  // By a symbol that is not in the text; what it leads to comes after what is reached without.
-  void pass(Thread thread, StateId state) {
-    if (state == ByteAutomaton::kDead) return;
-    thread.at.state = state;
-    push(thread);
+  // A text of the part is as long as any thread of the group allows: so the one that leaves comes after all that stay.
+  void in_part(std::vector<Thread> group) {
+    ByteAutomaton& automaton = *splitter_.automaton_;
+    const SplitInstruction& one = splitter_.instruction(group.front());
+    const Thread left = moved(group.front(), group.front().at.pc + 1);
+    bool ends = false;
+    std::vector<Thread> staying;
+    for (std::size_t i = 0; i < group.size(); ++i) {  // which grows
+      const Thread thread = group[i];
+      if (thread.at.state == ByteAutomaton::kDead || !is_new(thread.at)) continue;
+      pass_what_is_no_text(thread, group);
+      ends |= automaton.accepting(thread.at.state);
+      if (automaton.expression(thread.at.state) != Arena::kEpsilon) staying.push_back(thread);
+    }
+    if (ends && one.lazy)
+      for (auto thread = staying.rbegin(); thread != staying.rend(); ++thread) pending_.push_back({*thread, true});
+    else
+      threads_.insert(threads_.end(), staying.begin(), staying.end());
+    if (ends) push(left);
+  }
+
+  // Control tokens and edges of tokens may be anywhere.
+  void pass_what_is_no_text(Thread thread, std::vector<Thread>& group) {
+    ByteAutomaton& automaton = *splitter_.automaton_;
+    const StateId from = thread.at.state;
+    const auto pass = [&](Symbol symbol) {
+      thread.at.state = automaton.next(from, symbol, budget_);
+      group.push_back(thread);
+    };
+    for (std::uint32_t token = 0; token < automaton.control_tokens().size(); ++token) pass(Symbol::control(token));
+    if (splitter_.sees_edges_) pass(Symbol::edge());
   }
 
   void at_loop(const Thread& thread, const SplitInstruction& one) {
     TurnCounts& counts = splitter_.counts_;
-    const Count turns = counts.turns(thread.at.counts);
-    const Thread turn =
-        with_turns(moved(thread, thread.at.pc + 1), counts.push(counts.outer(thread.at.counts), turns, true));
+    TurnCounts::Entry entry = counts.innermost(thread.at.counts);
+    entry.is_empty = true;
+    entry.is_free = entry.turns >= one.low;
+    const Thread turn = with_counts(moved(thread, thread.at.pc + 1), counts.push(entry));
     const Thread left = moved(thread, one.target);
-    if (turns < one.low)
+    if (entry.turns < one.low)
       push(turn);
-    else if (turns >= one.high)
+    else if (entry.turns >= one.high)
       push(left);
     else if (one.lazy)
       push(left, turn);
@@ -163,14 +224,19 @@ class Splitter::Closure {
       push(turn, left);
   }
 
-  // A turn that read nothing ends the repetition: any that are still owed can read nothing too.
   void again(const Thread& thread, const SplitInstruction& one) {
     TurnCounts& counts = splitter_.counts_;
     const SplitInstruction& loop = splitter_.program_.code[one.target];
-    if (counts.is_empty(thread.at.counts)) return push(moved(thread, loop.target));
+    TurnCounts::Entry entry = counts.innermost(thread.at.counts);
+    if (entry.is_empty && entry.turns >= loop.low) {
+      if (!one.drops_empty) push(moved(thread, loop.target));
+      return;
+    }
     const Count most = loop.high == kUnbounded ? loop.low : loop.high;  // past the minimum, an open end needs no count
-    const Count turns = std::min(counts.turns(thread.at.counts) + 1, most);
-    push(with_turns(moved(thread, one.target), counts.push(counts.outer(thread.at.counts), turns, false)));
+    entry.turns = std::min(entry.turns + 1, most);
+    entry.is_empty = false;
+    entry.is_free = entry.turns >= loop.low;
+    push(with_counts(moved(thread, one.target), counts.push(entry)));
   }
 
   bool holds(const SplitInstruction& look) {
@@ -179,15 +245,13 @@ class Splitter::Closure {
                        : splitter_.follows(look.target, position_, *looks_, budget_);
   }
 
-  static Thread with_turns(Thread thread, std::uint32_t counts) {
+  static Thread with_counts(Thread thread, std::uint32_t counts) {
     thread.at.counts = counts;
     return thread;
   }
 
-  Thread noted(Thread thread, std::uint32_t mark) {
-    std::vector<Noted>& borders = splitter_.borders_;
-    borders.push_back({{mark, position_}, thread.borders, borders[thread.borders].count + 1});
-    thread.borders = static_cast<std::uint32_t>(borders.size() - 1);
+  Thread at_border(Thread thread, std::uint32_t mark) {
+    thread.borders = splitter_.noted({mark, position_}, thread.borders);
     return thread;
   }
 
@@ -197,14 +261,14 @@ class Splitter::Closure {
   Looks* looks_;
   Budget& budget_;
   std::vector<Pending> pending_;  // the best last
-  std::vector<Configuration> seen_;
-  std::unordered_set<Configuration, ConfigurationHash> seen_many_;
+  std::vector<std::pair<Configuration, Count>> seen_;  // with the fewest turns
+  std::unordered_map<Configuration, Count, ConfigurationHash> seen_many_;
 };
 
 // ---- reading ------------------------------------------------------------------------------------
 
 Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : program_(std::move(program)), limits_(limits), cancel_(std::move(cancel)), borders_{{{0, 0}, kNoBorder, 0}} {
+    : program_(std::move(program)), limits_(limits), cancel_(std::move(cancel)), borders_{{{0, 0}, kNoBorder, kNoBorder, 0}} {
   program_.check();
   const ExpressionPtr all = Expression::unite(program_.leaves);  // so that one automaton knows the bytes of all
   sees_edges_ = all->sees_edges();
@@ -216,10 +280,15 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
 }
 
 Budget Splitter::budget() {
-  return Budget(limits_, cancel_, 0, [this] { return memory_bytes(); });
+  return Budget(limits_, cancel_, 0, [this] { return held_bytes(); });
 }
 
 std::size_t Splitter::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return held_bytes();
+}
+
+std::size_t Splitter::held_bytes() const {
   return automaton_->memory_bytes() + counts_.memory_bytes() + borders_.capacity() * sizeof(Noted);
 }
 
@@ -266,13 +335,21 @@ void Splitter::read_byte(Run& run, std::uint8_t byte, Looks* looks, Budget& budg
 }
 
 void Splitter::step(const Run& run, std::uint8_t byte, Closure& closure, Budget& budget) {
-  for (Thread thread : run.threads) {
-    budget.step();
-    if (instruction(thread).op != Op::Part) continue;  // its text has ended
-    thread.at.state = automaton_->next(thread.at.state, byte, budget);
-    if (thread.at.state == ByteAutomaton::kDead) continue;
-    thread.at.counts = counts_.with_text(thread.at.counts);
-    closure.add(thread);
+  const auto began_together = [](const Thread& one, const Thread& other) {
+    return one.at.pc == other.at.pc && one.at.counts == other.at.counts && one.borders == other.borders && one.begun == other.begun;
+  };
+  for (auto first = run.threads.begin(); first != run.threads.end();) {
+    auto next = std::find_if_not(first, run.threads.end(), [&](const Thread& one) { return began_together(*first, one); });
+    if (instruction(*first).op == Op::Part) {  // at Accept, the text has ended
+      std::vector<Thread> group(first, next);
+      for (Thread& thread : group) {
+        budget.step();
+        thread.at.state = automaton_->next(thread.at.state, byte, budget);
+        thread.at.counts = counts_.with_text(thread.at.counts);
+      }
+      closure.add_in_part(std::move(group));
+    }
+    first = next;
   }
 }
 
@@ -327,17 +404,44 @@ void Splitter::read_all(Run& run, std::string_view data, Looks* looks, Budget& b
   }
 }
 
-// Gives up states that no split is in, before they fill the limits.
+// Gives up what no text under way needs, before it fills the limits.
 void Splitter::make_room(Run& under_way) {
-  if (automaton_->memory_bytes() < limits_.memory_bytes / 2 && automaton_->state_count() < limits_.states / 2) return;
+  std::vector<Run*> runs{&under_way};
+  for (Split* split : splits_) runs.push_back(&split->run_);
+  if (automaton_->memory_bytes() >= limits_.memory_bytes / 2 || automaton_->state_count() >= limits_.states / 2)
+    give_up_states(runs);
+  if (borders_.size() >= most_borders_) give_up_borders(runs);
+}
+
+void Splitter::give_up_states(const std::vector<Run*>& runs) {
   std::vector<StateId*> in_use;
-  const auto use = [&](Run& run) {
-    for (Thread& thread : run.threads) in_use.push_back(&thread.at.state);
-  };
   for (StateId& start : starts_) in_use.push_back(&start);
-  for (Split* split : splits_) use(split->run_);
-  use(under_way);
+  for (Run* run : runs)
+    for (Thread& thread : run->threads) in_use.push_back(&thread.at.state);
   automaton_->keep_only(in_use);
+}
+
+// Cost: linear, and only when there are twice as many as were kept the last time.
+void Splitter::give_up_borders(const std::vector<Run*>& runs) {
+  std::vector<bool> is_kept(borders_.size());
+  is_kept[kNoBorder] = true;
+  for (const Run* run : runs)
+    for (const Thread& thread : run->threads)
+      for (std::uint32_t border = thread.borders; !is_kept[border]; border = borders_[border].before) is_kept[border] = true;
+  std::vector<std::uint32_t> moved(borders_.size());
+  std::vector<Noted> kept;
+  for (std::size_t i = 0; i < borders_.size(); ++i) {
+    if (!is_kept[i]) continue;
+    moved[i] = static_cast<std::uint32_t>(kept.size());
+    Noted one = borders_[i];
+    one.before = moved[one.before];
+    one.jump = moved[one.jump];
+    kept.push_back(one);
+  }
+  borders_ = std::move(kept);
+  for (Run* run : runs)
+    for (Thread& thread : run->threads) thread.borders = moved[thread.borders];
+  most_borders_ = std::max(kFewBorders, 2 * borders_.size());
 }
 
 // ---- borders ------------------------------------------------------------------------------------
@@ -355,15 +459,34 @@ std::optional<std::vector<Splitter::Border>> Splitter::accepted(const Run& run) 
   return std::nullopt;
 }
 
+std::uint32_t Splitter::noted(Border border, std::uint32_t before) {
+  const Noted& last = borders_[before];
+  const Noted& far = borders_[last.jump];
+  const bool are_alike = last.count - far.count == far.count - borders_[far.jump].count;
+  borders_.push_back({border, before, are_alike ? far.jump : before, last.count + 1});
+  return static_cast<std::uint32_t>(borders_.size() - 1);
+}
+
+// The border with this count in the list that ends with `border`.
+std::uint32_t Splitter::ancestor(std::uint32_t border, std::uint32_t count) const {
+  while (borders_[border].count > count) {
+    const Noted& one = borders_[border];
+    border = borders_[one.jump].count >= count ? one.jump : one.before;
+  }
+  return border;
+}
+
 // The last border that all threads have in common.
 std::uint32_t Splitter::common(const Run& run) const {
   if (run.threads.empty()) return kNoBorder;
   std::uint32_t shared = run.threads.front().borders;
   for (const Thread& thread : run.threads) {
-    std::uint32_t other = thread.borders;
-    while (shared != other) {
-      std::uint32_t& longer = borders_[shared].count >= borders_[other].count ? shared : other;
-      longer = borders_[longer].before;
+    std::uint32_t other = ancestor(thread.borders, borders_[shared].count);
+    shared = ancestor(shared, borders_[other].count);
+    while (shared != other) {  // which have the same count, and so have their jumps
+      const bool is_further = borders_[shared].jump == borders_[other].jump;
+      shared = is_further ? borders_[shared].before : borders_[shared].jump;
+      other = is_further ? borders_[other].before : borders_[other].jump;
     }
   }
   return shared;
@@ -372,32 +495,29 @@ std::uint32_t Splitter::common(const Run& run) const {
 // ---- a text that comes piece by piece -------------------------------------------------------------
 
 std::unique_ptr<Splitter::Split> Splitter::begin() {
-  Run run;
-  {
-    const std::lock_guard lock(mutex_);
-    Budget left = budget();
-    run = started(0, 0, nullptr, left);
-  }
-  return std::unique_ptr<Split>(new Split(shared_from_this(), std::move(run)));
+  const std::lock_guard lock(mutex_);
+  Budget left = budget();
+  return split_of(started(0, 0, nullptr, left));
 }
 
-Splitter::Split::Split(std::shared_ptr<Splitter> splitter, Run run) : splitter_(std::move(splitter)), run_(std::move(run)) {
-  const std::lock_guard lock(splitter_->mutex_);
-  splitter_->splits_.insert(this);
+// The lock is held from when the run is made until the split is known: make_room changes the states of those it knows.
+std::unique_ptr<Splitter::Split> Splitter::split_of(Run run) {
+  std::shared_ptr<Splitter> self = shared_from_this();
+  std::unique_ptr<Split> split(new Split(std::move(run)));
+  splits_.insert(split.get());
+  split->splitter_ = std::move(self);
+  return split;
 }
 
 Splitter::Split::~Split() {
+  if (!splitter_) return;  // the splitter never knew it
   const std::lock_guard lock(splitter_->mutex_);
   splitter_->splits_.erase(this);
 }
 
 std::unique_ptr<Splitter::Split> Splitter::Split::fork() const {
-  Run run;
-  {
-    const std::lock_guard lock(splitter_->mutex_);  // make_room changes the states of all
-    run = run_;
-  }
-  return std::unique_ptr<Split>(new Split(splitter_, std::move(run)));
+  const std::lock_guard lock(splitter_->mutex_);
+  return splitter_->split_of(run_);
 }
 
 void Splitter::Split::feed(std::string_view data) {
@@ -419,10 +539,9 @@ std::size_t Splitter::Split::bound() const {
   const std::uint32_t known = borders[splitter_->common(run_)].count;
   std::size_t bound = run_.position;
   for (const Thread& thread : run_.threads) {
-    std::uint32_t last = thread.borders;
-    if (borders[last].count == known) continue;
-    while (borders[last].count > known + 1) last = borders[last].before;
-    bound = std::min(bound, borders[last].border.position);
+    if (borders[thread.borders].count == known) continue;
+    const std::uint32_t next = splitter_->ancestor(thread.borders, known + 1);
+    bound = std::min(bound, borders[next].border.position);
   }
   return bound;
 }

@@ -13,13 +13,17 @@
 //
 // Method: the Pike VM (Pike 1987; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).  What it
 // reads is not bytes but states of the byte automaton: a part of any size is one thread for each of its states.  Of two
-// threads in one configuration the first wins, since what follows is the same for both.  A border is certain where all
-// threads share it: the marks of a thread are a list that shares its beginning with others, and what is certain is what
-// all have in common.  Control tokens and edges of tokens are not in a text, so a thread may pass one anywhere.
+// threads in one configuration the first wins, since what follows is the same for both.  The same holds where they differ
+// in the turns done of a repetition and the first has done fewer, but enough: the maximum leaves it more.  A border is
+// certain where all threads share it: the marks of a thread are a list that shares its beginning with others, and what is
+// certain is what all have in common.  Control tokens and edges of tokens are not in a text, so a thread may pass one
+// anywhere; threads that began a part together then stand for one part, and leave it together.
 //
 // Cost: for each byte one step of each thread, and of one thread alone a transition.  There are as many threads as parts
 // and states that overlap: one or two mostly, at worst all that the pattern has.  A lookahead reads on from where it is
-// asked, once for each position; a lookbehind is answered for all positions at once.
+// asked, once for each position, so that one which reads to the end makes the whole quadratic; a lookbehind is answered for
+// all positions at once.  What is certain is found in the logarithm of the borders.  States and borders that no text under
+// way needs are given up.
 //
 // Not taken: backtracking, as `re` has it, is exponential; reading each part from each position is cubic; a reversed
 // automaton for what may follow needs the end of the text, which has not been written yet.
@@ -40,34 +44,41 @@
 
 namespace tokamata {
 
-// The turns that are done of the repetitions that are open, innermost first; each list has one number.
+// How many turns are done of each repetition that a thread is in, innermost first.  Each such list has one number.
 class TurnCounts {
  public:
   static constexpr std::uint32_t kNone = 0;
 
-  std::uint32_t push(std::uint32_t outer, Count turns, bool is_empty) { return intern({outer, turns, is_empty}); }
-  std::uint32_t outer(std::uint32_t counts) const { return entries_[counts].outer; }
-  Count turns(std::uint32_t counts) const { return entries_[counts].turns; }
-  // Whether nothing was read in the turn under way.
-  bool is_empty(std::uint32_t counts) const { return entries_[counts].is_empty; }
-  // The same once something was read.
-  std::uint32_t with_text(std::uint32_t counts);
-  std::size_t memory_bytes() const { return entries_.size() * (sizeof(Entry) + kMapEntry); }
-
- private:
-  static constexpr std::size_t kMapEntry = 48;
   struct Entry {
     std::uint32_t outer = kNone;
     Count turns = 0;
-    bool is_empty = false;
+    bool is_empty = false;  // nothing was read in the turn under way
+    bool is_free = false;   // as many turns are done as there must be
     friend bool operator==(const Entry&, const Entry&) = default;
   };
+
+  std::uint32_t push(const Entry& entry);
+  const Entry& innermost(std::uint32_t counts) const { return entries_[counts]; }
+  // The same once something was read.
+  std::uint32_t with_text(std::uint32_t counts);
+
+  // Of two lists in one group, the one with fewer turns allows whatever the other allows.
+  struct Comparable {
+    std::uint32_t group;
+    Count turns;
+  };
+  Comparable comparable(std::uint32_t counts);
+
+  std::size_t memory_bytes() const { return entries_.size() * (sizeof(Entry) + sizeof(std::uint32_t) + kMapEntry); }
+
+ private:
+  static constexpr std::size_t kMapEntry = 64;
   struct Hash {
     std::size_t operator()(const Entry& entry) const;
   };
-  std::uint32_t intern(const Entry& entry);
 
   std::vector<Entry> entries_{Entry{}};
+  std::vector<std::uint32_t> groups_{kNone};  // by entry; kNone: not known yet
   std::unordered_map<Entry, std::uint32_t, Hash> known_;
 };
 
@@ -112,11 +123,15 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   struct Thread {
     Configuration at;
     std::uint32_t borders;  // the last one, in borders_
+    std::size_t begun = 0;  // where the part that it is in began
   };
+  // A border in the list of a thread; lists share their beginnings.  `jump` leads further back, so that the way to any
+  // earlier one takes logarithmic time (Myers, "An applicative random-access stack", 1983).
   struct Noted {
     Border border;
     std::uint32_t before;  // kNoBorder: none
-    std::uint32_t count;
+    std::uint32_t jump;
+    std::uint32_t count;  // of this one and all before it
   };
   // A text under way: the threads at the end of what was read, best first; each is in a Part, or at Accept.
   struct Run {
@@ -132,6 +147,7 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   class Closure;
 
   static constexpr std::uint32_t kNoBorder = 0;
+  static constexpr std::size_t kFewBorders = 1024;
 
   Run started(std::uint32_t pc, std::size_t position, Looks* looks, Budget& budget);
   void read(Run& run, std::string_view data, Looks* looks, Budget& budget);
@@ -146,8 +162,14 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   bool accepts(const Run& run) const;
   std::optional<std::vector<Border>> accepted(const Run& run) const;
   std::vector<Border> borders_to(std::uint32_t last, std::uint32_t skip) const;
+  std::uint32_t noted(Border border, std::uint32_t before);
+  std::uint32_t ancestor(std::uint32_t border, std::uint32_t count) const;
   std::uint32_t common(const Run& run) const;
+  std::unique_ptr<Split> split_of(Run run);
   void make_room(Run& under_way);
+  void give_up_states(const std::vector<Run*>& runs);
+  void give_up_borders(const std::vector<Run*>& runs);
+  std::size_t held_bytes() const;
   Budget budget();
 
   SplitProgram program_;
@@ -158,7 +180,8 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   std::vector<StateId> starts_;  // by leaf
   bool sees_edges_ = false;
   TurnCounts counts_;
-  std::vector<Noted> borders_;
+  std::vector<Noted> borders_;  // each after the one before it
+  std::size_t most_borders_ = kFewBorders;  // with more, those that no thread has are given up
   std::unordered_set<Split*> splits_;  // whose states are in use
 };
 
@@ -182,7 +205,7 @@ class Splitter::Split {
 
  private:
   friend class Splitter;
-  Split(std::shared_ptr<Splitter> splitter, Run run);
+  explicit Split(Run run) : run_(std::move(run)) {}
 
   std::shared_ptr<Splitter> splitter_;
   Run run_;

@@ -6,6 +6,7 @@ A function checks its arguments before it works.  What is asked for every token 
 
 from __future__ import annotations
 
+import keyword
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -105,8 +106,10 @@ def checked_text(text: Any, argument: str = "text") -> bytes:
 def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:
     """Refuses what cannot name a part of a value, and what names something else there."""
     checked_instance(argument, value, str)
-    if not value.isidentifier() or value.startswith("_"):
-        raise ArgumentError(argument, shown_argument(value), "an identifier that does not begin with _")
+    if not value.isidentifier() or keyword.iskeyword(value) or value.startswith("_"):
+        raise ArgumentError(
+            argument, shown_argument(value), "an identifier that is no keyword and does not begin with _"
+        )
     if value in taken:
         raise ArgumentError(argument, shown_argument(value), "a name that a tuple does not have already")
 

@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _U = TypeVar("_U")
+_V = TypeVar("_V")
+_W = TypeVar("_W")
+_X = TypeVar("_X")
 _T_co = TypeVar("_T_co", covariant=True)
 _Ts = TypeVarTuple("_Ts")
 _Us = TypeVarTuple("_Us")
@@ -189,7 +192,7 @@ class Constraint(Generic[_T_co]):
         if name in names:
             raise ArgumentError("name", repr(name), "one that is not captured within it already")
         return Constraint(
-            self._made,
+            self._expression,
             f"{self._as_operand()}.captured({name!r})",
             made_by="captured",
             operands=(self,),
@@ -473,7 +476,7 @@ class Constraint(Generic[_T_co]):
         """The operands of a chain of this operator, or the constraint itself."""
         if self._operator == operator:
             return self._operands
-        _ = self._expression  # made now, so that making one never goes down more than one level
+        _ = self._expression, self._form  # made now, so that making one never goes down more than one level
         return (self,)
 
     def _needs(self) -> str:
@@ -513,7 +516,14 @@ class Concatenation(Constraint[Parts[Unpack[_Ts]]]):
 
     __slots__ = ()
 
+    # A type holds the parts of one sequence of any length: of a second one, up to four are known by number.
     @overload  # type: ignore[override]
+    def __add__(self, other: Concatenation[_U, _V]) -> Concatenation[Unpack[_Ts], _U, _V]: ...
+    @overload
+    def __add__(self, other: Concatenation[_U, _V, _W]) -> Concatenation[Unpack[_Ts], _U, _V, _W]: ...
+    @overload
+    def __add__(self, other: Concatenation[_U, _V, _W, _X]) -> Concatenation[Unpack[_Ts], _U, _V, _W, _X]: ...
+    @overload
     def __add__(self, other: Concatenation[Unpack[_Us]]) -> Concatenation[Unpack[tuple[Any, ...]]]: ...
     @overload
     def __add__(self, other: Constraint[_U]) -> Concatenation[Unpack[_Ts], _U]: ...
@@ -619,6 +629,8 @@ def choice(options: Iterable[str]) -> Constraint[str]: ...
 def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
 @overload
 def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
+@overload  # mypy finds no _T for a list display of both
+def choice(options: Iterable[str | Constraint[Any]]) -> Constraint[Any]: ...
 def choice(options: Iterable[Any]) -> Constraint[Any]:
     """Any one of the options: texts that stand for themselves, or constraints.
 

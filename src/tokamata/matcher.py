@@ -135,6 +135,7 @@ class Matcher(_core.Matcher):
 
         Raises:
             LimitExceeded, Cancelled: finding the parts of the text was stopped.
+            ParseError: parts nest deeper than Python's stack, or meet within a code point.
         """
         if self._events is None:
             from tokamata.values.events import TextEvents

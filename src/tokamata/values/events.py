@@ -19,7 +19,8 @@ those that every continuation of the text has in common.  A part is tracked from
 certain, up to where its end may be, and closes when its end is certain, at the latest with the text.  Which
 alternative is meant is certain when all others are dead; then it is read from its beginning.
 
-Cost: that of the splitter, and for each call a copy of what is under way, not of what has closed.
+Cost: that of the splitter, and for each call a copy of what is under way, not of what has closed.  A text
+that may be taken back keeps such copies at log(n) of its n bytes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from tokamata import _core
+from tokamata.errors import ParseError
 from tokamata.values.forms import Captured, Form, Json, Reading, Split, Value
 from tokamata.values.json_events import Event, JsonTracker, Path
 
@@ -74,7 +76,7 @@ class TextEvents:
 
     def __init__(self, form: Form, reading: Reading) -> None:
         self._text = b""
-        # For each call that read on, how far it came.
+        # At the ends of calls, each with how far it came: the last one, and fewer the further back they are.
         self._trackers = [(0, _tracker(form, reading, 0, None))]
         self._is_ended = False
 
@@ -85,7 +87,18 @@ class TextEvents:
         return copy
 
     def moved(self, text: bytes, is_ended: bool) -> list[Event]:
-        """What closes in ``text`` after what it has in common with the text of the last call."""
+        """What closes in ``text`` after what it has in common with the text of the last call.
+
+        Raises:
+            LimitExceeded, Cancelled: finding the parts of the text was stopped; the call can be made again.
+            ParseError: parts nest deeper than Python's stack, or meet within a code point.
+        """
+        try:
+            return self._moved(text, is_ended)
+        except RecursionError:
+            raise ParseError("", "its parts nest deeper than Python's stack") from None
+
+    def _moved(self, text: bytes, is_ended: bool) -> list[Event]:
         known = len(self._text)
         if not text.startswith(self._text):
             known = _common(text, self._text)
@@ -105,7 +118,22 @@ class TextEvents:
         if until > read:
             tracker = tracker.fork()
             tracker.feed(text, until, events)
+            self._trackers = _thinned(self._trackers, until)
             self._trackers.append((until, tracker))
+
+
+def _thinned(trackers: list[tuple[int, _Tracker]], end: int) -> list[tuple[int, _Tracker]]:
+    """Without those that lie close to one before them, seen from the end.
+
+    A step back then reads again about as much as it takes back, and a text of n bytes keeps log(n) trackers.
+    """
+    kept = [trackers[-1]]
+    for older, one in zip(trackers[-3::-1], trackers[-2:0:-1], strict=True):
+        if end - older[0] > 2 * (end - kept[-1][0]):
+            kept.append(one)
+    if len(trackers) > 1:
+        kept.append(trackers[0])
+    return kept[::-1]
 
 
 def _common(one: bytes, other: bytes) -> int:
@@ -232,8 +260,7 @@ class _SplitTracker:
     def end(self, text: _Text, end: int, events: list[Event]) -> Value:
         if self._fed < end:
             self.feed(text, end, events)
-        borders = self._split.end()
-        assert borders is not None, "a text that has ended is one of the constraint's"
+        borders = self._form.found(self._split.end())
         self._follow(borders[self._told :], text, events)
         pieces: list[tuple[int, Value]] = []
         while self._pieces is not None:

@@ -18,9 +18,13 @@ The value of a text, by how the constraint was made:
 ``a & b``, ``a - b``                        the value of a
 ==========================================  ===========================================================
 
-Splits are the leftmost and longest: the first part is as long as the rest allows, then the second.  A
-part's value depends on its own piece of the text alone, so ``(a + b).parse(text) == (a.parse(one),
-b.parse(two))``.
+Splits are the leftmost and longest: the first part is as long as the rest allows, then the second; a
+separator is a part too.  A list ends with empty items only where its minimum requires them; an optional part
+is ``None`` only where the part itself does not accept.  Control tokens are not in a text, and no piece begins
+or ends within a code point.
+
+A part's value depends on its own piece of the text alone, so ``(a + b).parse(text)`` is
+``(a.parse(one), b.parse(two))``.
 
 Method: each level of a constraint is a program for the splitter of the core (``core/splitting``), whose
 parts are whole constraints.
@@ -32,9 +36,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from tokamata import _core
+from tokamata.control_tokens import valid_utf8
+from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.values.groups import groups_of
 from tokamata.values.parts import Match, Parts
@@ -94,9 +101,9 @@ class Reading:
             self._splitters[form] = splitter
         return splitter
 
-    def groups(self, form: Pattern, text: bytes) -> dict[str, str | None]:
-        """The named groups of a pattern in one of its texts."""
-        return groups_of(form.pattern, form.flags, form.dialect, text, self._limits, self._cancel)
+    def groups(self, form: Pattern, text: bytes) -> Callable[[], dict[str, str | None]]:
+        """What finds the named groups of a pattern in a text of it; it does not keep the splitters alive."""
+        return partial(groups_of, form.pattern, form.flags, form.dialect, text, self._limits, self._cancel)
 
 
 class Form(ABC):
@@ -140,7 +147,7 @@ class Pattern(Form):
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The text, with the groups in it."""
-        return Value(Match(text.decode(), lambda: reading.groups(self, text)), {})
+        return Value(Match(text.decode(), reading.groups(self, text)), {})
 
 
 class Read(Form):
@@ -223,13 +230,13 @@ class Split(Form):
         """``others``: leaves whose pieces are not read."""
         program.accept()
         self.parts = [part.form for part in parts]
-        self.leaves = [_core.scope(leaf) for leaf in (*(part.expression for part in parts), *others)]
+        leaves = (*(part.expression for part in parts), *others)
+        self.leaves = [_core.scope(valid_utf8(leaf)) for leaf in leaves]  # pieces are of whole code points
         self.code = program.code()
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The value made of those of the pieces."""
-        borders, _ = reading.splitter(self).split(text)
-        assert borders is not None, "the text was accepted"
+        borders = self.found(reading.splitter(self).split(text)[0])
         pieces = zip(borders[::2], borders[1::2], strict=True)
         return self.assemble(
             [
@@ -237,6 +244,17 @@ class Split(Form):
                 for (mark, start), (_, end) in pieces
             ]
         )
+
+    @staticmethod
+    def found(borders: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
+        """The borders that a splitter found in a text which the constraint accepts.
+
+        Raises:
+            ParseError: there are none: parts that take single tokens may meet within a code point.
+        """
+        if borders is None:
+            raise ParseError("", "every split of it cuts a code point, half of which is no text")
+        return borders
 
     @abstractmethod
     def assemble(self, found: list[tuple[int, Value]]) -> Value:
@@ -307,7 +325,7 @@ class Repeated(Split):
         if separator is None:
             name = program.begin_repetition(minimum, maximum)
             program.piece(0)
-            program.end_repetition(name)
+            program.end_repetition(name, drops_empty=True)
             super().__init__([part], program)
             return
         if minimum == 0:
@@ -317,7 +335,7 @@ class Repeated(Split):
             name = program.begin_repetition(max(minimum - 1, 0), None if maximum is None else maximum - 1)
             program.part(1)
             program.piece(0)
-            program.end_repetition(name)
+            program.end_repetition(name, drops_empty=True)
         program.label("end")
         super().__init__([part], program, [separator])
 

@@ -15,7 +15,10 @@ Method: the tree of the pattern, with its groups, is written out as a program.  
 a quantifier is one part, the longest or (lazy) the shortest; any other quantifier is a repetition, so that
 counts are not written out. Lookarounds are programs of their own, asked about a position.
 
-Left out: groups within lookarounds; these are ``None``.
+Turns of a repetition that read nothing are those of ``re`` (``(?P<x>a*)*`` has ``x=""`` in ``"aa"``), or of
+ECMA-262, where they are not taken and a new turn forgets what the one before matched.
+
+Left out: groups within lookarounds; these are ``None``, where ``re`` keeps those of a lookahead that holds.
 
 Cost: linear in the pattern, and in the text times the alternatives that are open at once.
 """
@@ -177,7 +180,7 @@ class _Writer:
             self.program.part(leaf, node.lazy)
             return []
         name = self.program.begin_repetition(node.minimum, node.maximum, node.lazy)
-        after: list[_Item] = [partial(self.program.end_repetition, name)]
+        after: list[_Item] = [partial(self.program.end_repetition, name, drops_empty=self._forgets)]
         if self._forgets:
             self._open.append([])
             self.turns.append(self._open[-1])

@@ -31,11 +31,13 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tokamata.patterns.json_schema.text import escaped
 
 __all__ = ["Event", "JsonTracker", "Path"]
+
+_Self = TypeVar("_Self", bound="JsonTracker")
 
 # The path of what holds a value, and its name or number within that; None: it is the whole.
 Path = tuple[Any, "str | int"] | None
@@ -151,9 +153,9 @@ class JsonTracker:
         self._state = _State(at=start)
         self._root = path
 
-    def fork(self) -> JsonTracker:
+    def fork(self: _Self) -> _Self:
         """A second one at the same place."""
-        copy = JsonTracker(0, self._root)
+        copy = type(self)(0, self._root)
         copy._state = self._state
         return copy
 

@@ -66,9 +66,12 @@ class Program:
         self._emit("loop", target=f"end of {name}", low=low, high=high, flags="lazy" if lazy else "")
         return name
 
-    def end_repetition(self, name: str) -> None:
-        """The end of the repetition of this name."""
-        self._emit("again", target=name)
+    def end_repetition(self, name: str, drops_empty: bool = False) -> None:
+        """The end of the repetition of this name.
+
+        ``drops_empty``: past the minimum, a turn that reads nothing is not taken; otherwise it is the last.
+        """
+        self._emit("again", target=name, flags="drops_empty" if drops_empty else "")
         self.label(f"end of {name}")
         self._emit("leave")
 
