@@ -15,7 +15,7 @@ are imported by the functions that need them.
 from __future__ import annotations
 
 from tokamata.compiled import CompiledConstraint
-from tokamata.constraint import Answer, Concatenation, Constraint, choice, literal, regex
+from tokamata.constraint import Answer, Concatenation, Constraint
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
     AlgebraError,
@@ -65,6 +65,7 @@ from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matcher import Explanation, Matcher, fill_masks
+from tokamata.text_constraints import choice, literal, regex
 from tokamata.tools import ToolCall, response_format, tool_call
 from tokamata.types import type as type
 from tokamata.values.json_events import Event

@@ -7,18 +7,15 @@ end of text, so that ``foobar`` is accepted.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from tokamata import _core
 from tokamata.arguments import (
     checked_bounds,
     checked_instance,
-    checked_list,
     checked_name,
-    checked_text,
     clipped,
 )
 from tokamata.blame import why_empty
@@ -28,25 +25,21 @@ from tokamata.errors import (
     ArgumentError,
     EmptyConstraintError,
     ParseError,
-    shown_argument,
 )
-from tokamata.limits import CancelToken, Limits, Watch, checked_cancel, checked_limits, core_limits
-from tokamata.patterns.extensions import EXTENSIONS
-from tokamata.patterns.regex import to_expression
+from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.values.forms import (
     Alternatives,
     Captured,
     Concatenated,
     Form,
     Option,
-    Pattern,
     Plain,
     Read,
     Reading,
     Repeated,
     accepted,
 )
-from tokamata.values.parts import Match, Parts
+from tokamata.values.parts import Parts
 from tokamata.values.variadic import TypeVarTuple, Unpack
 
 if TYPE_CHECKING:
@@ -572,117 +565,6 @@ _JOINS: dict[str, Callable[[list[_core.Expression]], _core.Expression]] = {
     "&": _core.intersect,
     "-": _difference,
 }
-
-
-def regex(
-    pattern: str,
-    flags: re.RegexFlag | int = 0,
-    *,
-    dialect: Literal["python", "ecma"] = "python",
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
-) -> Constraint[Match]:
-    r"""The texts that a regular expression matches.
-
-    ``dialect="python"``: the syntax of Python's ``re``, with ``\p{…}`` for Unicode properties and
-    lookbehinds of any length besides; the language is that of ``re.fullmatch``.
-
-    ``dialect="ecma"``: the syntax of ECMA-262 with the ``u`` flag; as in JSON Schema the pattern may
-    match anywhere in the text, unless it is anchored.
-
-    In both, the extensions of :mod:`tokamata.patterns.extensions` are written as groups,
-    ``(?P<QUOTED_TEXT>)``; other named groups are in the value of a text, a :class:`Match`.  Unicode classes
-    and case come from one version of the tables, ``tokamata.patterns.unicode.UNICODE_VERSION``, whatever
-    Python runs it.
-
-    Args:
-        pattern: the regular expression.
-        flags: ``re.IGNORECASE``, ``re.MULTILINE``, ``re.DOTALL``, ``re.VERBOSE``, ``re.ASCII``, or 0.
-        dialect: whose syntax it is.
-        limits: the ``seconds`` that reading it may take; ``Limits()`` by default.
-        cancel: stops the reading, from another thread.
-
-    Raises:
-        ArgumentError: it is no ``str``, or flags, dialect, limits or cancel are none.
-        PatternSyntaxError: it does not parse.
-        NotRegularError: it uses what no regular language can say (backreferences, conditionals).
-        UnsupportedPatternError: it uses what tokamata cannot express.
-        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
-    """
-    watch = Watch(limits, cancel)
-    expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
-    return Constraint(expression, pattern, is_pattern=True, form=Pattern(pattern, int(flags), dialect))
-
-
-def literal(text: str) -> Constraint[str]:
-    """Exactly this text.
-
-    Raises:
-        ArgumentError: it is not a ``str``, or holds a surrogate, which no valid text does.
-    """
-    return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})", form=Plain())
-
-
-@overload
-def choice(options: Iterable[str]) -> Constraint[str]: ...
-@overload
-def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
-@overload
-def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
-@overload  # mypy finds no _T for a list display of both
-def choice(options: Iterable[str | Constraint[Any]]) -> Constraint[Any]: ...
-def choice(options: Iterable[Any]) -> Constraint[Any]:
-    """Any one of the options: texts that stand for themselves, or constraints.
-
-    The value of a text is that of the first option that accepts it.
-
-    Hundreds of thousands of texts are fine; they become one automaton.
-
-    Raises:
-        ArgumentError: there is no option, one is neither a ``str`` nor a :class:`Constraint` or holds a
-            surrogate, or ``options`` is one text.
-    """
-    hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
-    given = checked_list("options", options, "a list of texts and constraints", hint)
-    runs: list[list[str] | Constraint[Any]] = []  # texts that stand side by side are one automaton
-    for option in given:
-        if isinstance(option, Constraint):
-            runs.append(option)
-        elif not isinstance(option, str):
-            raise ArgumentError("an option", shown_argument(option), "a str or a Constraint")
-        elif runs and isinstance(runs[-1], list):
-            runs[-1].append(option)
-        else:
-            runs.append([option])
-    if not runs:
-        raise ArgumentError("options", "an empty one", "a list of at least one option")
-    parts = [run if isinstance(run, Constraint) else _any_text(run) for run in runs]
-    texts = [option for option in given[:4] if isinstance(option, str)]
-    shown = ", ".join(repr(text)[:40] for text in texts)
-    is_short = len(given) == len(texts)
-    name = f"choice([{shown}])" if is_short else f"choice of {len(given):,} ({shown}, …)"
-    if len(parts) == 1 and not isinstance(runs[0], Constraint):
-        return Constraint(parts[0]._expression, clipped(name), form=Plain())
-    expression = _core.union([part._expression for part in parts])
-    form = Alternatives([part._option for part in parts])
-    names = frozenset(name for part in parts for name in part._seen_names)
-    return Constraint(
-        expression, clipped(name), made_by="choice", operands=tuple(parts), form=form, names=names
-    )
-
-
-def _any_text(texts: list[str]) -> Constraint[str]:
-    """Any one of some texts, as an option among constraints."""
-    try:
-        expression = _core.strings(texts)
-    except UnicodeEncodeError:
-        checked_text(next(text for text in texts if not _is_valid(text)))
-        raise
-    return Constraint(expression, f"choice of {len(texts):,}", form=Plain())
-
-
-def _is_valid(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _described(joint: str, operands: tuple[Constraint[Any], ...]) -> str:

@@ -231,6 +231,7 @@ def json_schema(
 
     Raises:
         SchemaError: it is not a schema, or a reference in it leads nowhere.
+        MissingExtraError: it refers to the metaschema of a draft, which comes with the extra ``json-schema``.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tokamata import _core
 from tokamata.arguments import checked_choice, checked_flag, clipped
-from tokamata.constraint import Constraint, regex
+from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, ParseError, SchemaError, UnsupportedSchemaError, shown_argument
 from tokamata.json_constraints import (
     JsonConstraint,
@@ -32,6 +32,7 @@ from tokamata.patterns.python_types.reading import TypeReader
 from tokamata.patterns.python_types.schema import schema_of_shape
 from tokamata.patterns.python_types.shapes import Record
 from tokamata.patterns.python_types.values import value_of_member
+from tokamata.text_constraints import regex
 
 if TYPE_CHECKING:
     from tokamata.limits import CancelToken, Limits
@@ -128,7 +129,7 @@ def response_format(
 
 
 def tool_call(
-    tools: Sequence[Mapping[str, Any] | Callable[..., Any]],
+    tools: Mapping[str, Any] | Callable[..., Any] | Sequence[Mapping[str, Any] | Callable[..., Any]],
     *,
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
@@ -143,9 +144,10 @@ def tool_call(
     :meth:`JsonConstraint.parse` makes a :class:`ToolCall` of it.
 
     Args:
-        tools: each as OpenAI's interface has it, ``{"type": "function", "function": {"name": …,
-            "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as a Python
-            function, whose annotations say what its arguments are.  One without a schema takes no arguments.
+        tools: one, or a list; each as OpenAI's interface has it, ``{"type": "function", "function":
+            {"name": …, "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as a
+            Python function, whose annotations say what its arguments are.  One without a schema takes no
+            arguments.
         property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
 
     Raises:
@@ -155,8 +157,10 @@ def tool_call(
         ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
     style = checked_style(property_order, whitespace, spelling)
-    if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Sequence):
-        raise ArgumentError("tools", shown_argument(tools), "a list of tools")
+    if isinstance(tools, Mapping) or callable(tools):
+        tools = [tools]
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
+        raise ArgumentError("tools", shown_argument(tools), "a tool, or a list of tools")
     checked_choice("formats", formats, ("assert", "annotate"))
     checked_flag("strict", strict)
     checked_limits(limits)

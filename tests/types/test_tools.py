@@ -136,8 +136,14 @@ def test_lists_that_are_none() -> None:
         tk.tool_call([])
     with pytest.raises(ValueError, match="tools of different names, not two with the name 'weather'"):
         tk.tool_call([weather, {"name": "weather"}])
-    with pytest.raises(TypeError, match="list of tools"):
-        tk.tool_call({"name": "a"})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a tool, or a list of tools"):
+        tk.tool_call(5)  # type: ignore[arg-type]
+
+
+def test_a_tool_alone() -> None:
+    text = '{"name": "weather", "arguments": {"city": "Bern"}}'
+    assert tk.tool_call(weather).parse(text) == tk.tool_call([weather]).parse(text)
+    assert tk.tool_call({"name": "a"}).parse('{"name": "a", "arguments": {}}') == tk.ToolCall("a", {})
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tokamata.constraint import Constraint, regex
+from tokamata.constraint import Constraint
 from tokamata.errors import TokamataError
 from tokamata.json_constraints import json_schema
+from tokamata.text_constraints import regex
 from tokamata.types import type as type_constraint
 
 __all__ = ["Asked", "OptionError", "asked_constraint", "styles_of"]

@@ -20,9 +20,10 @@ from tokamata.cli.console import Screen, shown_text
 from tokamata.cli.constraints import Asked
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
-from tokamata.constraint import Constraint, literal
+from tokamata.constraint import Constraint
 from tokamata.decoding import Generation, Settings, Stream, stream
 from tokamata.errors import TokamataError
+from tokamata.text_constraints import literal
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Job", "compare", "matches", "result_of", "run", "show_value"]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
 from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
-from tokamata.constraint import Constraint, literal, regex
+from tokamata.constraint import Constraint
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.prompts import prompt_ids
@@ -23,6 +23,7 @@ from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
 from tokamata.limits import Limits
 from tokamata.masks import allocate_mask
+from tokamata.text_constraints import literal, regex
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
