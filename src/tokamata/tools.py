@@ -145,8 +145,8 @@ def tool_call(
 
     Args:
         tools: one, or a list; each as OpenAI's interface has it, ``{"type": "function", "function":
-            {"name": …, "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as a
-            Python function, whose annotations say what its arguments are.  One without a schema takes no
+            {"name": …, "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as
+            a Python function, whose annotations say what its arguments are.  One without a schema takes no
             arguments.
         property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
 
