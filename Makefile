@@ -36,14 +36,14 @@ test-second-half: $(VENV)/test.stamp
 test-core: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=address,undefined
-	$(BIN)/cmake --build $(SANITIZED)
+	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
 
 # The threads, under the sanitizer that sees races.
 test-threads: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED)-threads -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=thread
-	$(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
+	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
 	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure -R core.threads
 
 # All of what tests/canonical/test_exactness.py takes a tenth of, as a table; and MaskBench, where it is at hand.

@@ -139,10 +139,10 @@ std::vector<TextsBehind> behind_byte(std::vector<TextsBehind> all, std::uint8_t 
 std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, Budget& budget) {
   std::vector<ExpressionId> others;
   std::vector<Sketch> found(1);
-  const auto add = [&](ExpressionId expression, Sketch sketch) {
-    sketch.expression = expression;
+  const auto add = [&](ExpressionId all, Sketch sketch) {
+    sketch.expression = all;
     if (sketch.is_plain())
-      others.push_back(expression);
+      others.push_back(all);
     else
       found.push_back(std::move(sketch));
   };

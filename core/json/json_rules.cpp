@@ -222,7 +222,6 @@ ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
 std::vector<Sketch> JsonRules::sketches(RuleId id, Arena& arena, Budget& budget) {
   const Work work{arena, budget};
   const Rule rule = rules_[id.value];
-  const Line line = rule.line.of(Mode::Sketch);
   if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) return recorded_sketches(rule, work);
   if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {name_sketch(rule, work)};
   if (rule.line.mode == Mode::Exact && is_opened_for_sketches(rule))

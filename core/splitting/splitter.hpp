@@ -41,46 +41,9 @@
 
 #include "expression/byte_automaton.hpp"
 #include "splitting/split_program.hpp"
+#include "splitting/turn_counts.hpp"
 
 namespace tokamata {
-
-// How many turns are done of each repetition that a thread is in, innermost first.  Each such list has one number.
-class TurnCounts {
- public:
-  static constexpr std::uint32_t kNone = 0;
-
-  struct Entry {
-    std::uint32_t outer = kNone;
-    Count turns = 0;
-    bool is_empty = false;  // nothing was read in the turn under way
-    bool is_free = false;   // as many turns are done as there must be
-    friend bool operator==(const Entry&, const Entry&) = default;
-  };
-
-  std::uint32_t push(const Entry& entry);
-  const Entry& innermost(std::uint32_t counts) const { return entries_[counts]; }
-  // The same once something was read.
-  std::uint32_t with_text(std::uint32_t counts);
-
-  // Of two lists in one group, the one with fewer turns allows whatever the other allows.
-  struct Comparable {
-    std::uint32_t group;
-    Count turns;
-  };
-  Comparable comparable(std::uint32_t counts);
-
-  std::size_t memory_bytes() const { return entries_.size() * (sizeof(Entry) + sizeof(std::uint32_t) + kMapEntry); }
-
- private:
-  static constexpr std::size_t kMapEntry = 64;
-  struct Hash {
-    std::size_t operator()(const Entry& entry) const;
-  };
-
-  std::vector<Entry> entries_{Entry{}};
-  std::vector<std::uint32_t> groups_{kNone};  // by entry; kNone: not known yet
-  std::unordered_map<Entry, std::uint32_t, Hash> known_;
-};
 
 class Splitter : public std::enable_shared_from_this<Splitter> {
  public:

@@ -11,6 +11,7 @@ import resource
 import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 
@@ -24,7 +25,8 @@ class Guarded:
     Args:
         work: the function.
         timeout_s: after which a call has hung.
-        memory_bytes: what the process may map; beyond that, memory runs out in it.
+        memory_bytes: what the process may map besides what it shares with this one; beyond that, memory runs
+            out in it.
     """
 
     def __init__(self, work: Callable[[Any], Any], timeout_s: float, memory_bytes: int = 12 << 30) -> None:
@@ -71,7 +73,17 @@ class Guarded:
         self.close()
 
     def _serve(self, pipe: Connection) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (self._memory_bytes, self._memory_bytes))
+        limit = _mapped_bytes() + self._memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         with contextlib.suppress(EOFError, KeyboardInterrupt):
             while True:
                 pipe.send(self._work(pipe.recv()))
+
+
+def _mapped_bytes() -> int:
+    """The address space of this process; 0 where the machine does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()
