@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ def checked_by_mypy(*files: Path) -> str:
         "mypy",
         "--strict",
         "--follow-imports=silent",
-        "--no-incremental",
+        "--cache-dir",
+        os.devnull,
         *map(str, files),
     ]
     run = subprocess.run(command, capture_output=True, text=True, cwd=SOURCES, check=False)
