@@ -214,8 +214,8 @@ class Split(Form):
 
     Attributes:
         leaves: what the program's parts read; those of ``parts`` come first.
-        code: the program, as ``core/splitting/split_program.hpp`` has it.  Mark 2n begins a piece of part n, and
-            mark 2n + 1 ends it.
+        code: the program, as ``core/splitting/split_program.hpp`` has it.  Mark 2n begins a piece of part n,
+            and mark 2n + 1 ends it.
         parts: how the pieces are read.
         is_transparent: whether its value is that of its only piece.
     """
