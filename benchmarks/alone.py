@@ -1,4 +1,4 @@
-"""What only tokamata is asked for: masks against a bare copy, large bounds, loading and importing."""
+"""Measurements of tokamata without peers: masks against a bare copy, large bounds, loading and importing."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class Constraint(Generic[_T_co]):
             ArgumentError: the name is no identifier, begins with ``_``, or is a member of :class:`Parts`.
         """
         checked_name("name", name, dir(Parts))
-        names = self._names if self._operator in _TRANSPARENT else frozenset()
+        names = self._seen_names
         if name in names:
             raise ArgumentError("name", repr(name), "one that is not captured within it already")
         return Constraint(

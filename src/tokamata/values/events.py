@@ -46,7 +46,7 @@ class _Tracker(Protocol):
     def feed(self, text: _Text, until: int, events: list[Event]) -> None:
         """Reads on, up to ``until``; adds what closes."""
 
-    def end(self, text: _Text, end: int, events: list[Event]) -> Any:
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
         """The text of the form ends; adds what closes with it, and returns its value with its captures."""
 
 
@@ -153,19 +153,10 @@ def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
     if isinstance(form, Captured):
         return _CapturedTracker(form, _tracker(form.form, reading, start, path))
     if isinstance(form, Json):
-        return _JsonTracker(start, path)
+        return JsonTracker(start, path)
     if isinstance(form, Split):
         return _SplitTracker(form, reading, start, path)
     return _WholeTracker(form, reading, start, path)
-
-
-class _JsonTracker(JsonTracker):
-    """JSON, as one form among others."""
-
-    __slots__ = ()
-
-    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
-        return Value(super().end(text, end, events), {})
 
 
 class _CapturedTracker:

@@ -31,13 +31,12 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from tokamata.patterns.json_schema.text import escaped
+from tokamata.values.forms import Value
 
 __all__ = ["Event", "JsonTracker", "Path"]
-
-_Self = TypeVar("_Self", bound="JsonTracker")
 
 # The path of what holds a value, and its name or number within that; None: it is the whole.
 Path = tuple[Any, "str | int"] | None
@@ -153,9 +152,9 @@ class JsonTracker:
         self._state = _State(at=start)
         self._root = path
 
-    def fork(self: _Self) -> _Self:
+    def fork(self) -> JsonTracker:
         """A second one at the same place."""
-        copy = type(self)(0, self._root)
+        copy = JsonTracker(0, self._root)
         copy._state = self._state
         return copy
 
@@ -163,15 +162,15 @@ class JsonTracker:
         """Reads on, up to ``until`` at most; adds what closes to the events."""
         self._state = _followed(self._state, text, until, self._root, events)
 
-    def end(self, text: bytes | bytearray, end: int, events: list[Event]) -> Any:
+    def end(self, text: bytes | bytearray, end: int, events: list[Event]) -> Value:
         """Adds what closes with the end of the text: a number that is all of it.  Returns the whole."""
         self.feed(text, end, events)
         state = self._state
         if state.mode != _SCALAR:
-            return state.value
+            return Value(state.value, {})
         value = _scalar(text[state.start : end])
         events.append(Event(self._root, value, state.start, end))
-        return value
+        return Value(value, {})
 
 
 def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, events: list[Event]) -> _State:
