@@ -36,18 +36,22 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   if (expressions_.size() > limits.states)
     throw LimitExceeded("states", static_cast<double>(limits.states), arena_.blame(expression));
   const StateId state{static_cast<std::uint32_t>(expressions_.size())};
-  put_at(row_of_, state.value, kRowToCome);  // many states are met for their masks alone, and rows are long
+  put_at(row_of_, state.value, kRowToCome);  // many states are met for their masks alone
+  put_at(only_transitions_, state.value, OnlyTransition{});
   expressions_.push_back(expression);
   state_of_expression_[expression.value] = state.value;
   return state;
 }
 
 void ByteAutomaton::make_row(StateId state) {
+  const OnlyTransition only = only_transitions_[state.value];
   if (begins_with_rule(expressions_[state.value])) {
+    if (only.target != kUnknown) single_transitions_.emplace(std::uint64_t{state.value} * stride_ + only.column, only.target);
     row_of_[state.value] = kNoRow;
   } else {
     const auto row = static_cast<std::uint32_t>(rows_.size() / stride_);
     rows_.resize(rows_.size() + stride_, kUnknown);
+    if (only.target != kUnknown) rows_[std::size_t{row} * stride_ + only.column] = only.target;
     row_of_[state.value] = row;
   }
 }
@@ -62,15 +66,17 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    if (row_of_[state.value] == kRowToCome) make_row(state);
+    if (row_of_[state.value] == kRowToCome && only_transitions_[state.value].target != kUnknown) make_row(state);
     const bool is_by_byte = arena_.node(source).by_byte;
     const std::uint32_t row = row_of_[state.value];
     const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
-    if (row != kNoRow && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
+    if (row < kRowToCome && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
       return kDead;
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
     if (is_by_byte) return target;
-    if (row == kNoRow)
+    if (row == kRowToCome)
+      only_transitions_[state.value] = {column(symbol), target};
+    else if (row == kNoRow)
       single_transitions_.emplace(place(state, symbol), target);
     else
       rows_[place_in_row] = target;
@@ -98,7 +104,8 @@ StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
 
 std::size_t ByteAutomaton::memory_bytes() const {
   return arena_.memory_bytes() + rows_.capacity() * sizeof(StateId) +
-         single_transitions_.size() * kMapEntry + row_of_.capacity() * sizeof(std::uint32_t) + expressions_.capacity() * sizeof(ExpressionId) +
+         single_transitions_.size() * kMapEntry + row_of_.capacity() * sizeof(std::uint32_t) +
+         only_transitions_.capacity() * sizeof(OnlyTransition) + expressions_.capacity() * sizeof(ExpressionId) +
          state_of_expression_.capacity() * sizeof(std::uint32_t);
 }
 
@@ -115,6 +122,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   keep(start_);
   for (const StateId* state : states) keep(*state);
   std::vector<std::uint32_t> row_of(expressions.size(), kRowToCome);
+  std::vector<OnlyTransition> only_transitions(expressions.size());
   std::vector<StateId> rows(stride_, kDead);
   row_of[kDead.value] = 0;  // its row is never unknown
   const std::vector<ExpressionId> moved_expressions = arena_.keep_only(expressions);
@@ -122,6 +130,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   for (ExpressionId& expression : expressions) expression = moved_expressions[expression.value];
   expressions_ = std::move(expressions);
   row_of_ = std::move(row_of);
+  only_transitions_ = std::move(only_transitions);
   rows_ = std::move(rows);
   single_transitions_ = {};
   std::ranges::fill(state_of_expression_, kNoState);

@@ -3,8 +3,8 @@
 // A state is an expression in normal form; its transition row is filled one byte class at a time.
 // Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has
 // one entry per class (4 for `[a-z]*`, some 70 for `\w*`), one for the edge between two tokens, and one
-// for each control token that the pattern names.  Most states that begin with a rule are met once in a text, and one byte
-// is asked for: those have no row, and what they lead to is remembered one by one.
+// for each control token that the pattern names.  Most states of a text are left by one byte: a state gets its row with its
+// second transition.  States that begin with a rule never get one; their transitions are remembered one by one.
 //
 // Cost: a lookup per byte where the row is filled; a derivative where it is not.
 // Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
@@ -83,14 +83,22 @@ class ByteAutomaton {
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
-  // In place of a row: of states that begin with a rule, which have no row, and of those that no transition was asked of.
+  // In place of a row: of states that begin with a rule, which have no row, and of those with one known transition or none.
   static constexpr std::uint32_t kNoRow = ~std::uint32_t{0}, kRowToCome = kNoRow - 1;
+  // The one transition that a state without a row knows.  Most states of a text are left by one byte, and a row is long.
+  struct OnlyTransition {
+    std::uint32_t column = ~std::uint32_t{0};
+    StateId target = kUnknown;
+  };
 
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
     const std::uint32_t row = row_of_[state.value];
     if (row < kRowToCome) return rows_[std::size_t{row} * stride_ + column(symbol)];
-    if (row == kRowToCome) return kUnknown;
+    if (row == kRowToCome) {
+      const OnlyTransition& only = only_transitions_[state.value];
+      return only.column == column(symbol) ? only.target : kUnknown;
+    }
     const auto known = single_transitions_.find(place(state, symbol));
     return known == single_transitions_.end() ? kUnknown : known->second;
   }
@@ -111,7 +119,8 @@ class ByteAutomaton {
   std::vector<std::uint8_t> byte_classes_;
   std::vector<std::string> control_tokens_;
   std::uint32_t stride_ = 0;
-  std::vector<std::uint32_t> row_of_;  // by state
+  std::vector<std::uint32_t> row_of_;            // by state
+  std::vector<OnlyTransition> only_transitions_;  // by state, of those whose row is to come
   std::vector<StateId> rows_;
   std::unordered_map<std::uint64_t, StateId> single_transitions_;  // of states without a row
   std::vector<ExpressionId> expressions_;       // by state
