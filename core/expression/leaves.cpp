@@ -120,15 +120,16 @@ std::uint32_t Arena::code_point_state(const KnownSearch& known, std::string_view
   return state;
 }
 
-// Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.
+// Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.  The search alone
+// would begin the phrase again with any byte, also within a code point.
 ExpressionId Arena::derive_until(const ExpressionNode& n, std::uint8_t byte) {
   const KnownSearch known = searches_[n.first];
-  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0) return until_state(n.first, position);
   const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
   const std::uint32_t state = code_point_state(known, known.search->begun(n.second));
-  for (auto t = all.begin(state); t != all.end(state); ++t)
-    if (t->low <= byte && byte <= t->high) return concatenate(automaton_state(known.any_code_point, t->target), until_state(n.first, 0));
-  return kEmpty;
+  const auto read = std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= byte && byte <= t.high; });
+  if (read == all.end(state)) return kEmpty;
+  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0) return until_state(n.first, position);
+  return concatenate(automaton_state(known.any_code_point, read->target), until_state(n.first, 0));
 }
 
 std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {
