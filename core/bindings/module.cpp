@@ -347,10 +347,10 @@ NB_MODULE(_core, m) {
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(nb::new_(&make_vocabulary), "tokens"_a, "stop"_a, "width"_a)
       .def_prop_ro("content", [](const Vocabulary& v) { const std::string bytes = v.content(); return nb::bytes(bytes.data(), bytes.size()); })
-      .def("use_part_files",
+      .def("use_segment_files",
            [](Vocabulary& v, const std::string& folder, double least_seconds, std::uint64_t most_written) {
-             v.use_part_files(std::make_unique<PartFiles>(std::filesystem::path(std::u8string(folder.begin(), folder.end())),
-                                                          v.text_words(), PartFiles::Duration(least_seconds), most_written));
+             v.use_segment_files(std::make_unique<SegmentFiles>(std::filesystem::path(std::u8string(folder.begin(), folder.end())),
+                                                          v.text_words(), SegmentFiles::Duration(least_seconds), most_written));
            },
            "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })

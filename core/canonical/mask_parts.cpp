@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "composition/trie_walk.hpp"
+
 namespace tokamata {
 
 // ---- what is kept -------------------------------------------------------------------------------
@@ -408,26 +410,12 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
-  const TerminalPart& leaving = pattern_.terminal_part(terminal, TokenTrie::root(), budget);
-  struct Frame {
-    std::uint32_t child, end;
-    StateId state;
-  };
-  std::vector<Frame> frames{{leaving.nodes[0].children_begin, leaving.nodes[0].children_end, behind}};
-  while (!frames.empty()) {
-    Frame& frame = frames.back();
-    if (frame.child == frame.end) {
-      frames.pop_back();
-      continue;
-    }
-    const std::uint32_t child = frame.child++;
-    const TerminalPart::Node& node = leaving.nodes[child];
-    const StateId state = bytes.next(frame.state, leaving.bytes[child], budget);
-    if (state == ByteAutomaton::kDead) continue;
-    budget.step();
-    for (std::uint32_t i = node.tokens_begin; i < node.tokens_end; ++i) judge.judge({leaving.tokens[i]}, state);
-    if (node.children_begin != node.children_end) frames.push_back({node.children_begin, node.children_end, state});
-  }
+  const TokenTrie& leaving = pattern_.segment(terminal, TokenTrie::root(), budget).remainders;
+  walk_trie(leaving, TokenTrie::root(), bytes, behind, budget, [&](NodeId node, StateId state) {
+    if (node != TokenTrie::root())
+      for (const std::uint32_t token : leaving.own(node)) judge.judge({token}, state);
+    return true;
+  });
 }
 
 // ---- what stays inside a class ------------------------------------------------------------------

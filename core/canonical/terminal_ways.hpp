@@ -12,7 +12,7 @@
 // one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the way out is by tokens of single bytes
 // inside of it, for those tokens that the first of them may stand behind.  A group whose way out leads nowhere, and tokens
 // with none, are judged one by one by those who ask: so a way out is enough to live, and none of it is needed.
-// Source: the terminals of vocabulary/terminal_part.hpp; the summaries of push-down systems, Bouajjani, Esparza and
+// Source: the terminals of vocabulary/segment.hpp; the summaries of push-down systems, Bouajjani, Esparza and
 // Maler 1997, of which one entry is kept.
 // Tokens are not looked at one by one: below a node of the trie all lead back to a state that takes every code point
 // there as a loop, and what lands alike is a set of bits (LandingSets), so that a group is mostly an intersection.

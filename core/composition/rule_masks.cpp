@@ -4,7 +4,7 @@
 // each would cost a hundred times what is new about it.
 // How.  A state is taken apart into its alternatives, with the rules in front unfolded, and each is followed down the
 // trie of tokens as long as some token goes on with what it asks for: most end at their first byte.  A terminal is not
-// followed but is its *part* (vocabulary/terminal_part.hpp), made once; behind it stands the trie of what tokens
+// followed but is its *segment* (vocabulary/segment.hpp), made once; behind it stands the trie of what tokens
 // spell after it, where whatever follows the terminal is followed in the same way.
 // Example.  {"a": "x|  in an object with members a and b: the part of a string's rest, which most tokens are in; behind it the
 // remainders of  ",  "}  ","b  …, of which  ,  and  }  and  ,"b  fit what follows.
@@ -48,7 +48,7 @@ class TokenAutomaton::RuleMaskMaker {
   // Nothing where the ways are too many to be followed one by one.
   std::optional<RuleMask> make(ExpressionId expression) {
     constexpr std::size_t kMostOneByOne = 4096;
-    open({nullptr, TokenTrie::root().value}, expression, kNothing);
+    open({&trie_, TokenTrie::root()}, expression, kNothing);
     while (!ways_.empty() || !waiting_.empty()) {
       if (!is_joined_ && arena_.joins_rules() && opened_.size() > kMostOneByOne) return std::nullopt;
       if (ways_.empty()) unfold_joined();
@@ -70,33 +70,26 @@ class TokenAutomaton::RuleMaskMaker {
   }
 
  private:
-  // A node of the vocabulary's trie, or of the remainders of a part.
+  // A node of the vocabulary's trie, or of the remainders of a segment.
   struct Spot {
-    const TerminalPart* part;
-    std::uint32_t node;
+    const TokenTrie* trie;
+    NodeId node;
     auto operator<=>(const Spot&) const = default;
   };
-  std::optional<Spot> below(Spot spot, std::uint8_t byte) const {
-    const std::span<const std::uint8_t> bytes = bytes_below(spot);
-    const auto place = std::ranges::lower_bound(bytes, byte);
-    if (place == bytes.end() || *place != byte) return std::nullopt;
-    return Spot{spot.part, children_begin(spot) + static_cast<std::uint32_t>(place - bytes.begin())};
-  }
-
-  std::uint32_t children_begin(Spot spot) const {
-    return spot.part ? spot.part->nodes[spot.node].children_begin : trie_.children_begin({spot.node});
-  }
-
-  bool is_last(Spot spot) const { return bytes_below(spot).empty(); }
-
-  std::span<const std::uint32_t> tokens_at(Spot spot) const {
-    if (!spot.part) {
-      const std::uint32_t begin = trie_.node({spot.node}).tokens_begin;
-      return trie_.order().subspan(begin, trie_.own_end({spot.node}) - begin);
+  // The vocabulary's own trie first: what is read there leads to remainders, and nothing leads back.
+  struct SpotOrder {
+    const TokenTrie* first;
+    bool operator()(const Spot& a, const Spot& b) const {
+      if (a.trie != b.trie) return a.trie == first || (b.trie != first && std::less<>()(a.trie, b.trie));
+      return a.node < b.node;
     }
-    const TerminalPart::Node& node = spot.part->nodes[spot.node];
-    return std::span(spot.part->tokens).subspan(node.tokens_begin, node.tokens_end - node.tokens_begin);
+  };
+  std::optional<Spot> below(Spot spot, std::uint8_t byte) const {
+    const NodeId child = spot.trie->child(spot.node, byte);
+    if (child == TokenTrie::root()) return std::nullopt;
+    return Spot{spot.trie, child};
   }
+  bool is_last(Spot spot) const { return bytes_below(spot).empty(); }
 
   // What is behind a way: expressions one after another, without a node of the arena for each pair of them.
   struct Rest {
@@ -250,11 +243,7 @@ class TokenAutomaton::RuleMaskMaker {
     return n.kind == Kind::Commit && n.first == Rules::kSuspect;
   }
 
-  std::span<const std::uint8_t> bytes_below(Spot spot) const {
-    if (!spot.part) return trie_.bytes_below({spot.node});
-    const TerminalPart::Node& node = spot.part->nodes[spot.node];
-    return std::span(spot.part->bytes).subspan(node.children_begin, node.children_end - node.children_begin);
-  }
+  std::span<const std::uint8_t> bytes_below(Spot spot) const { return spot.trie->bytes_below(spot.node); }
 
   void set(std::uint32_t token, bool is_suspect) {
     std::uint32_t& word = bits_[token / 32];
@@ -275,14 +264,14 @@ class TokenAutomaton::RuleMaskMaker {
   // The tokens that end at a node, behind which the text needs so many bytes more.
   void add_own(Spot spot, bool is_suspect, std::uint64_t spelled) {
     mask_.note(spelled);
-    for (const std::uint32_t token : tokens_at(spot)) set(token, is_suspect);
+    for (const std::uint32_t token : spot.trie->own(spot.node)) set(token, is_suspect);
   }
 
   void follow(const Way& way) {
     const ExpressionNode head = arena_.node(way.head);
     if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
     if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
-    if (head.kind == Kind::Terminal && way.spot.part) return follow_terminal(way);
+    if (head.kind == Kind::Terminal && way.spot.trie != &trie_) return follow_terminal(way);
     if (head.kind == Kind::Terminal) return add_terminal(way);
     if (head.kind == Kind::Rule && follow_names(way, head)) return;
     if (head.kind == Kind::Strings) return follow_strings(way, head);
@@ -290,22 +279,19 @@ class TokenAutomaton::RuleMaskMaker {
   }
 
   void add_terminal(const Way& way) {
-    const NodeId node{way.spot.node};
     const Rest rest = rests_[way.rest.value];
     const bool inside_is_suspect = arena_.node(way.head).suspect || rest.suspect;
-    const TerminalPart& part = tokens_.terminal_part(way.head, node, budget_);
-    if (node != TokenTrie::root()) {
-      for (const std::uint32_t token : part.few) set(token, inside_is_suspect);
-    } else {
+    const Segment& segment = tokens_.segment(way.head, way.spot.node, budget_);
+    for (const std::uint32_t token : segment.few) set(token, inside_is_suspect);
+    if (!segment.is_listed()) {
       unlist();
-      unite_bits(bits_, part.inside);
+      unite_bits(bits_, segment.inside);
+      if (inside_is_suspect) for_each_bit(segment.inside, [this](std::uint32_t token) { mask_.suspects.push_back(token); });
     }
-    if (node == TokenTrie::root() && inside_is_suspect)
-      for_each_bit(part.inside, [this](std::uint32_t token) { mask_.suspects.push_back(token); });
     // Whatever was read of the terminal, its rest is no longer than its worst one.
     mask_.note(arena_.node(way.head).worst + rest.spelled);
     if (way.rest == kNothing) return;
-    const Spot end{&part, 0};
+    const Spot end{&segment.remainders, TokenTrie::root()};
     add_own(end, rest.begins_suspect, rest.spelled);
     open(end, way.rest);
   }
@@ -320,13 +306,11 @@ class TokenAutomaton::RuleMaskMaker {
     while (!frames.empty()) {
       const auto [spot, state] = frames.back();
       frames.pop_back();
-      const std::uint32_t begin = children_begin(spot);
-      const std::span<const std::uint8_t> bytes = bytes_below(spot);
-      for (std::uint32_t i = 0; i < bytes.size(); ++i) {
-        const StateId reached = automaton.next(state, bytes[i], budget_);
+      for (std::uint32_t node = spot.trie->children_begin(spot.node); node < spot.trie->children_end(spot.node); ++node) {
+        const StateId reached = automaton.next(state, spot.trie->byte(node), budget_);
         if (reached == ByteAutomaton::kDead) continue;
         budget_.step();
-        const Spot child{spot.part, begin + i};
+        const Spot child{spot.trie, {node}};
         add_own(child, inside_is_suspect, inside);
         if (automaton.accepting(reached)) {
           add_own(child, rest.begins_suspect, rest.spelled);
@@ -425,16 +409,10 @@ class TokenAutomaton::RuleMaskMaker {
     return true;
   }
 
-  void walk(Spot spot, StateId state) {
-    if (spot.part)
-      walk_remainders(spot, state);
-    else
-      walk_tokens({spot.node}, state);
-  }
-
   // Loops take tokens without looking at them; where tokens are suspect, they are looked at.
-  void walk_tokens(NodeId node, StateId state) {
-    const std::span<const std::uint32_t> order = trie_.order();
+  void walk(Spot spot, StateId state) {
+    const TokenTrie& trie = *spot.trie;
+    const std::span<const std::uint32_t> order = trie.order();
     ByteAutomaton& automaton = tokens_.automaton_;
     const auto describe = [&](StateId at) {
       if (automaton.node(at).suspect) return WalkState{{}, true};
@@ -445,13 +423,10 @@ class TokenAutomaton::RuleMaskMaker {
     const auto visit = [&](NodeId at, StateId reached) {
       mask_.note(std::uint64_t{automaton.node(reached).spelled} + kLongestRest);
       if (!automaton.node(reached).suspect) return;
-      for (std::uint32_t own = trie_.node(at).tokens_begin; own < trie_.own_end(at); ++own) mask_.suspects.push_back(order[own]);
+      for (const std::uint32_t token : trie.own(at)) mask_.suspects.push_back(token);
     };
-    MaskWalk mask_walk(trie_, automaton, budget_, describe, visit);
-    if (node == TokenTrie::root())
-      mask_walk.run(state);
-    else
-      mask_walk.enter_below(node, state);
+    MaskWalk mask_walk(trie, automaton, budget_, describe, visit);
+    mask_walk.enter_below(spot.node, state);
     for (const TokenRange& range : mask_walk.ranges())
       for (std::uint32_t i = range.begin; i < range.end; ++i) set(order[i], false);
   }
@@ -465,23 +440,6 @@ class TokenAutomaton::RuleMaskMaker {
       const bool is_long = node.kind == Kind::Concatenation;
       const std::uint64_t inside = arena_.node(is_long ? node.head() : alternative).worst;
       mask_.note(inside + (is_long ? arena_.node(node.tail()).spelled : 0));
-    }
-  }
-
-  void walk_remainders(Spot from, StateId start) {
-    ByteAutomaton& automaton = tokens_.automaton_;
-    const std::vector<TerminalPart::Node>& nodes = from.part->nodes;
-    std::vector<std::pair<std::uint32_t, StateId>> frames{{from.node, start}};
-    while (!frames.empty()) {
-      const auto [node, state] = frames.back();
-      frames.pop_back();
-      for (std::uint32_t child = nodes[node].children_begin; child < nodes[node].children_end; ++child) {
-        const StateId reached = automaton.next(state, from.part->bytes[child], budget_);
-        if (reached == ByteAutomaton::kDead) continue;
-        budget_.step();
-        add_own({from.part, child}, automaton.node(reached).suspect, automaton.node(reached).spelled);
-        frames.emplace_back(child, reached);
-      }
     }
   }
 
@@ -502,14 +460,14 @@ class TokenAutomaton::RuleMaskMaker {
   };
   struct OpenedHash {
     std::size_t operator()(const Opened& o) const {
-      return mix(mix(mix(reinterpret_cast<std::uintptr_t>(o.spot.part), o.spot.node), o.expression.value), o.rest.value);
+      return mix(mix(mix(reinterpret_cast<std::uintptr_t>(o.spot.trie), o.spot.node.value), o.expression.value), o.rest.value);
     }
   };
   std::unordered_set<Opened, OpenedHash> opened_;  // many ways lead to the same rest of an outer value
   std::vector<Rest> rests_{{Arena::kEpsilon, kNothing, 0, false, false}};
   std::vector<Way> ways_;
   std::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what is behind each
-  std::map<Spot, std::vector<ExpressionId>> walked_, waiting_;
+  std::map<Spot, std::vector<ExpressionId>, SpotOrder> walked_{SpotOrder{&trie_}}, waiting_{SpotOrder{&trie_}};
 };
 
 // Mostly a token has one reading or two, and ways are cheapest one by one.  A token of sixteen brackets may have 2^16

@@ -413,7 +413,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   kinds_.reset();  // they are as good as ever, but memory is short
   start_kinds_.reset();
   data_ = {};
-  terminal_parts_.clear();
+  segments_.clear();
   suspects_.clear();
   loops_bytes_ = parts_bytes_ = 0;
   mask_states_.clear();

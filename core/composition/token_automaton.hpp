@@ -28,8 +28,8 @@
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
-#include "vocabulary/terminal_part.hpp"
 #include "expression/byte_automaton.hpp"
+#include "vocabulary/segment.hpp"
 #include "vocabulary/vocabulary.hpp"
 
 namespace tokamata {
@@ -95,7 +95,7 @@ class TokenAutomaton {
   // The place of the sketch of a state.
   Place sketched(Place place, Budget& budget);
   // What a terminal does to the tokens below a node of the trie, where it begins there.
-  const TerminalPart& terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
+  const Segment& segment(ExpressionId terminal, NodeId node, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state behind an edge.
@@ -162,7 +162,7 @@ class TokenAutomaton {
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
 
-  // Of states that hold rules: sketch_masks.cpp, rule_masks.cpp, terminal_parts.cpp.
+  // Of states that hold rules: sketch_masks.cpp, rule_masks.cpp, segments.cpp.
   struct RuleMask {
     MaskBits bits;
     std::vector<std::uint32_t> suspects;  // tokens that must be asked for
@@ -172,12 +172,12 @@ class TokenAutomaton {
       most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
     }
   };
-  TerminalPart make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget);
-  TerminalPart walked_part(ExpressionId terminal, NodeId node, Budget& budget);
-  std::optional<TerminalPart> bounded_part(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
-  std::optional<TerminalPart> part_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
-  std::optional<TerminalPart> judged_part(TerminalPart part, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
-                                          Budget& budget);
+  Segment make_segment(ExpressionId terminal, NodeId node, Budget& budget);
+  Segment walked_segment(ExpressionId terminal, NodeId node, Budget& budget);
+  std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
+  std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
+  std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
+                                        Budget& budget);
   class RuleMaskMaker;
   RuleMask make_rule_mask(ExpressionId expression, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);
@@ -209,7 +209,7 @@ class TokenAutomaton {
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
-  std::unordered_map<std::uint64_t, std::shared_ptr<const TerminalPart>> terminal_parts_;  // by terminal and node
+  std::unordered_map<std::uint64_t, std::shared_ptr<const Segment>> segments_;  // by terminal and node
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> suspects_;  // by the state whose mask it is
   MaskPtr start_mask_;
   MaskPtr stop_mask_;

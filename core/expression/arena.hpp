@@ -22,7 +22,7 @@
 //   lookbehind      holds the derivative of its prefix by all that was read so far, and so every
 //                   derivative is taken of the lookbehinds in the continuation too.
 //   terminal        a regular part that stays whole as the head of what follows it: what it does to a
-//                   vocabulary is asked once for all that may follow (vocabulary/terminal_part.hpp).  It is
+//                   vocabulary is asked once for all that may follow (vocabulary/segment.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
 //   suspect         accepts the empty text, at the end of what is suspect, so that it is that to its very end.
 //   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so

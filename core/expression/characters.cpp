@@ -7,7 +7,7 @@
 // How.  A note says which expression c is.  All texts of another are of such characters if those of its parts are: of
 // classes and bytes that stand for themselves, and of what begins with a backslash and goes on as c does.
 // Of a bound that is near, without_bound says how far the string without it is right, and the tokens that go further are
-// judged by themselves (composition/terminal_parts.cpp).  And what is left of all characters without some texts lives,
+// judged by themselves (composition/segments.cpp).  And what is left of all characters without some texts lives,
 // whatever was read of it, where these texts lack a character.
 // Cost.  Once for each expression, of whose parts most are known; an escape is followed byte by byte.
 // Not taken: a search for a text that is not of characters: the whole of a pattern's states, where parts are enough.

@@ -44,6 +44,105 @@ TokenTrie::TokenTrie(std::span<const std::string_view> tokens) {
   summarize(build_nodes(tokens));
 }
 
+TokenTrie::TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends) {
+  Numbers numbers;
+  std::vector<NodeId> members(ends.begin(), ends.end());  // where the whole trie has read the remainder: of one node after another
+  std::vector<std::size_t> members_end{members.size()};
+  struct Below {
+    std::uint8_t byte;
+    NodeId node;
+  };
+  std::vector<Below> below;
+  numbers.bytes.push_back(0);
+  std::size_t member = 0;
+  for (std::size_t at = 0; at < members_end.size(); ++at) {
+    const std::size_t own_before = numbers.tokens.size(), nodes_before = members_end.size();
+    below.clear();
+    for (; member < members_end[at]; ++member) {
+      const NodeId node = members[member];
+      const std::span<const std::uint32_t> own = whole.own(node);
+      numbers.tokens.insert(numbers.tokens.end(), own.begin(), own.end());
+      for (std::uint32_t child = whole.children_begin(node); child < whole.children_end(node); ++child)
+        below.push_back({whole.byte(child), {child}});
+    }
+    const auto is_less = [](const Below& a, const Below& b) { return a.byte < b.byte; };
+    if (!std::ranges::is_sorted(below, is_less)) std::ranges::stable_sort(below, is_less);
+    for (std::size_t i = 0; i < below.size(); ++i) {
+      if (i == 0 || below[i].byte != below[i - 1].byte) {
+        numbers.bytes.push_back(below[i].byte);
+        members_end.push_back(members.size());
+      }
+      members.push_back(below[i].node);
+      ++members_end.back();
+    }
+    numbers.own.push_back(static_cast<std::uint32_t>(numbers.tokens.size() - own_before));
+    numbers.children.push_back(static_cast<std::uint32_t>(members_end.size() - nodes_before));
+  }
+  take(numbers);
+}
+
+// Numbers that are known to make a trie.
+void TokenTrie::take(const Numbers& numbers) {
+  const std::size_t count = numbers.bytes.size();
+  edge_bytes_ = numbers.bytes;
+  below_sets_.assign(2, ByteSet());
+  below_sets_[1].add(kIrregular);
+  nodes_.clear();
+  nodes_.reserve(count + 1);
+  std::uint32_t next_child = 1;
+  for (std::size_t at = 0; at < count; ++at) {
+    const bool is_leaf = numbers.children[at] == 0;
+    nodes_.push_back({next_child, 0, numbers.own[at], is_leaf ? 0u : 1u, std::min(numbers.own[at], kManyOwn) & 0xfu, is_leaf ? 0u : kHighest});
+    next_child += numbers.children[at];
+  }
+  nodes_.push_back({next_child, 0, 0, 0, 0, 0});
+  const auto for_children = [&](std::size_t at, auto&& visit) {
+    for (std::uint32_t child = nodes_[at].first_child; child < nodes_[at + 1].first_child; ++child) visit(nodes_[child]);
+  };
+  // How many tokens are below each node, from the leaves up; then where they are in the order, from the root down.
+  for (std::size_t at = count; at-- > 0;)
+    for_children(at, [&](const Node& child) { nodes_[at].tokens_end += child.tokens_end; });
+  order_.resize(numbers.tokens.size());
+  auto own = numbers.tokens.begin();
+  for (std::size_t at = 0; at < count; ++at) {
+    std::uint32_t begin = nodes_[at].tokens_begin + numbers.own[at];
+    for_children(at, [&](Node& child) {
+      child.tokens_begin = begin;
+      begin = child.tokens_end += begin;
+    });
+    std::copy_n(own, numbers.own[at], order_.begin() + nodes_[at].tokens_begin);
+    own += numbers.own[at];
+  }
+}
+
+std::optional<TokenTrie> TokenTrie::of(const Numbers& numbers) {
+  constexpr std::uint32_t kMostChildren = 256;
+  const std::uint64_t count = numbers.bytes.size();
+  if (count == 0 || numbers.children.size() != count || numbers.own.size() != count) return std::nullopt;
+  std::uint64_t children = 1, tokens = 0;  // so many were given away; the first is the root
+  for (std::uint64_t at = 0; at < count; ++at) {
+    if (at >= children || numbers.children[at] > kMostChildren) return std::nullopt;
+    if (numbers.children[at] > count - children || numbers.own[at] > numbers.tokens.size() - tokens) return std::nullopt;
+    children += numbers.children[at];
+    tokens += numbers.own[at];
+  }
+  if (children != count || tokens != numbers.tokens.size()) return std::nullopt;
+  TokenTrie trie;
+  trie.take(numbers);
+  return trie;
+}
+
+TokenTrie::Numbers TokenTrie::numbers() const {
+  Numbers numbers{edge_bytes_, {}, {}, {}};
+  for (std::uint32_t node = 0; node < node_count(); ++node) {
+    const std::span<const std::uint32_t> tokens = own({node});
+    numbers.children.push_back(children_end({node}) - children_begin({node}));
+    numbers.own.push_back(static_cast<std::uint32_t>(tokens.size()));
+    numbers.tokens.insert(numbers.tokens.end(), tokens.begin(), tokens.end());
+  }
+  return numbers;
+}
+
 void TokenTrie::sort_tokens(std::span<const std::string_view> tokens) {
   // Most comparisons are decided by the first eight bytes, kept beside the id.
   struct Key {

@@ -16,6 +16,10 @@
 // read as being where its path from the root says it is: the bytes of a code point begun on the
 // path belong to it, and stray bytes mark what is above them as irregular.
 //
+// What remains of some tokens after a part of each was read is a trie as well (vocabulary/segment.hpp).  A token is in it
+// once for each of its remainders.  It has no summaries: every node says that something irregular is below it, so that it
+// is walked down, which takes less time than to summarize it.
+//
 // Cost: a sort of the tokens and one pass over their bytes; 16 bytes and one for the byte of the
 // edge per node.  Not taken: a double array (no order among siblings), and depth-first numbering
 // (the children of a wide node lie in as many cache lines).
@@ -50,8 +54,43 @@ class TokenTrie {
     std::uint32_t height : 8;
   };
 
+  // No tokens.
+  TokenTrie() { take({{0}, {0}, {0}, {}}); }
   // Tokens whose view is empty have no place in the trie.
   explicit TokenTrie(std::span<const std::string_view> tokens);
+  // What remains of the tokens below some nodes of another trie, after each of these.  A token that ends at one of them
+  // ends at the root.
+  TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends);
+
+  // A trie as numbers that anybody may have written: for each node the byte on the way to it, and how many children and
+  // tokens of its own it has; and these tokens, node by node.  Numbered breadth first, the children of a node are the next
+  // that no other node has, so that no number leads anywhere else.
+  struct Numbers {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint32_t> children, own;
+    std::vector<std::uint32_t> tokens;
+  };
+  Numbers numbers() const;
+  // Nothing where the numbers do not make a trie.
+  static std::optional<TokenTrie> of(const Numbers& numbers);
+
+  // The trie with those tokens alone for which `keep(token, depth of its node)` is true.
+  template <class Keep>
+  TokenTrie filtered(Keep&& keep) const {
+    Numbers kept = numbers();
+    std::vector<std::uint32_t> depths(node_count(), 0);
+    kept.tokens.clear();
+    for (std::uint32_t node = 0; node < node_count(); ++node) {
+      for (std::uint32_t child = children_begin({node}); child < children_end({node}); ++child) depths[child] = depths[node] + 1;
+      const std::size_t before = kept.tokens.size();
+      for (const std::uint32_t token : own({node}))
+        if (keep(token, depths[node])) kept.tokens.push_back(token);
+      kept.own[node] = static_cast<std::uint32_t>(kept.tokens.size() - before);
+    }
+    TokenTrie trie;
+    trie.take(kept);
+    return trie;
+  }
 
   static constexpr NodeId root() { return {0}; }
   const Node& node(NodeId id) const { return nodes_[id.value]; }
@@ -91,6 +130,11 @@ class TokenTrie {
     const std::uint32_t begin = children_begin(id);
     return begin == children_end(id) ? n.tokens_end : nodes_[begin].tokens_begin;
   }
+  // These tokens.
+  std::span<const std::uint32_t> own(NodeId id) const {
+    const std::uint32_t begin = nodes_[id.value].tokens_begin;
+    return std::span(order_).subspan(begin, own_end(id) - begin);
+  }
   const ByteSet& below(const Node& node) const { return below_sets_[node.below]; }
 
   // Token ids in the order of their bytes.
@@ -100,6 +144,7 @@ class TokenTrie {
   std::size_t memory_bytes() const;
 
  private:
+  void take(const Numbers& numbers);
   void sort_tokens(std::span<const std::string_view> tokens);
   std::vector<std::uint8_t> build_nodes(std::span<const std::string_view> tokens);
   void summarize(const std::vector<std::uint8_t>& phases);

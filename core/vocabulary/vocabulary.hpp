@@ -16,8 +16,8 @@
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "vocabulary/mask_cache.hpp"
-#include "vocabulary/part_files.hpp"
-#include "vocabulary/terminal_part.hpp"
+#include "vocabulary/segment_files.hpp"
+#include "vocabulary/segment.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -85,29 +85,28 @@ class Vocabulary {
   }
   // Masks that the constraints compiled for this vocabulary share.
   MaskCache& shared_masks() const { return shared_masks_; }
-  // What a terminal does to this vocabulary, by its structure (Arena::structure) and the node where it begins; null where
-  // that is not known.  `is_inner`: it begins within a token.
-  std::shared_ptr<const TerminalPart> known_part(const std::string& key, bool is_inner) const {
-    std::shared_ptr<const TerminalPart> part = (is_inner ? shared_inner_parts_ : shared_parts_).find(key);
-    if (part || !part_files_) return part;
-    part = part_files_->find(key);
-    return part && part->is_inner() == is_inner ? remember_part(key, std::move(part)) : nullptr;
+  // The segment of a terminal, by its structure (Arena::structure) and the node where it begins; null where it is not known.
+  std::shared_ptr<const Segment> known_segment(const std::string& key) const {
+    std::shared_ptr<const Segment> segment = segments_.find(key);
+    if (segment || !segment_files_) return segment;
+    segment = segment_files_->find(key);
+    return segment ? remember_segment(key, std::move(segment)) : nullptr;
   }
-  // The part, or one that was there before.
-  std::shared_ptr<const TerminalPart> keep_part(const std::string& key, std::shared_ptr<const TerminalPart> part,
-                                                std::chrono::duration<double> work) const {
-    part = remember_part(key, std::move(part));
-    if (part_files_) part_files_->keep(key, *part, work);
-    return part;
+  // The segment, or one that was there before.
+  std::shared_ptr<const Segment> keep_segment(const std::string& key, std::shared_ptr<const Segment> segment,
+                                              std::chrono::duration<double> work) const {
+    segment = remember_segment(key, std::move(segment));
+    if (segment_files_) segment_files_->keep(key, *segment, work);
+    return segment;
   }
-  // Parts are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
+  // Segments are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
   // text waits for its first mask.  To be called before the vocabulary is shared.
-  void use_part_files(std::unique_ptr<PartFiles> files) {
+  void use_segment_files(std::unique_ptr<SegmentFiles> files) {
     constexpr std::uint64_t kReadAtOnce = 1 << 22;  // about a hundred, in 3 ms
-    part_files_ = std::move(files);
-    for (auto& [key, part] : part_files_->newest(kReadAtOnce)) remember_part(key, std::move(part));
+    segment_files_ = std::move(files);
+    for (auto& [key, segment] : segment_files_->newest(kReadAtOnce)) remember_segment(key, std::move(segment));
   }
-  // Everything that parts depend on.
+  // Everything that segments depend on.
   std::string content() const {
     std::string bytes;
     const auto append = [&](std::uint64_t number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof number); };
@@ -136,10 +135,9 @@ class Vocabulary {
       short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
   }
 
-  std::shared_ptr<const TerminalPart> remember_part(const std::string& key, std::shared_ptr<const TerminalPart> part) const {
-    const std::size_t bytes = key.size() + part->memory_bytes();
-    auto& memo = part->is_inner() ? shared_inner_parts_ : shared_parts_;
-    return memo.keep(key, std::move(part), bytes);
+  std::shared_ptr<const Segment> remember_segment(const std::string& key, std::shared_ptr<const Segment> segment) const {
+    const std::size_t bytes = key.size() + segment->memory_bytes();
+    return segments_.keep(key, std::move(segment), bytes);
   }
 
   // Copies the bytes of the text tokens; returns views of the copies, one per id.
@@ -175,9 +173,8 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable Memo<std::string, TerminalPart> shared_parts_{std::size_t{1} << 26};        // bytes
-  mutable Memo<std::string, TerminalPart> shared_inner_parts_{std::size_t{1} << 25};  // bytes; they are many and small
-  std::unique_ptr<PartFiles> part_files_;                                             // null where none are kept
+  mutable Memo<std::string, Segment> segments_{std::size_t{1} << 26};  // bytes
+  std::unique_ptr<SegmentFiles> segment_files_;  // null where none are kept
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
   TokenTrie trie_;

@@ -225,7 +225,7 @@ class Vocabulary:
     @property
     def content(self) -> bytes:
         """Everything that depends on the tokens depends on this."""
-    def use_part_files(self, folder: str, least_seconds: float, most_written: int) -> None:
+    def use_segment_files(self, folder: str, least_seconds: float, most_written: int) -> None:
         """Keeps what terminals do to the vocabulary in a folder, and uses what is there.
 
         To be called before anything is compiled for it.

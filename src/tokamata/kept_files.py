@@ -9,7 +9,7 @@ their own, and nothing outside of that subfolder is ever deleted::
 
 Three kinds are derived: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical
 tokenization (``tokenization/kept_tables.py``), and what terminals do to a vocabulary
-(``vocabulary/kept_parts.py``, written by ``core/vocabulary/part_files``).  Each file has a name that says
+(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``).  Each file has a name that says
 everything it depends on, the versions of what made it included, so that no file is ever out of date, and
 all of them may be deleted at any time.
 

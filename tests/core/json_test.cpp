@@ -114,7 +114,7 @@ TEST(json_masks_of_bounded_patterns) {
   compare_many(2'000'000, [](std::uint64_t, RandomValues& values) { return values.bounded_string(); });
 }
 
-// Strings but some: what tokens do that end one of these, or lie on the way of one (composition/terminal_parts.cpp).
+// Strings but some: what tokens do that end one of these, or lie on the way of one (composition/segments.cpp).
 TEST(json_masks_of_strings_without_some) {
   compare_many(3'000'000, [](std::uint64_t seed, RandomValues& values) {
     return seed % 2 ? values.strings_without_some() : values.objects_without_some();

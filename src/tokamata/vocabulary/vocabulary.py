@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
-from tokamata.vocabulary.kept_parts import keep_parts
+from tokamata.vocabulary.kept_segments import keep_segments
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
@@ -195,7 +195,7 @@ class Vocabulary:
     def core(self) -> _core.Vocabulary:
         """The engine's form of this vocabulary, made when first asked for."""
         core = _core_vocabulary(list(self._tokens), self._stop, self._width)
-        keep_parts(core)
+        keep_segments(core)
         return core
 
     @cached_property

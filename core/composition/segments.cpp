@@ -1,11 +1,11 @@
-// What terminals do to the vocabulary (vocabulary/terminal_part.hpp).  Part of TokenAutomaton.
+// What terminals do to the vocabulary (vocabulary/segment.hpp).  Part of TokenAutomaton.
 //
 // Problem.  A string of at most 50 characters is a terminal of its own behind each of them, and so is a name that is none of
 // those that an object lists; a walk of the vocabulary for each takes a millisecond, or a hundred where there is a pattern
 // beside.
-// How.  The part of the same string without its bound is made once for all.  It is right for tokens of few characters, and
+// How.  The segment of the same string without its bound is made once for all.  It is right for tokens of few characters, and
 // those of many are not in the bounded one; what lies between is judged token by token, in the order of their bytes, so
-// that what two of them begin with is read once.  Of a string that must not be some others, the part with those is right
+// that what two of them begin with is read once.  Of a string that must not be some others, the segment with those is right
 // for all tokens but those that lie on the way of one, or end it.
 // Example.  With 7 characters to come,  [a-z]*"  is right for  wordy  and for  word",  and  wordiest  is out; of  ,"\n\n\n\n\n"
 // the characters are counted.  Of names but  id  and  item ,  i ,  id ,  id"  and  it  are judged.
@@ -27,112 +27,105 @@ struct EndOfTerminal {
   auto operator<=>(const EndOfTerminal&) const = default;
 };
 
-// Of what judged tokens leave behind the ends of a terminal, keeps what they do by `ends`; all is sorted.  False where some
+// Of what judged tokens leave after the ends of a terminal, keeps what they do by `ends`; all is sorted.  False where some
 // of that is not there.
 bool keep_ends(const Vocabulary& vocabulary, const std::vector<std::uint32_t>& judged, const std::vector<EndOfTerminal>& ends,
-               TerminalPart& part) {
-  std::vector<std::uint32_t> depths(part.nodes.size(), 0), tokens;
+               Segment& segment) {
   std::size_t found = 0;
-  for (std::size_t at = 0; at < part.nodes.size(); ++at) {
-    TerminalPart::Node& node = part.nodes[at];
-    for (std::uint32_t child = node.children_begin; child < node.children_end; ++child) depths[child] = depths[at] + 1;
-    const auto begin = static_cast<std::uint32_t>(tokens.size());
-    for (std::uint32_t i = node.tokens_begin; i < node.tokens_end; ++i) {
-      const std::uint32_t token = part.tokens[i];
-      if (std::ranges::binary_search(judged, token)) {
-        const auto length = static_cast<std::uint32_t>(vocabulary.bytes({token}).size()) - depths[at];
-        if (!std::ranges::binary_search(ends, EndOfTerminal{token, length})) continue;
-        ++found;
-      }
-      tokens.push_back(token);
-    }
-    node.tokens_begin = begin;
-    node.tokens_end = static_cast<std::uint32_t>(tokens.size());
-  }
-  part.tokens = std::move(tokens);
+  segment.remainders = segment.remainders.filtered([&](std::uint32_t token, std::uint32_t depth) {
+    if (!std::ranges::binary_search(judged, token)) return true;
+    const auto length = static_cast<std::uint32_t>(vocabulary.bytes({token}).size()) - depth;
+    const bool is_end = std::ranges::binary_search(ends, EndOfTerminal{token, length});
+    found += is_end;
+    return is_end;
+  });
   return found == ends.size();
 }
 
 }  // namespace
 
-const TerminalPart& TokenAutomaton::terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
+const Segment& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Budget& budget) {
   const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
-  if (const auto known = terminal_parts_.find(place); known != terminal_parts_.end()) return *known->second;
-  const bool is_inner = node != TokenTrie::root();
+  if (const auto known = segments_.find(place); known != segments_.end()) return *known->second;
   std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
   if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
-  std::shared_ptr<const TerminalPart> part = key.empty() ? nullptr : vocabulary_->known_part(key, is_inner);
-  if (!part) {
+  std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
+  if (!made) {
     const Budget::Clock::time_point started = Budget::Clock::now();
-    part = std::make_shared<const TerminalPart>(make_terminal_part(terminal, node, budget));
-    if (!key.empty()) part = vocabulary_->keep_part(key, std::move(part), Budget::Clock::now() - started);
+    made = std::make_shared<const Segment>(make_segment(terminal, node, budget));
+    if (!key.empty()) made = vocabulary_->keep_segment(key, std::move(made), Budget::Clock::now() - started);
   }
-  parts_bytes_ += part->memory_bytes();  // others may hold it too; then it is counted for each
-  return *terminal_parts_.emplace(place, std::move(part)).first->second;
+  parts_bytes_ += made->memory_bytes();  // others may hold it too; then it is counted for each
+  return *segments_.emplace(place, std::move(made)).first->second;
 }
 
-TerminalPart TokenAutomaton::make_terminal_part(ExpressionId terminal, NodeId node, Budget& budget) {
+Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget& budget) {
   if (const std::optional<Arena::WithStrings> with = automaton_.arena().with_strings(terminal))
-    if (std::optional<TerminalPart> part = part_without(terminal, *with, node, budget)) return *std::move(part);
+    if (std::optional<Segment> made = segment_without(terminal, *with, node, budget)) return *std::move(made);
   if (every_byte_is_token_ && node == TokenTrie::root())
     if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
-      if (std::optional<TerminalPart> part = bounded_part(terminal, *unbounded, budget)) return *std::move(part);
-  return walked_part(terminal, node, budget);
+      if (std::optional<Segment> made = bounded_segment(terminal, *unbounded, budget)) return *std::move(made);
+  return walked_segment(terminal, node, budget);
 }
 
-TerminalPart TokenAutomaton::walked_part(ExpressionId terminal, NodeId node, Budget& budget) {
-  TerminalPart part;
+Segment TokenAutomaton::walked_segment(ExpressionId terminal, NodeId node, Budget& budget) {
+  Segment made;
   std::vector<NodeId> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
   const auto visit = [&](NodeId at, StateId state) {
     if (automaton_.accepting(state)) ends.push_back(at);
   };
   MaskWalk walk(vocabulary_->trie(), automaton_, budget, describe, visit);
-  const StateId state = automaton_.state_of(terminal, budget);
-  if (node == TokenTrie::root()) {
-    walk.run(state);
-    part.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->bits.row();
-  } else {
-    walk.enter_below(node, state);
+  walk.enter_below(node, automaton_.state_of(terminal, budget));
+  std::size_t count = 0;
+  for (const TokenRange& range : walk.ranges()) count += range.end - range.begin;
+  if (count <= Segment::few_for(vocabulary_->words())) {
     const std::span<const std::uint32_t> order = vocabulary_->trie().order();
-    for (const TokenRange& range : walk.ranges()) part.few.insert(part.few.end(), order.begin() + range.begin, order.begin() + range.end);
+    made.few.reserve(count);
+    for (const TokenRange& range : walk.ranges()) made.few.insert(made.few.end(), order.begin() + range.begin, order.begin() + range.end);
+  } else {
+    made.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->bits.row();
   }
-  add_remainders(vocabulary_->trie(), ends, part);
-  return part;
+  made.remainders = TokenTrie(vocabulary_->trie(), ends);
+  return made;
 }
 
 // Nothing where that would be no less work than a walk.
-std::optional<TerminalPart> TokenAutomaton::bounded_part(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget) {
+std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget) {
   const Words& quoting = vocabulary_->quoting_words();
   const auto begun = [&](std::uint32_t token) { return vocabulary_->code_points_begun({token}); };
   const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
-  TerminalPart part = terminal_part(unbounded.terminal, TokenTrie::root(), budget);
+  Segment made = segment(unbounded.terminal, TokenTrie::root(), budget);
   std::vector<std::uint32_t> judged;
-  for (std::size_t word = 0; word < part.inside.size(); ++word) {
-    std::uint32_t open = part.inside[word] & ~sure[word];
+  // Whether a token that may be too long stays for now.
+  const auto is_kept = [&](std::uint32_t token) {
+    if (begun(token) <= unbounded.sure) return true;
+    if (begun(token) > unbounded.most && !has_bit(quoting, token)) return false;
+    judged.push_back(token);
+    return true;
+  };
+  std::erase_if(made.few, [&](std::uint32_t token) { return !is_kept(token); });
+  for (std::size_t word = 0; word < made.inside.size(); ++word) {
+    std::uint32_t open = made.inside[word] & ~sure[word];
     if (is_most_at_hand) {
       const std::uint32_t out = open & ~most[word] & ~quoting[word];
-      part.inside[word] &= ~out;
+      made.inside[word] &= ~out;
       open &= ~out;
     }
     for (; open; open &= open - 1) {
-      const auto token = static_cast<std::uint32_t>(32 * word) + static_cast<std::uint32_t>(std::countr_zero(open));
-      if (begun(token) <= unbounded.sure) continue;
-      if (begun(token) > unbounded.most && !((quoting[word] >> (token % 32)) & 1))
-        part.inside[word] &= ~(1u << (token % 32));
-      else
-        judged.push_back(token);
+      const auto bit = static_cast<std::uint32_t>(std::countr_zero(open));
+      if (!is_kept(static_cast<std::uint32_t>(32 * word) + bit)) made.inside[word] &= ~(1u << bit);
     }
     if (judged.size() > kManyJudged) return std::nullopt;
   }
-  std::ranges::copy_if(part.tokens, std::back_inserter(judged), [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
-  return judged_part(std::move(part), terminal, TokenTrie::root(), std::move(judged), budget);
+  std::ranges::copy_if(made.remainders.order(), std::back_inserter(judged), [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
+  return judged_segment(std::move(made), terminal, TokenTrie::root(), std::move(judged), budget);
 }
 
 // Behind the way of a string nothing is left of it, and all is as if it were not there.
-std::optional<TerminalPart> TokenAutomaton::part_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
+std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<std::uint32_t> judged;
   const auto judge = [&](std::uint32_t begin, std::uint32_t end) {
@@ -157,13 +150,13 @@ std::optional<TerminalPart> TokenAutomaton::part_without(ExpressionId terminal, 
         if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
     }
   }
-  return judged_part(terminal_part(with.terminal, from, budget), terminal, from, std::move(judged), budget);
+  return judged_segment(segment(with.terminal, from, budget), terminal, from, std::move(judged), budget);
 }
 
-// The part of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.
-std::optional<TerminalPart> TokenAutomaton::judged_part(TerminalPart part, ExpressionId terminal, NodeId node,
-                                                        std::vector<std::uint32_t> judged, Budget& budget) {
-  if (judged.empty()) return part;
+// The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.
+std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId terminal, NodeId node,
+                                                      std::vector<std::uint32_t> judged, Budget& budget) {
+  if (judged.empty()) return made;
   const std::size_t depth = vocabulary_->trie().depth(node, vocabulary_->bytes({judged[0]}));
   std::ranges::sort(judged);
   judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
@@ -190,15 +183,13 @@ std::optional<TerminalPart> TokenAutomaton::judged_part(TerminalPart part, Expre
       if (automaton_.accepting(states[length])) ends.push_back({token, static_cast<std::uint32_t>(depth) + length});
     if (states.size() <= bytes.size()) dead.push_back(token);
   }
-  if (part.is_inner()) {
-    std::ranges::sort(dead);
-    std::erase_if(part.few, [&](std::uint32_t token) { return std::ranges::binary_search(dead, token); });
-  } else {
-    for (const std::uint32_t token : dead) clear_bit(part.inside, token);
-  }
+  std::ranges::sort(dead);
+  std::erase_if(made.few, [&](std::uint32_t token) { return std::ranges::binary_search(dead, token); });
+  if (!made.is_listed())
+    for (const std::uint32_t token : dead) clear_bit(made.inside, token);
   std::ranges::sort(ends);
-  if (!keep_ends(*vocabulary_, judged, ends, part)) return std::nullopt;
-  return part;
+  if (!keep_ends(*vocabulary_, judged, ends, made)) return std::nullopt;
+  return made;
 }
 
 }  // namespace tokamata

@@ -1,4 +1,4 @@
-#include "vocabulary/part_bytes.hpp"
+#include "vocabulary/segment_bytes.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,7 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'02;  // and the form of what follows
-constexpr std::uint32_t kMostChildren = 256;
+constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'03;  // and the form of what follows
 
 template <class Number>
 void append(Number value, std::string& bytes) {
@@ -75,22 +74,21 @@ class Reader {
 
 std::uint64_t checksum_of(std::string_view bytes) { return hash_of(bytes, kMark); }
 
-std::string bytes_of_part(std::string_view structure, const TerminalPart& part) {
+std::string bytes_of_segment(std::string_view structure, const Segment& segment) {
   std::string body;
   append(std::uint64_t{structure.size()}, body);
   body += structure;
-  append(std::uint64_t{part.inside.size()}, body);
-  append(part.inside, body);
-  append(std::uint64_t{part.few.size()}, body);
-  append(part.few, body);
-  append(std::uint64_t{part.nodes.size()}, body);
-  append(std::uint64_t{part.tokens.size()}, body);
-  append(part.tokens, body);
-  append(part.bytes, body);
-  for (const TerminalPart::Node& node : part.nodes) {
-    append(node.children_end - node.children_begin, body);
-    append(node.tokens_end - node.tokens_begin, body);
-  }
+  append(std::uint64_t{segment.inside.size()}, body);
+  append(segment.inside, body);
+  append(std::uint64_t{segment.few.size()}, body);
+  append(segment.few, body);
+  const TokenTrie::Numbers numbers = segment.remainders.numbers();
+  append(std::uint64_t{numbers.bytes.size()}, body);
+  append(numbers.bytes, body);
+  append(numbers.children, body);
+  append(numbers.own, body);
+  append(std::uint64_t{numbers.tokens.size()}, body);
+  append(numbers.tokens, body);
   std::string bytes;
   bytes.reserve(body.size() + 2 * sizeof kMark);
   append(kMark, bytes);
@@ -105,42 +103,33 @@ std::optional<std::string_view> structure_of(std::string_view bytes) {
   return reader.is_good() ? std::optional(structure) : std::nullopt;
 }
 
-std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, const Words& text) {
+std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text) {
   Reader reader(bytes);
   if (reader.number<std::uint64_t>() != kMark) return std::nullopt;
   const auto sum = reader.number<std::uint64_t>();
   if (!reader.is_good() || sum != checksum_of(reader.rest())) return std::nullopt;
 
   if (reader.text(reader.number<std::uint64_t>()) != structure) return std::nullopt;
-  TerminalPart part;
-  part.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  part.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  if (part.inside.empty() ? text.empty() : part.inside.size() != text.size() || !part.few.empty()) return std::nullopt;
-  for (std::size_t i = 0; i < part.inside.size(); ++i)
-    if ((part.inside[i] & ~text[i]) != 0) return std::nullopt;
-
-  constexpr std::size_t kNodeBytes = 2 * sizeof(std::uint32_t);
+  Segment segment;
+  segment.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  segment.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  TokenTrie::Numbers numbers;
   const auto count = reader.number<std::uint64_t>();
-  part.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  part.bytes = reader.numbers<std::uint8_t>(count);
-  const auto is_none = [&](std::uint32_t token) { return token / 32 >= text.size() || !has_bit(text, token); };
-  if (std::ranges::any_of(part.few, is_none) || std::ranges::any_of(part.tokens, is_none)) return std::nullopt;
-  if (!reader.is_good() || count == 0 || reader.rest().size() / kNodeBytes != count || reader.rest().size() % kNodeBytes != 0)
-    return std::nullopt;
+  numbers.bytes = reader.numbers<std::uint8_t>(count);
+  numbers.children = reader.numbers<std::uint32_t>(count);
+  numbers.own = reader.numbers<std::uint32_t>(count);
+  numbers.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  if (!reader.is_good() || !reader.rest().empty()) return std::nullopt;
 
-  part.nodes.reserve(static_cast<std::size_t>(count));
-  std::uint64_t children = 1, tokens = 0;  // so many were given away; the first is the root
-  for (std::uint64_t at = 0; at < count; ++at) {
-    const auto own_children = reader.number<std::uint32_t>(), own_tokens = reader.number<std::uint32_t>();
-    if (at >= children || own_children > kMostChildren) return std::nullopt;
-    if (own_children > count - children || own_tokens > part.tokens.size() - tokens) return std::nullopt;
-    const auto first_child = static_cast<std::uint32_t>(children), first_token = static_cast<std::uint32_t>(tokens);
-    part.nodes.push_back({first_child, first_child + own_children, first_token, first_token + own_tokens});
-    children += own_children;
-    tokens += own_tokens;
-  }
-  if (children != count || tokens != part.tokens.size()) return std::nullopt;
-  return part;
+  if (!segment.is_listed() && (segment.inside.size() != text.size() || !segment.few.empty())) return std::nullopt;
+  for (std::size_t i = 0; i < segment.inside.size(); ++i)
+    if ((segment.inside[i] & ~text[i]) != 0) return std::nullopt;
+  const auto is_none = [&](std::uint32_t token) { return token / 32 >= text.size() || !has_bit(text, token); };
+  if (std::ranges::any_of(segment.few, is_none) || std::ranges::any_of(numbers.tokens, is_none)) return std::nullopt;
+  std::optional<TokenTrie> remainders = TokenTrie::of(numbers);
+  if (!remainders) return std::nullopt;
+  segment.remainders = *std::move(remainders);
+  return segment;
 }
 
 }  // namespace tokamata

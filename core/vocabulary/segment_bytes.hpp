@@ -1,6 +1,6 @@
-// Parts of terminals as bytes, and back: what a file holds of them.
+// Segments of terminals as bytes, and back: what a file holds of them.
 //
-// Problem.  Bytes from a disk may be anything.  What is made of them must be a part that the engine can walk without
+// Problem.  Bytes from a disk may be anything.  What is made of them must be a segment that the engine can walk without
 // looking, or nothing.
 // How.  Of a trie that is numbered breadth first, the number of children of each node says all: the children
 // of node n are the next that have not been given away.  So a tree is what comes out, or the counts do not fit; there is
@@ -14,12 +14,12 @@
 #include <string>
 #include <string_view>
 
-#include "vocabulary/terminal_part.hpp"
+#include "vocabulary/segment.hpp"
 
 namespace tokamata {
 
-// The part that a terminal of this structure (Arena::structure) has.
-std::string bytes_of_part(std::string_view structure, const TerminalPart& part);
+// The segment that a terminal of this structure (Arena::structure) has.
+std::string bytes_of_segment(std::string_view structure, const Segment& segment);
 
 // What stands behind the mark; of all bytes behind it.
 std::uint64_t checksum_of(std::string_view bytes);
@@ -27,8 +27,8 @@ std::uint64_t checksum_of(std::string_view bytes);
 // Of which terminal the bytes say that they are; nothing where they say nothing.  Whether it is so, the next one tells.
 std::optional<std::string_view> structure_of(std::string_view bytes);
 
-// Nothing where the bytes are no part of that terminal for a vocabulary whose tokens that are text are these, as bits.  No
-// part holds any other: what is known of a token is known of those alone (Vocabulary::code_points_begun).
-std::optional<TerminalPart> part_of_bytes(std::string_view bytes, std::string_view structure, const Words& text);
+// Nothing where the bytes are no segment of that terminal for a vocabulary whose tokens that are text are these, as bits.  No
+// segment holds any other: what is known of a token is known of those alone (Vocabulary::code_points_begun).
+std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text);
 
 }  // namespace tokamata

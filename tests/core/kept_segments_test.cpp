@@ -1,26 +1,27 @@
-// Parts of terminals on disk: what was written is read, and nothing else is taken for it.
+// Segments of terminals on disk: what was written is read, and nothing else is taken for it.
 
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "amounts.hpp"
 #include "json/json_rules.hpp"
 #include "matching/matcher.hpp"
 #include "test.hpp"
-#include "vocabulary/part_bytes.hpp"
-#include "vocabulary/part_files.hpp"
+#include "vocabulary/segment_bytes.hpp"
+#include "vocabulary/segment_files.hpp"
 
 namespace {
 
-using tokamata::bytes_of_part;
-using tokamata::part_of_bytes;
-using tokamata::PartFiles;
-using tokamata::TerminalPart;
+using tokamata::bytes_of_segment;
+using tokamata::segment_of_bytes;
+using tokamata::SegmentFiles;
+using tokamata::Segment;
 using tokamata::TokenTrie;
 
-constexpr PartFiles::Duration kNone{0}, kSome{1};
+constexpr SegmentFiles::Duration kNone{0}, kSome{1};
 constexpr std::uint64_t kMuch = 1 << 30;
 
 std::uint32_t below(std::mt19937& random, std::uint32_t bound) { return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(random); }
@@ -29,7 +30,7 @@ struct Case {
   std::uint32_t width;
   tokamata::Words text;  // the tokens that have a text
   std::string structure;
-  TerminalPart part;
+  Segment segment;
 };
 
 // The remainders of random tokens, as the engine makes them.
@@ -44,19 +45,19 @@ Case random_case(std::mt19937& random) {
   made.text.assign((made.width + 31) / 32, 0);
   for (const std::uint32_t token : trie.order()) tokamata::set_bit(made.text, token);
   for (std::uint32_t length = below(random, 30); length > 0; --length) made.structure.push_back(static_cast<char>(below(random, 256)));
-  const bool is_inner = below(random, 3) == 0;
-  if (!is_inner) made.part.inside.assign((made.width + 31) / 32, 0);
+  const bool is_listed = below(random, 3) == 0;
+  if (!is_listed) made.segment.inside.assign((made.width + 31) / 32, 0);
   for (std::uint32_t token = 0; token < made.width; ++token) {
     if (!tokamata::has_bit(made.text, token) || below(random, 2) == 0) continue;
-    if (is_inner)
-      made.part.few.push_back(token);
+    if (is_listed)
+      made.segment.few.push_back(token);
     else
-      tokamata::set_bit(made.part.inside, token);
+      tokamata::set_bit(made.segment.inside, token);
   }
   std::vector<tokamata::NodeId> ends;
   for (std::uint32_t node = 0; node < trie.node_count(); ++node)
     if (below(random, 3) == 0) ends.push_back({node});
-  tokamata::add_remainders(trie, ends, made.part);
+  made.segment.remainders = TokenTrie(trie, ends);
   return made;
 }
 
@@ -65,34 +66,49 @@ tokamata::Words longer(tokamata::Words text) {
   return text;
 }
 
-bool same(const TerminalPart& a, const TerminalPart& b) {
-  const auto same_node = [](const TerminalPart::Node& x, const TerminalPart::Node& y) {
-    return x.children_begin == y.children_begin && x.children_end == y.children_end && x.tokens_begin == y.tokens_begin &&
-           x.tokens_end == y.tokens_end;
+bool same(const Segment& a, const Segment& b) {
+  const TokenTrie::Numbers x = a.remainders.numbers(), y = b.remainders.numbers();
+  return a.inside == b.inside && a.few == b.few && x.bytes == y.bytes && x.children == y.children && x.own == y.own && x.tokens == y.tokens;
+}
+
+// Every node below the ends of a trie, in any order: which bytes remain, and which tokens have them.
+using Remainders = std::multiset<std::pair<std::string, std::uint32_t>>;
+Remainders remainders_of(const TokenTrie& trie) {
+  Remainders found;
+  const auto visit = [&](auto&& self, tokamata::NodeId node, const std::string& bytes) -> void {
+    for (const std::uint32_t token : trie.own(node)) found.emplace(bytes, token);
+    for (const std::uint8_t byte : trie.bytes_below(node)) self(self, trie.child(node, byte), bytes + static_cast<char>(byte));
   };
-  return a.inside == b.inside && a.few == b.few && a.bytes == b.bytes && a.tokens == b.tokens && std::ranges::equal(a.nodes, b.nodes, same_node);
+  visit(visit, TokenTrie::root(), "");
+  return found;
 }
 
 // The engine may walk it: a tree, all of it below the root, whose tokens are texts of the vocabulary.
-void check_walkable(const TerminalPart& part, const tokamata::Words& text) {
+void check_walkable(const Segment& segment, const tokamata::Words& text) {
   const auto is_text = [&](std::uint32_t token) { return token < 32 * text.size() && tokamata::has_bit(text, token); };
-  if (!part.is_inner()) CHECK_EQUAL(part.inside.size(), text.size());
-  CHECK(part.is_inner() || part.few.empty());
-  CHECK_EQUAL(part.bytes.size(), part.nodes.size());
-  for (const std::uint32_t token : part.few) CHECK(is_text(token));
-  tokamata::for_each_bit(part.inside, [&](std::uint32_t token) { CHECK(is_text(token)); });
-  std::vector<unsigned> parents(part.nodes.size(), 0);
-  for (std::uint32_t at = 0; at < part.nodes.size(); ++at) {
-    const TerminalPart::Node& node = part.nodes[at];
-    CHECK(node.children_begin <= node.children_end && node.children_end <= part.nodes.size());
-    CHECK(node.tokens_begin <= node.tokens_end && node.tokens_end <= part.tokens.size());
-    for (std::uint32_t child = node.children_begin; child < node.children_end; ++child) {
+  if (!segment.is_listed()) CHECK_EQUAL(segment.inside.size(), text.size());
+  CHECK(segment.is_listed() || segment.few.empty());
+  segment.for_each_inside([&](std::uint32_t token) { CHECK(is_text(token)); });
+  const TokenTrie& trie = segment.remainders;
+  const std::size_t count = trie.node_count(), tokens = trie.order().size();
+  std::vector<unsigned> parents(count, 0);
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const std::uint32_t begin = trie.children_begin({at}), end = trie.children_end({at});
+    const TokenTrie::Node& node = trie.node({at});
+    CHECK(begin <= end && end <= count);
+    CHECK(node.tokens_begin <= trie.own_end({at}) && trie.own_end({at}) <= node.tokens_end && node.tokens_end <= tokens);
+    std::uint32_t next = trie.own_end({at});  // the tokens of the children lie side by side after a node's own
+    for (std::uint32_t child = begin; child < end; ++child) {
       CHECK(child > at);
       ++parents[child];
+      CHECK_EQUAL(trie.node({child}).tokens_begin, next);
+      next = trie.node({child}).tokens_end;
     }
+    CHECK_EQUAL(next, node.tokens_end);
   }
   for (std::size_t at = 0; at < parents.size(); ++at) CHECK_EQUAL(parents[at], at == 0 ? 0u : 1u);
-  for (const std::uint32_t token : part.tokens) CHECK(is_text(token));
+  CHECK_EQUAL(trie.node(TokenTrie::root()).tokens_end, tokens);
+  for (const std::uint32_t token : trie.order()) CHECK(is_text(token));
 }
 
 // A folder that goes when the test ends.
@@ -155,13 +171,36 @@ class PaddedVocabulary {
   std::vector<std::string> texts_;
 };
 
+// By their bytes, token by token.
+TEST(remainders_are_what_is_left_of_tokens) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> tokens(1 + below(random, 40));
+    for (std::string& token : tokens)
+      for (std::uint32_t length = below(random, 6); length > 0; --length) token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
+    const TokenTrie trie(std::vector<std::string_view>(tokens.begin(), tokens.end()));
+    std::vector<tokamata::NodeId> ends;
+    for (std::uint32_t node = 0; node < trie.node_count(); ++node)
+      if (below(random, 3) == 0) ends.push_back({node});
+    Remainders expected;
+    for (std::uint32_t token = 0; token < tokens.size(); ++token)
+      for (std::size_t length = 0; length <= tokens[token].size() && !tokens[token].empty(); ++length)
+        if (std::ranges::count(ends, *trie.find(tokens[token].substr(0, length))) > 0) expected.emplace(tokens[token].substr(length), token);
+    const TokenTrie remainders(trie, ends);
+    CHECK(remainders_of(remainders) == expected);
+    const auto keep = [](std::uint32_t token, std::uint32_t depth) { return (token + depth) % 3 != 0; };
+    std::erase_if(expected, [&](const auto& one) { return !keep(one.second, static_cast<std::uint32_t>(one.first.size())); });
+    CHECK(remainders_of(remainders.filtered(keep)) == expected);
+  }
+}
+
 TEST(what_was_written_is_read) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const Case one = random_case(random);
-    const auto read = part_of_bytes(bytes_of_part(one.structure, one.part), one.structure, one.text);
+    const auto read = segment_of_bytes(bytes_of_segment(one.structure, one.segment), one.structure, one.text);
     CHECK(read.has_value());
-    CHECK(same(*read, one.part));
+    CHECK(same(*read, one.segment));
     check_walkable(*read, one.text);
   }
 }
@@ -170,16 +209,16 @@ TEST(what_is_damaged_is_refused) {
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
     const Case one = random_case(random);
-    const std::string bytes = bytes_of_part(one.structure, one.part);
+    const std::string bytes = bytes_of_segment(one.structure, one.segment);
     for (std::size_t length = 0; length < bytes.size(); ++length)
-      CHECK(!part_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.text));
-    CHECK(!part_of_bytes(bytes + '\0', one.structure, one.text));
-    CHECK(!part_of_bytes(bytes, one.structure + "x", one.text));
-    if (!one.part.is_inner()) CHECK(!part_of_bytes(bytes, one.structure, longer(one.text)));
+      CHECK(!segment_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.text));
+    CHECK(!segment_of_bytes(bytes + '\0', one.structure, one.text));
+    CHECK(!segment_of_bytes(bytes, one.structure + "x", one.text));
+    if (!one.segment.is_listed()) CHECK(!segment_of_bytes(bytes, one.structure, longer(one.text)));
     for (int flip = 0; flip < 100; ++flip) {
       std::string damaged = bytes;
       damaged[below(random, static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<char>(1u << below(random, 8));
-      CHECK(!part_of_bytes(damaged, one.structure, one.text));
+      CHECK(!segment_of_bytes(damaged, one.structure, one.text));
     }
   }
 }
@@ -192,7 +231,7 @@ TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
   const std::uint64_t rounds = test::drawn(300);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const Case one = random_case(random);
-    const std::string bytes = bytes_of_part(one.structure, one.part);
+    const std::string bytes = bytes_of_segment(one.structure, one.segment);
     for (int damage = 0; damage < 200; ++damage) {
       std::string damaged = bytes;
       for (std::uint32_t changes = 1 + below(random, 3); changes > 0; --changes) {
@@ -207,10 +246,10 @@ TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
       }
       const std::uint64_t sum = tokamata::checksum_of(std::string_view(damaged).substr(kBehind));
       damaged.replace(kChecksum, sizeof sum, reinterpret_cast<const char*>(&sum), sizeof sum);
-      const auto read = part_of_bytes(damaged, one.structure, one.text);
+      const auto read = segment_of_bytes(damaged, one.structure, one.text);
       if (read) check_walkable(*read, one.text);
       if (const auto structure = tokamata::structure_of(damaged))
-        if (const auto other = part_of_bytes(damaged, *structure, one.text)) check_walkable(*other, one.text);
+        if (const auto other = segment_of_bytes(damaged, *structure, one.text)) check_walkable(*other, one.text);
       ++(read ? taken : refused);
     }
   }
@@ -222,41 +261,41 @@ TEST(files_are_found_by_those_who_come_after) {
   std::mt19937 random(4);
   const Folder folder;
   const Case one = random_case(random);
-  PartFiles first(folder.path(), one.text, kNone, kMuch), second(folder.path(), one.text, kNone, kMuch);
+  SegmentFiles first(folder.path(), one.text, kNone, kMuch), second(folder.path(), one.text, kNone, kMuch);
   CHECK(!second.find(one.structure));
-  first.keep(one.structure, one.part, kSome);
+  first.keep(one.structure, one.segment, kSome);
   CHECK_EQUAL(folder.files().size(), 1u);
   const auto found = second.find(one.structure);
-  CHECK(found && same(*found, one.part));
+  CHECK(found && same(*found, one.segment));
   CHECK(!second.find(one.structure + "x"));
-  if (!one.part.is_inner()) CHECK(!PartFiles(folder.path(), longer(one.text), kNone, kMuch).find(one.structure));
+  if (!one.segment.is_listed()) CHECK(!SegmentFiles(folder.path(), longer(one.text), kNone, kMuch).find(one.structure));
 }
 
 TEST(the_newest_are_read_first) {
   std::mt19937 random(9);
   const Folder folder;
   std::vector<Case> cases;
-  PartFiles files(folder.path(), tokamata::Words(2, ~std::uint32_t{0}), kNone, kMuch);
+  SegmentFiles files(folder.path(), tokamata::Words(2, ~std::uint32_t{0}), kNone, kMuch);
   CHECK(files.newest(kMuch).empty());
   std::uint64_t newest_two = 0;
   for (int i = 0; i < 5; ++i) {
     Case one;
     do one = random_case(random);
     while (one.width > 64);
-    one.part.few.clear();
-    one.part.inside.assign(2, 0);
+    one.segment.few.clear();
+    one.segment.inside.assign(2, 0);
     one.structure += std::to_string(i);
-    files.keep(one.structure, one.part, kSome);
+    files.keep(one.structure, one.segment, kSome);
     for (const auto& file : folder.files())  // the clock of the disk may be coarse
       std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) - std::chrono::seconds(1));
-    if (i >= 3) newest_two += bytes_of_part(one.structure, one.part).size();
+    if (i >= 3) newest_two += bytes_of_segment(one.structure, one.segment).size();
     cases.push_back(std::move(one));
   }
   const auto found = files.newest(newest_two);
   CHECK_EQUAL(found.size(), 2u);
   CHECK_EQUAL(found[0].first, cases[4].structure);
   CHECK_EQUAL(found[1].first, cases[3].structure);
-  for (const auto& [structure, part] : found) CHECK(same(*part, std::ranges::find(cases, structure, &Case::structure)->part));
+  for (const auto& [structure, segment] : found) CHECK(same(*segment, std::ranges::find(cases, structure, &Case::structure)->segment));
   for (const auto& file : folder.files()) write(file, "nothing");
   CHECK(files.newest(kMuch).empty());
 }
@@ -265,14 +304,14 @@ TEST(damaged_files_are_written_over) {
   std::mt19937 random(5);
   const Folder folder;
   const Case one = random_case(random);
-  PartFiles files(folder.path(), one.text, kNone, kMuch);
+  SegmentFiles files(folder.path(), one.text, kNone, kMuch);
   for (const std::string& damage : {std::string(), std::string("nothing"), std::string(1000, '\xff')}) {
-    files.keep(one.structure, one.part, kSome);
+    files.keep(one.structure, one.segment, kSome);
     CHECK_EQUAL(folder.files().size(), 1u);
     write(folder.files()[0], damage);
     CHECK(!files.find(one.structure));
   }
-  files.keep(one.structure, one.part, kSome);
+  files.keep(one.structure, one.segment, kSome);
   CHECK(files.find(one.structure));
 }
 
@@ -280,13 +319,13 @@ TEST(no_more_is_written_than_is_allowed_or_worth_it) {
   std::mt19937 random(6);
   const Folder folder;
   const Case one = random_case(random);
-  const std::uint64_t size = bytes_of_part(one.structure, one.part).size();
-  PartFiles files(folder.path(), one.text, PartFiles::Duration(0.5), size);
-  files.keep(one.structure, one.part, kNone);
+  const std::uint64_t size = bytes_of_segment(one.structure, one.segment).size();
+  SegmentFiles files(folder.path(), one.text, SegmentFiles::Duration(0.5), size);
+  files.keep(one.structure, one.segment, kNone);
   CHECK(folder.files().empty());
-  files.keep(one.structure, one.part, kSome);
+  files.keep(one.structure, one.segment, kSome);
   CHECK_EQUAL(folder.files().size(), 1u);
-  files.keep(one.structure + "x", one.part, kSome);
+  files.keep(one.structure + "x", one.segment, kSome);
   CHECK_EQUAL(folder.files().size(), 1u);
 }
 
@@ -295,8 +334,8 @@ TEST(a_folder_that_cannot_be_had_keeps_nothing) {
   const Folder folder;
   write(folder.path(), "a file, where a folder should be");
   const Case one = random_case(random);
-  PartFiles files(folder.path(), one.text, kNone, kMuch);
-  files.keep(one.structure, one.part, kSome);
+  SegmentFiles files(folder.path(), one.text, kNone, kMuch);
+  files.keep(one.structure, one.segment, kSome);
   CHECK(!files.find(one.structure));
 }
 
@@ -306,7 +345,7 @@ TEST(tokens_of_the_padding_are_in_no_part) {
   const Folder folder;
   const auto masks = [&](bool with_files) {
     auto vocabulary = std::make_shared<tokamata::Vocabulary>(tokens.views(), std::vector<std::uint32_t>(), tokens.width());
-    if (with_files) vocabulary->use_part_files(std::make_unique<PartFiles>(folder.path(), vocabulary->text_words(), kNone, kMuch));
+    if (with_files) vocabulary->use_segment_files(std::make_unique<SegmentFiles>(folder.path(), vocabulary->text_words(), kNone, kMuch));
     return tokens.masks(vocabulary);
   };
   const auto expected = masks(false);
@@ -318,11 +357,13 @@ TEST(tokens_of_the_padding_are_in_no_part) {
     std::ifstream file(place, std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     const std::string structure(*tokamata::structure_of(bytes));
-    TerminalPart part = *part_of_bytes(bytes, structure, all);
-    if (!part.is_inner()) tokamata::set_bit(part.inside, tokens.width() - 1);
-    for (auto* list : {&part.few, &part.tokens})
+    Segment segment = *segment_of_bytes(bytes, structure, all);
+    if (!segment.is_listed()) tokamata::set_bit(segment.inside, tokens.width() - 1);
+    TokenTrie::Numbers numbers = segment.remainders.numbers();
+    for (auto* list : {&segment.few, &numbers.tokens})
       for (std::uint32_t& token : *list) token = tokens.width() - 1 - token % 8;
-    write(place, bytes_of_part(structure, part));
+    segment.remainders = *TokenTrie::of(numbers);
+    write(place, bytes_of_segment(structure, segment));
     ++forged;
   }
   CHECK(forged > 0);
@@ -340,9 +381,9 @@ TEST(many_write_and_read_at_once) {
     threads.emplace_back([&, thread] {
       for (unsigned round = 0; round < 50; ++round) {
         const Case& one = cases[(round + thread) % cases.size()];
-        PartFiles files(folder.path(), one.text, kNone, kMuch);
-        if (round % 3 == 0) files.keep(one.structure, one.part, kSome);
-        if (const auto part = files.find(one.structure)) ++(same(*part, one.part) ? found : wrong);
+        SegmentFiles files(folder.path(), one.text, kNone, kMuch);
+        if (round % 3 == 0) files.keep(one.structure, one.segment, kSome);
+        if (const auto segment = files.find(one.structure)) ++(same(*segment, one.segment) ? found : wrong);
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -1,4 +1,4 @@
-#include "vocabulary/part_files.hpp"
+#include "vocabulary/segment_files.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,14 +8,14 @@
 #include <system_error>
 
 #include "common/hash.hpp"
-#include "vocabulary/part_bytes.hpp"
+#include "vocabulary/segment_bytes.hpp"
 
 namespace tokamata {
 
 namespace {
 
 constexpr std::uintmax_t kMostBytes = 1 << 25;  // of a file
-constexpr const char* kExtension = ".part";
+constexpr const char* kExtension = ".segment";
 constexpr auto kUsedLately = std::chrono::hours(24);
 
 std::string hexadecimal(std::uint64_t number) {
@@ -45,27 +45,27 @@ void note_use(const std::filesystem::path& place) {
 
 }  // namespace
 
-PartFiles::PartFiles(std::filesystem::path folder, Words text, Duration least_work, std::uint64_t most_written)
+SegmentFiles::SegmentFiles(std::filesystem::path folder, Words text, Duration least_work, std::uint64_t most_written)
     : folder_(std::move(folder)), text_(std::move(text)), least_work_(least_work), most_written_(most_written), own_name_(0) {
   std::random_device device;
   own_name_ = (std::uint64_t{device()} << 32) | device();
 }
 
-std::filesystem::path PartFiles::place_of(const std::string& structure) const {
+std::filesystem::path SegmentFiles::place_of(const std::string& structure) const {
   return folder_ / (hexadecimal(hash_of(structure, 1)) + hexadecimal(hash_of(structure, 2)) + kExtension);
 }
 
-std::shared_ptr<const TerminalPart> PartFiles::find(const std::string& structure) const {
+std::shared_ptr<const Segment> SegmentFiles::find(const std::string& structure) const {
   const std::filesystem::path place = place_of(structure);
   const std::optional<std::string> bytes = content_of(place);
   if (!bytes) return nullptr;
-  std::optional<TerminalPart> part = part_of_bytes(*bytes, structure, text_);
-  if (!part) return nullptr;
+  std::optional<Segment> segment = segment_of_bytes(*bytes, structure, text_);
+  if (!segment) return nullptr;
   note_use(place);
-  return std::make_shared<const TerminalPart>(std::move(*part));
+  return std::make_shared<const Segment>(std::move(*segment));
 }
 
-std::vector<std::pair<std::string, std::shared_ptr<const TerminalPart>>> PartFiles::newest(std::uint64_t most_bytes) const {
+std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> SegmentFiles::newest(std::uint64_t most_bytes) const {
   struct File {
     std::filesystem::file_time_type used;
     std::filesystem::path place;
@@ -78,22 +78,22 @@ std::vector<std::pair<std::string, std::shared_ptr<const TerminalPart>>> PartFil
     if (!gone && at->path().extension() == kExtension) files.push_back({used, at->path()});
   }
   std::ranges::sort(files, [](const File& a, const File& b) { return a.used != b.used ? a.used > b.used : a.place < b.place; });
-  std::vector<std::pair<std::string, std::shared_ptr<const TerminalPart>>> found;
+  std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> found;
   for (const File& file : files) {
     const std::optional<std::string> bytes = content_of(file.place);
     if (!bytes) continue;
     if (bytes->size() > most_bytes) break;
     most_bytes -= bytes->size();
     const std::optional<std::string_view> structure = structure_of(*bytes);
-    std::optional<TerminalPart> part = structure ? part_of_bytes(*bytes, *structure, text_) : std::nullopt;
-    if (part) found.emplace_back(*structure, std::make_shared<const TerminalPart>(std::move(*part)));
+    std::optional<Segment> segment = structure ? segment_of_bytes(*bytes, *structure, text_) : std::nullopt;
+    if (segment) found.emplace_back(*structure, std::make_shared<const Segment>(std::move(*segment)));
   }
   return found;
 }
 
-void PartFiles::keep(const std::string& structure, const TerminalPart& part, Duration work) {
+void SegmentFiles::keep(const std::string& structure, const Segment& segment, Duration work) {
   if (work < least_work_) return;
-  const std::string bytes = bytes_of_part(structure, part);
+  const std::string bytes = bytes_of_segment(structure, segment);
   if (bytes.size() > kMostBytes || written_.fetch_add(bytes.size()) + bytes.size() > most_written_) return;
   std::error_code none;
   std::filesystem::create_directories(folder_, none);

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tokamata as tk
-from tokamata.vocabulary import kept_parts
+from tokamata.vocabulary import kept_segments
 
 SCHEMAS = (
     '{"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer", "maximum": 300}}}',
@@ -27,12 +27,12 @@ _TOKENS += [b'":', b'": "', b'",', b'{"', b"ab", b"abc", b"12", b'"}', b'",x', "
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of the test's own, in which everything is kept, however fast it is made."""
     monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept_parts, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(kept_segments, "_LEAST_SECONDS", 0.0)
     return tmp_path / "cache"
 
 
-def parts_in(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.part"))
+def segments_in(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.segment"))
 
 
 def masks(seed: int = 0, extra: tuple[bytes | None, ...] = ()) -> str:
@@ -55,19 +55,19 @@ def masks(seed: int = 0, extra: tuple[bytes | None, ...] = ()) -> str:
 
 def test_masks_are_the_same_with_and_without(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = masks()
-    files = parts_in(folder)
+    files = segments_in(folder)
     assert len(files) > 5
     assert all(file.is_relative_to(folder / "tokamata-derived") for file in files)  # what is trimmed
     before = {file: file.stat().st_mtime_ns for file in files}
     assert masks() == made
-    assert {file: file.stat().st_mtime_ns for file in parts_in(folder)} == before  # none was made anew
+    assert {file: file.stat().st_mtime_ns for file in segments_in(folder)} == before  # none was made anew
     monkeypatch.setenv("TOKAMATA_CACHE", "off")
     assert masks() == made
 
 
 def test_parts_are_what_they_say_and_not_what_they_are_called(folder: Path) -> None:
     made = masks()
-    files = parts_in(folder)
+    files = segments_in(folder)
     contents = [file.read_bytes() for file in files]
     for file, content in zip(files, contents[1:] + contents[:1], strict=True):
         file.write_bytes(content)
@@ -75,7 +75,7 @@ def test_parts_are_what_they_say_and_not_what_they_are_called(folder: Path) -> N
     for file in files:
         file.write_bytes(contents[0])
     assert masks() == made
-    assert [file.read_bytes() for file in parts_in(folder)] == contents  # made anew, and written over
+    assert [file.read_bytes() for file in segments_in(folder)] == contents  # made anew, and written over
 
 
 def test_nothing_is_kept_where_it_is_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_nothing_is_kept_where_it_is_off(folder: Path, monkeypatch: pytest.Monke
 def test_damaged_files_are_made_anew(folder: Path) -> None:
     made = masks()
     draw = random.Random(7)
-    contents = {file: file.read_bytes() for file in parts_in(folder)}
+    contents = {file: file.read_bytes() for file in segments_in(folder)}
     for _ in range(8):
         for file, content in contents.items():
             damaged = bytearray(content)
@@ -95,7 +95,7 @@ def test_damaged_files_are_made_anew(folder: Path) -> None:
                 damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
             file.write_bytes(draw.choice([damaged, damaged[: draw.randrange(len(damaged))], b""]))
         assert masks() == made
-        assert {file: file.read_bytes() for file in parts_in(folder)} == contents
+        assert {file: file.read_bytes() for file in segments_in(folder)} == contents
 
 
 def test_other_vocabularies_and_other_versions_have_parts_of_their_own(
@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_written_to(folder: Path) -> None:
 
 
 def _walk(seed: int, found: multiprocessing.Queue[str]) -> None:
-    kept_parts._LEAST_SECONDS = 0.0
+    kept_segments._LEAST_SECONDS = 0.0
     found.put(masks(seed % 2))
 
 

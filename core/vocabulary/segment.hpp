@@ -1,0 +1,45 @@
+// What a vocabulary does under a regular part of a text, whatever follows that part.
+//
+// Problem.  A JSON string stands at a hundred positions of a schema, and in every schema.  At each of them the same
+// 123,303 of Llama 3.1's 128,256 tokens stay inside the string, and the same 1,312 close it and go on.  The positions
+// differ only in what may follow.
+// Example.  Terminal "…", vocabulary  a  b"  ":  ",x  :  a stays inside;  b"  ends the string and leaves nothing,  ":
+// leaves the remainder `:`, and  ",x  the remainder `,x`.
+// How.  A segment holds the tokens that stay inside the part or end it, and the trie of the remainders of the tokens that
+// pass its end.  The mask of `terminal · tail` is the first, and the tokens of all remainders that live in the tail.  The
+// remainders are a trie like the vocabulary's, so that one cursor walks both.
+// Source.  The terminal labels of 002, found for every terminal at its first use.  Llama 3.1's remainders after a string
+// are 913 nodes, its trie 274,520.
+// Cost.  A walk of the vocabulary for each terminal, once for all constraints; then a copy, and a walk of the live
+// remainders.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/bits.hpp"
+#include "vocabulary/token_trie.hpp"
+
+namespace tokamata {
+
+struct Segment {
+  // The tokens inside: a bit for each, or, where they are few, as numbers, and no bits.
+  Words inside;
+  std::vector<std::uint32_t> few;
+  TokenTrie remainders;
+
+  // A row of so many words is not worth it for so many tokens.
+  static std::size_t few_for(std::size_t words) { return words / 8; }
+
+  bool is_listed() const { return inside.empty(); }
+  template <class Visit>
+  void for_each_inside(Visit&& visit) const {
+    for (const std::uint32_t token : few) visit(token);
+    for_each_bit(inside, visit);
+  }
+  std::size_t memory_bytes() const {
+    return sizeof *this + (inside.capacity() + few.capacity()) * sizeof(std::uint32_t) + remainders.memory_bytes();
+  }
+};
+
+}  // namespace tokamata
