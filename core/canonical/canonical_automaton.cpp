@@ -36,7 +36,7 @@ void CanonicalAutomaton::cut(Place place, Place sketch, Mask& mask, Budget& budg
   const MaskPtr exact = pattern_.mask(place, budget);
   if (exact == pattern_.mask(sketch, budget)) return;
   const Words allowed = exact->bits.row();
-  if (!mask.bits.is_row()) {
+  if (mask.bits.is_few()) {
     mask.open_tokens -= mask.bits.keep_of_few([&](std::uint32_t token) { return has_bit(allowed, token); });
     return;
   }

@@ -410,7 +410,7 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
-  const TokenTrie& leaving = pattern_.segment(terminal, TokenTrie::root(), budget).remainders;
+  const TokenTrie& leaving = pattern_.segment(terminal, TokenTrie::root(), budget)->remainders;
   walk_trie(leaving, TokenTrie::root(), bytes, behind, budget, [&](NodeId node, StateId state) {
     if (node != TokenTrie::root())
       for (const std::uint32_t token : leaving.own(node)) judge.judge({token}, state);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,69 +16,71 @@
 
 namespace tokamata {
 
-// The bits of a mask: all words of a row, or those alone that are not zero.
+// Words of a row that many masks share; whoever holds them keeps what they are of.
+using SharedWords = std::shared_ptr<const Words>;
+
+// The bits of a mask: a row of its own, or what differs from a row that many masks share.
 //
-// Problem.  Half of the masks of a JSON text allow a handful of tokens.  As rows of 16 kB (128,256 tokens) they fill the
-// caches, and to make, count and read one takes longer than to find its tokens.
-// How.  Few words are kept with their places, in any order.  Of a row that is written, the rest is cleared.
-// Cost.  Writing a row: 16 kB read and written as before, or 16 kB cleared and a store for each word that is kept.
+// Problem.  Half of the masks of a JSON text allow a handful of tokens, and most others are those of a string and a few
+// dozen more.  As rows of 16 kB (128,256 tokens) they fill the caches, and making, counting and reading one takes longer
+// than finding its tokens.
+// How.  A shared row (none: all words are zero) and the words that differ from it, with their places, in any order.
+// Example.  After  {"a": "x|  the base is the segment of a string's rest, and the words of  "}  and  ",  differ.
+// Cost.  Writing a row: 16 kB copied or cleared, and a store for each word that differs.
 class MaskBits {
  public:
   struct Word {
     std::uint32_t place, bits;
   };
-  // So many words of a row are kept with their places; more are better off as a row.
+  // So many words are kept with their places; more are better off as a row.
   static std::size_t few(std::size_t size) { return size / 8; }
 
   MaskBits() = default;
   explicit MaskBits(Words words) : words_(std::move(words)), size_(words_.size()) {}
-  // Each place once.
-  MaskBits(std::vector<Word> few, std::size_t size) : few_(std::move(few)), size_(size) {}
-  // None yet of a row of so many words, where so many are to be set one by one.
-  static MaskBits none(std::size_t size, std::size_t tokens) {
-    constexpr std::size_t kMostSearched = 64;
-    return tokens <= std::min(few(size), kMostSearched) ? MaskBits(std::vector<Word>(), size) : MaskBits(Words(size));
-  }
-
+  // The words of `base`, which may be null, but for some; each place once.
+  MaskBits(SharedWords base, std::vector<Word> changed, std::size_t size)
+      : base_(std::move(base)), changed_(std::move(changed)), size_(size) {}
   // Of a row, of which few words are not zero.
   static MaskBits few_of(const Words& row) {
     std::vector<Word> found;
     for (std::size_t i = 0; i < row.size(); ++i)
       if (row[i] != 0) found.push_back({static_cast<std::uint32_t>(i), row[i]});
-    return {std::move(found), row.size()};
+    return {nullptr, std::move(found), row.size()};
   }
 
   std::size_t size() const { return size_; }  // words of a row
-  std::size_t bytes() const { return words_.capacity() * sizeof(std::uint32_t) + few_.capacity() * sizeof(Word); }
+  // A base belongs to the vocabulary and is not counted.
+  std::size_t bytes() const { return words_.capacity() * sizeof(std::uint32_t) + changed_.capacity() * sizeof(Word); }
 
-  bool contains(std::uint32_t token) const {
-    if (is_row()) return has_bit(words_, token);
-    const auto at = std::ranges::find(few_, token / 32, &Word::place);
-    return at != few_.end() && (at->bits >> (token % 32) & 1) != 0;
-  }
+  bool contains(std::uint32_t token) const { return word(token / 32) >> (token % 32) & 1; }
   // The smallest that is set; some must be.
   std::uint32_t first() const {
-    if (is_row()) {
-      const auto word = std::ranges::find_if(words_, [](std::uint32_t bits) { return bits != 0; });
-      return static_cast<std::uint32_t>(32 * (word - words_.begin()) + std::countr_zero(*word));
+    if (is_few()) {
+      const Word& least = *std::ranges::min_element(changed_, {}, &Word::place);
+      return 32 * least.place + static_cast<std::uint32_t>(std::countr_zero(least.bits));
     }
-    const Word& word = *std::ranges::min_element(few_, {}, &Word::place);
-    return 32 * word.place + static_cast<std::uint32_t>(std::countr_zero(word.bits));
+    std::uint32_t place = 0;
+    while (word(place) == 0) ++place;
+    return 32 * place + static_cast<std::uint32_t>(std::countr_zero(word(place)));
   }
   std::size_t count() const {
     if (is_row()) return count_bits(words_);
-    std::size_t count = 0;
-    for (const Word& word : few_) count += static_cast<std::size_t>(std::popcount(word.bits));
+    std::size_t count = base_ ? count_bits(*base_) : 0;
+    for (const Word& changed : changed_) {
+      count += static_cast<std::size_t>(std::popcount(changed.bits));
+      if (base_) count -= static_cast<std::size_t>(std::popcount((*base_)[changed.place]));
+    }
     return count;
   }
   // Into a row of size() words.
   void write(std::uint32_t* row) const {
-    if (is_row()) {
+    if (is_row())
       std::memcpy(row, words_.data(), size_ * sizeof(std::uint32_t));
-      return;
-    }
-    std::memset(row, 0, size_ * sizeof(std::uint32_t));
-    for (const Word& word : few_) row[word.place] = word.bits;
+    else if (base_)
+      std::memcpy(row, base_->data(), size_ * sizeof(std::uint32_t));
+    else
+      std::memset(row, 0, size_ * sizeof(std::uint32_t));
+    for (const Word& changed : changed_) row[changed.place] = changed.bits;
   }
   Words row() const {
     Words row(size_);
@@ -87,58 +90,70 @@ class MaskBits {
   // The row itself, where it is kept as one; null otherwise.
   const std::uint32_t* data() const { return is_row() ? words_.data() : nullptr; }
 
-  void set(std::uint32_t token) {
-    if (is_row()) return set_bit(words_, token);
-    const auto at = std::ranges::find(few_, token / 32, &Word::place);
-    if (at != few_.end())
-      at->bits |= 1u << (token % 32);
-    else
-      few_.push_back({token / 32, 1u << (token % 32)});
-  }
-  // A row from now on.
-  void assign(const Words& row) {
-    words_ = row;
-    few_.clear();
-    size_ = row.size();
-  }
-  void remove(std::uint32_t token) {
-    if (is_row()) return clear_bit(words_, token);
-    keep_of_few([token](std::uint32_t other) { return other != token; });
-  }
+  void set(std::uint32_t token) { change(token, [](std::uint32_t word, std::uint32_t bit) { return word | bit; }); }
+  void remove(std::uint32_t token) { change(token, [](std::uint32_t word, std::uint32_t bit) { return word & ~bit; }); }
   // Removes the others from few words; returns how many those are.
   template <class Keep>
   std::size_t keep_of_few(Keep&& keep) {
     std::size_t removed = 0;
-    for (Word& word : few_)
+    for (Word& word : changed_)
       for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
         if (keep(32 * word.place + bit)) continue;
         word.bits &= ~(1u << bit);
         ++removed;
       }
-    if (removed > 0) std::erase_if(few_, [](const Word& word) { return word.bits == 0; });
+    if (removed > 0) std::erase_if(changed_, [](const Word& word) { return word.bits == 0; });
     return removed;
   }
+  // Whether it is a row of its own; whether nothing but a few words is set.
   bool is_row() const { return !words_.empty() || size_ == 0; }
+  bool is_few() const { return !is_row() && !base_; }
+  // Visits the words that differ from the base; the base.
+  std::span<const Word> changed() const { return changed_; }
+  const SharedWords& base() const { return base_; }
   // To be written to: a row from now on.
   Words& words() {
     if (!is_row()) words_ = row();
-    few_ = {};
+    changed_ = {};
+    base_ = nullptr;
     return words_;
   }
   // Of a row.
   const Words& words() const { return words_; }
   // A row from now on, whose words are all to be written.
   Words& blank(std::size_t size) {
-    few_.clear();
+    changed_.clear();
+    base_ = nullptr;
     words_.resize(size);
     size_ = size;
     return words_;
   }
 
  private:
+  std::uint32_t word(std::uint32_t place) const {
+    if (is_row()) return words_[place];
+    const auto at = std::ranges::find(changed_, place, &Word::place);
+    if (at != changed_.end()) return at->bits;
+    return base_ ? (*base_)[place] : 0;
+  }
+  template <class Changed>
+  void change(std::uint32_t token, Changed&& changed) {
+    const std::uint32_t place = token / 32, bits = changed(word(place), 1u << (token % 32));
+    if (is_row()) {
+      words_[place] = bits;
+      return;
+    }
+    const auto at = std::ranges::find(changed_, place, &Word::place);
+    if (at != changed_.end())
+      at->bits = bits;
+    else
+      changed_.push_back({place, bits});
+  }
+
   Words words_;
-  std::vector<Word> few_;
+  SharedWords base_;
+  std::vector<Word> changed_;
   std::size_t size_ = 0;
 };
 

@@ -44,9 +44,9 @@ bool keep_ends(const Vocabulary& vocabulary, const std::vector<std::uint32_t>& j
 
 }  // namespace
 
-const Segment& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Budget& budget) {
+const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Budget& budget) {
   const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
-  if (const auto known = segments_.find(place); known != segments_.end()) return *known->second;
+  if (const auto known = segments_.find(place); known != segments_.end()) return known->second;
   std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
   if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
   std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
@@ -56,7 +56,7 @@ const Segment& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Budge
     if (!key.empty()) made = vocabulary_->keep_segment(key, std::move(made), Budget::Clock::now() - started);
   }
   parts_bytes_ += made->memory_bytes();  // others may hold it too; then it is counted for each
-  return *segments_.emplace(place, std::move(made)).first->second;
+  return segments_.emplace(place, std::move(made)).first->second;
 }
 
 Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget& budget) {
@@ -97,7 +97,7 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
-  Segment made = segment(unbounded.terminal, TokenTrie::root(), budget);
+  Segment made = *segment(unbounded.terminal, TokenTrie::root(), budget);
   std::vector<std::uint32_t> judged;
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
@@ -150,7 +150,7 @@ std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, co
         if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
     }
   }
-  return judged_segment(segment(with.terminal, from, budget), terminal, from, std::move(judged), budget);
+  return judged_segment(*segment(with.terminal, from, budget), terminal, from, std::move(judged), budget);
 }
 
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.

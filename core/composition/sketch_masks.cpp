@@ -49,57 +49,62 @@ std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state
 StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
   const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
   if (data(holder).mask) return holder;
-  RuleMask made = make_rule_mask(automaton_.expression(holder), budget);
-  auto mask = std::make_shared<Mask>();
-  mask->serial = next_serial_++;
-  mask->bits = std::move(made.bits);
-  mask->set_bits = mask->open_tokens = mask->bits.count();
-  if (automaton_.accepting(holder)) add_stops(*vocabulary_, *mask);
+  if (!rule_masks_) rule_masks_ = std::make_unique<RuleMaskMaker>(*this);
+  RuleMask made = rule_masks_->make(automaton_.expression(holder), TokenTrie::root(), budget);
   data(holder).most_after = made.most;
-  parts_bytes_ += made.suspects.capacity() * sizeof(std::uint32_t);
-  if (!made.suspects.empty()) suspects_.insert_or_assign(holder.value, std::move(made.suspects));
-  remember(holder, std::move(mask));
+  parts_bytes_ += made.unverified.capacity() * sizeof(std::uint32_t);
+  if (!made.unverified.empty()) suspects_.insert_or_assign(holder.value, std::move(made.unverified));
+  remember(holder, mask_with_stops(std::move(made.bits), holder));
   return holder;
 }
 
+// A mask that may lack the stop tokens, with those where the text may end.
+MaskPtr TokenAutomaton::mask_with_stops(MaskBits bits, StateId state) {
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->bits = std::move(bits);
+  mask->set_bits = mask->open_tokens = mask->bits.count();
+  if (automaton_.accepting(state)) add_stops(*vocabulary_, *mask);
+  return mask;
+}
+
 void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
-  const TokenTrie& trie = vocabulary_->trie();
+  const std::span<const std::uint32_t> order = vocabulary_->trie().order();
   const std::vector<SketchCut> cuts = sketch_cuts(state, budget);
+  const bool is_one = cuts.size() == 1 && cuts.front().refused.empty();
   std::vector<std::uint32_t> suspects;
   std::uint64_t most = 0;
-  Words words;  // of several masks, or of one that is cut
-  if (cuts.empty()) words.resize((vocabulary_->width() + 31) / 32);  // nothing goes on from here
+  std::optional<MaskBuilder> own;  // where it is not the mask of one sketch
+  if (!is_one) own.emplace(vocabulary_->words());
   StateId holder = state;
   for (const SketchCut& cut : cuts) {
     holder = made_rule_mask(cut.sketch, budget);
     most = std::max(most, data(holder).most_after);
     if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
       suspects.insert(suspects.end(), known->second.begin(), known->second.end());
-    for (const TokenRange& range : cut.doubted)
-      for (std::uint32_t i = range.begin; i < range.end; ++i) suspects.push_back(trie.order()[i]);
-    if (cuts.size() == 1 && cut.refused.empty()) break;
-    Words own = data(holder).mask->bits.row();
+    for (const TokenRange& range : cut.doubted) suspects.insert(suspects.end(), order.begin() + range.begin, order.begin() + range.end);
+    if (is_one) break;
+    MaskBuilder less_refused(vocabulary_->words());
+    less_refused.add(data(holder).mask->bits);
     for (const TokenRange& range : cut.refused)
-      for (std::uint32_t i = range.begin; i < range.end; ++i) own[trie.order()[i] / 32] &= ~(1u << (trie.order()[i] % 32));
-    if (words.empty())
-      words = std::move(own);
-    else
-      std::ranges::transform(words, own, words.begin(), std::bit_or());
+      for (std::uint32_t i = range.begin; i < range.end; ++i) less_refused.remove(order[i]);
+    own->add(less_refused.take());
   }
-  const auto is_set = [&](std::uint32_t token) {
-    return words.empty() ? data(holder).mask->bits.contains(token) : has_bit(words, token);
-  };
+  const auto is_set = [&](std::uint32_t token) { return own ? own->contains(token) : data(holder).mask->bits.contains(token); };
   std::ranges::sort(suspects);
   suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
   std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
-  if (!suspects.empty() && words.empty()) words = data(holder).mask->bits.row();
+  if (!suspects.empty() && !own) {
+    own.emplace(vocabulary_->words());
+    own->add(data(holder).mask->bits);
+  }
   data(state).most_after = most;
-  data(state).mask_state = words.empty() ? holder : state;
-  if (words.empty()) return;
-  for (const std::uint32_t token : suspects) words[token / 32] &= ~(1u << (token % 32));
+  data(state).mask_state = own ? state : holder;
+  if (!own) return;
+  for (const std::uint32_t token : suspects) own->remove(token);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
-  mask->bits = MaskBits(std::move(words));
+  mask->bits = own->take();
   mask->set_bits = mask->open_tokens = mask->bits.count();
   if (automaton_.accepting(state)) mask->open_tokens -= vocabulary_->stop().size();
   remember(state, std::move(mask));

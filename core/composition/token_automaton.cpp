@@ -166,7 +166,7 @@ void TokenAutomaton::add_inside(const ClassLoop& loop, Mask& mask, Budget& budge
   const bool is_first = mask.bits.size() == 0;
   if (loop.rounds >= vocabulary_->trie().longest()) {
     if (is_first) {
-      mask.bits.assign(all->words);
+      mask.bits = MaskBits(all->words);
       mask.open_tokens = all->count;
       return;
     }
@@ -306,8 +306,9 @@ MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> toke
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   const Vocabulary& source = vocabulary(place.at_start);
-  mask->bits = MaskBits::none(source.words(), tokens.size());
-  for (const std::uint32_t token : tokens) mask->bits.set(token);
+  MaskBuilder builder(source.words());
+  for (const std::uint32_t token : tokens) builder.add(token);
+  mask->bits = builder.take();
   mask->set_bits = mask->open_tokens = tokens.size();
   if (is_accepted) add_stops(source, *mask);
   return mask;
@@ -322,16 +323,15 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
   std::size_t live = 0;
   for (const TokenRange& range : ranges) live += range.end - range.begin;
   mask->open_tokens = live + controls.size();
+  MaskBuilder builder(source.words());
   if (2 * live <= order.size()) {
-    mask->bits = MaskBits::none(source.words(), live);
     for (const TokenRange& range : ranges)
-      for (std::uint32_t i = range.begin; i < range.end; ++i) mask->bits.set(order[i]);
+      for (std::uint32_t i = range.begin; i < range.end; ++i) builder.add(order[i]);
   } else {
-    mask->bits.assign(source.text_words());
-    Words& words = mask->bits.words();
+    builder.add(SharedWords(&source == vocabulary_.get() ? vocabulary_ : start_vocabulary_, &source.text_words()));
     std::uint32_t previous_end = 0;
     const auto clear = [&](std::uint32_t begin, std::uint32_t end) {
-      for (std::uint32_t i = begin; i < end; ++i) words[order[i] / 32] &= ~(1u << (order[i] % 32));
+      for (std::uint32_t i = begin; i < end; ++i) builder.remove(order[i]);
     };
     for (const TokenRange& range : ranges) {
       clear(previous_end, range.begin);
@@ -339,7 +339,8 @@ MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<To
     }
     clear(previous_end, static_cast<std::uint32_t>(order.size()));
   }
-  for (const TokenId control : controls) mask->bits.set(control.value);
+  for (const TokenId control : controls) builder.add(control.value);
+  mask->bits = builder.take();
   mask->set_bits = mask->open_tokens;
   if (accepting) add_stops(source, *mask);
   return mask;

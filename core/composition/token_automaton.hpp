@@ -28,6 +28,7 @@
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
+#include "composition/rule_masks.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/segment.hpp"
 #include "vocabulary/vocabulary.hpp"
@@ -95,7 +96,9 @@ class TokenAutomaton {
   // The place of the sketch of a state.
   Place sketched(Place place, Budget& budget);
   // What a terminal does to the tokens below a node of the trie, where it begins there.
-  const Segment& segment(ExpressionId terminal, NodeId node, Budget& budget);
+  const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
+  // Which code points a state takes again and again.
+  const std::vector<Loop>& loops(StateId state, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state behind an edge.
@@ -146,7 +149,6 @@ class TokenAutomaton {
     std::uint64_t most_after = kEndless;  // the most that any state met by its mask needs
   };
   StateData& data(StateId state);
-  const std::vector<Loop>& loops(StateId state, Budget& budget);
   std::uint64_t most_from(StateId state) const;
   static std::uint64_t endless_if_capped(std::uint32_t length);
   template <class Task>
@@ -163,23 +165,12 @@ class TokenAutomaton {
   void remember(StateId state, MaskPtr mask);
 
   // Of states that hold rules: sketch_masks.cpp, rule_masks.cpp, segments.cpp.
-  struct RuleMask {
-    MaskBits bits;
-    std::vector<std::uint32_t> suspects;  // tokens that must be asked for
-    std::uint64_t most = 0;               // bytes that the text needs behind any token, kEndless where that is not known
-
-    void note(std::uint64_t bytes) {
-      most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
-    }
-  };
   Segment make_segment(ExpressionId terminal, NodeId node, Budget& budget);
   Segment walked_segment(ExpressionId terminal, NodeId node, Budget& budget);
   std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
   std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
                                         Budget& budget);
-  class RuleMaskMaker;
-  RuleMask make_rule_mask(ExpressionId expression, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);
   struct SketchCut {
     ExpressionId sketch;
@@ -187,6 +178,7 @@ class TokenAutomaton {
   };
   std::vector<SketchCut> sketch_cuts(StateId state, Budget& budget);
   StateId made_rule_mask(ExpressionId sketch, Budget& budget);
+  MaskPtr mask_with_stops(MaskBits bits, StateId state);
 
   bool lives_along_text(StateId state, Budget& budget);
   bool search_spelling(StateId state, Budget& budget);
@@ -209,13 +201,13 @@ class TokenAutomaton {
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
+  std::unique_ptr<RuleMaskMaker> rule_masks_;  // made with the first mask of rules
   std::unordered_map<std::uint64_t, std::shared_ptr<const Segment>> segments_;  // by terminal and node
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> suspects_;  // by the state whose mask it is
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first
   std::size_t masks_bytes_ = 0;      // of these
-  Words cleared_row_;                // all zero: where the next mask of rules is made
   std::uint64_t next_serial_ = 0;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
