@@ -46,9 +46,9 @@ class TokenAutomaton::RuleMaskMaker {
   }
 
   // Nothing where the ways are too many to be followed one by one.
-  std::optional<RuleMask> make(ExpressionId expression) {
+  std::optional<RuleMask> make(ExpressionId expression, NodeId node) {
     constexpr std::size_t kMostOneByOne = 4096;
-    open({nullptr, TokenTrie::root().value}, expression, kNothing);
+    open({nullptr, node.value}, expression, kNothing);
     while (!ways_.empty() || !waiting_.empty()) {
       if (!is_joined_ && arena_.joins_rules() && opened_.size() > kMostOneByOne) return std::nullopt;
       if (ways_.empty()) unfold_joined();
@@ -514,9 +514,9 @@ class TokenAutomaton::RuleMaskMaker {
 
 // Mostly a token has one reading or two, and ways are cheapest one by one.  A token of sixteen brackets may have 2^16
 // readings: then they are joined.
-TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(ExpressionId expression, Budget& budget) {
-  if (auto mask = RuleMaskMaker(*this, false, budget).make(expression)) return std::move(*mask);
-  return *RuleMaskMaker(*this, true, budget).make(expression);
+TokenAutomaton::RuleMask TokenAutomaton::make_rule_mask(ExpressionId expression, NodeId node, Budget& budget) {
+  if (auto mask = RuleMaskMaker(*this, false, budget).make(expression, node)) return std::move(*mask);
+  return *RuleMaskMaker(*this, true, budget).make(expression, node);
 }
 
 }  // namespace tokamata

@@ -49,7 +49,7 @@ std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state
 StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
   const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
   if (data(holder).mask) return holder;
-  RuleMask made = make_rule_mask(automaton_.expression(holder), budget);
+  RuleMask made = make_rule_mask(automaton_.expression(holder), TokenTrie::root(), budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   mask->bits = std::move(made.bits);
@@ -91,7 +91,8 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   };
   std::ranges::sort(suspects);
   suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
-  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
+  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token); });
+  if (!suspects.empty()) suspects = refused_tokens(state, std::move(suspects), budget);
   if (!suspects.empty() && words.empty()) words = data(holder).mask->bits.row();
   data(state).most_after = most;
   data(state).mask_state = words.empty() ? holder : state;

@@ -179,7 +179,11 @@ class TokenAutomaton {
   std::optional<TerminalPart> judged_part(TerminalPart part, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
                                           Budget& budget);
   class RuleMaskMaker;
-  RuleMask make_rule_mask(ExpressionId expression, Budget& budget);
+  // The tokens below a node of the trie, where what is above it was read before the expression.
+  RuleMask make_rule_mask(ExpressionId expression, NodeId node, Budget& budget);
+  class UnverifiedTokens;
+  // Those of some tokens that the state does not allow: unverified.cpp.
+  std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
   void remember_rule_mask(StateId state, Budget& budget);
   struct SketchCut {
     ExpressionId sketch;
