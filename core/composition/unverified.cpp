@@ -36,7 +36,7 @@ class TokenAutomaton::UnverifiedTokens {
   }
 
  private:
-  static constexpr std::size_t kFewTokens = 8;  // cheaper by their bytes than by a mask
+  static constexpr std::size_t kFewTokens = 4;  // cheaper by their bytes than by a mask
 
   // The tokens from `begin` to `end` begin with the same bytes, so many as `depth`, which lead to the state.
   struct Group {
