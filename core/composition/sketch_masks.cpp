@@ -45,12 +45,16 @@ std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state
   return cuts;
 }
 
+RuleMaskMaker& TokenAutomaton::rule_mask_maker() {
+  if (!rule_mask_maker_) rule_mask_maker_ = std::make_unique<RuleMaskMaker>(*this);
+  return *rule_mask_maker_;
+}
+
 // The state that holds the mask of a sketch.
 StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
   const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
   if (data(holder).mask) return holder;
-  if (!rule_masks_) rule_masks_ = std::make_unique<RuleMaskMaker>(*this);
-  RuleMask made = rule_masks_->make(automaton_.expression(holder), TokenTrie::root(), budget);
+  RuleMask made = rule_mask_maker().make(automaton_.expression(holder), TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   parts_bytes_ += made.unverified.capacity() * sizeof(std::uint32_t);
   if (!made.unverified.empty()) suspects_.insert_or_assign(holder.value, std::move(made.unverified));
@@ -93,7 +97,8 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   const auto is_set = [&](std::uint32_t token) { return own ? own->contains(token) : data(holder).mask->bits.contains(token); };
   std::ranges::sort(suspects);
   suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
-  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token) || step({state, false}, {token}, budget); });
+  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token); });
+  if (!suspects.empty()) suspects = refused_tokens(state, std::move(suspects), budget);
   if (!suspects.empty() && !own) {
     own.emplace(vocabulary_->words());
     own->add(data(holder).mask->bits);

@@ -171,6 +171,10 @@ class TokenAutomaton {
   std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
                                         Budget& budget);
+  class UnverifiedTokens;
+  // Those of some tokens that the state does not allow: unverified.cpp.
+  std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
+  RuleMaskMaker& rule_mask_maker();
   void remember_rule_mask(StateId state, Budget& budget);
   struct SketchCut {
     ExpressionId sketch;
@@ -201,7 +205,7 @@ class TokenAutomaton {
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
-  std::unique_ptr<RuleMaskMaker> rule_masks_;  // made with the first mask of rules
+  std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   std::unordered_map<std::uint64_t, std::shared_ptr<const Segment>> segments_;  // by terminal and node
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> suspects_;  // by the state whose mask it is
   MaskPtr start_mask_;

@@ -15,7 +15,7 @@ import tokamata as tk
 
 PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
-    b"},", b'", "a',
+    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":', b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ',
 ]  # fmt: skip
 TOKENS: list[bytes | None] = [*(bytes([value]) for value in range(256)), *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
@@ -30,6 +30,11 @@ CASES: list[tuple[str, Any, bytes]] = [
     ("names written before", {}, b'{"a":1,"b":{"a":2,"":""},"ab":[]}'),
     ("declared names", {"properties": {"a": {}, "b": {}}}, b'{"a":1,"b":2,"c":3}'),
     ("names of a pattern", {"patternProperties": {"^a": {"type": "number"}}}, b'{"ab":1,"a":2,"b":"a"}'),
+    (
+        "names that are few",
+        {"patternProperties": {"^[ab]$": {"type": "number"}}, "additionalProperties": False},
+        b'{"a":1,"b":2}',
+    ),
     ("elements that differ", {"items": {"uniqueItems": True}}, b'[[{"a":1,"b":2},{"b":2,"a":2}],["a","b"]]'),
     (
         "conditions in them",
