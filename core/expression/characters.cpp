@@ -33,9 +33,15 @@ void Arena::note_character(ExpressionId character, Budget& budget) {
   memos_.escape_steps.clear();
   memos_.stand_for_themselves = {};
   std::vector<ExpressionId> open;
-  for (unsigned value = 0; value < 256; ++value) {
+  ExpressionId rest = kEmpty;
+  // Bytes between two borders are alike.
+  const auto step = [&](ExpressionId from, unsigned value) {
     const auto byte = static_cast<std::uint8_t>(value);
-    const ExpressionId rest = derivative(character, byte, budget);
+    if (value == 0 || class_borders_.contains(byte)) rest = derivative(from, byte, budget);
+    return byte;
+  };
+  for (unsigned value = 0; value < 256; ++value) {
+    const std::uint8_t byte = step(character, value);
     if (rest == kEpsilon) memos_.stand_for_themselves |= ByteSet::range(byte, byte);
     if (byte == kBackslash) open.push_back(memos_.behind_backslash = rest);
   }
@@ -45,8 +51,7 @@ void Arena::note_character(ExpressionId character, Budget& budget) {
     open.pop_back();
     if (at == kEpsilon || at == kEmpty || !met.insert(at.value).second) continue;
     for (unsigned value = 0; value < 0x80; ++value) {
-      const auto byte = static_cast<std::uint8_t>(value);
-      const ExpressionId rest = derivative(at, byte, budget);
+      const std::uint8_t byte = step(at, value);
       if (rest == kEmpty) continue;
       memos_.escape_steps.emplace(step_key(at, byte), rest);
       open.push_back(rest);
