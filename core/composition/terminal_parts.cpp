@@ -103,7 +103,8 @@ TerminalPart TokenAutomaton::walked_part(ExpressionId terminal, NodeId node, Bud
 
 // Nothing where that would be no less work than a walk.
 std::optional<TerminalPart> TokenAutomaton::bounded_part(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget) {
-  const Words& quoting = vocabulary_->quoting_words();
+  const MaskCache::TokensPtr with_special = vocabulary_->tokens_with(unbounded.special);
+  const Words& special = with_special->words;
   const auto begun = [&](std::uint32_t token) { return vocabulary_->code_points_begun({token}); };
   const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
@@ -113,14 +114,14 @@ std::optional<TerminalPart> TokenAutomaton::bounded_part(ExpressionId terminal, 
   for (std::size_t word = 0; word < part.inside.size(); ++word) {
     std::uint32_t open = part.inside[word] & ~sure[word];
     if (is_most_at_hand) {
-      const std::uint32_t out = open & ~most[word] & ~quoting[word];
+      const std::uint32_t out = open & ~most[word] & ~special[word];
       part.inside[word] &= ~out;
       open &= ~out;
     }
     for (; open; open &= open - 1) {
       const auto token = static_cast<std::uint32_t>(32 * word) + static_cast<std::uint32_t>(std::countr_zero(open));
       if (begun(token) <= unbounded.sure) continue;
-      if (begun(token) > unbounded.most && !((quoting[word] >> (token % 32)) & 1))
+      if (begun(token) > unbounded.most && !((special[word] >> (token % 32)) & 1))
         part.inside[word] &= ~(1u << (token % 32));
       else
         judged.push_back(token);

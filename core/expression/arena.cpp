@@ -83,14 +83,14 @@ std::size_t Arena::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
   std::size_t of_rules = 0;
   for (const auto& rules : rules_) of_rules += rules->memory_bytes();
-  std::size_t numbers = 0;
+  std::size_t languages = 0;
   std::size_t strings = 0;
   for (const KnownStrings& known : strings_) {
     strings += (known.spelled.capacity() + known.shortest.capacity()) * sizeof(std::uint32_t);
     if (known.automaton.use_count() == 1) strings += known.automaton->memory_bytes();  // no pattern holds it
   }
-  for (const KnownNumbers& known : numbers_) numbers += known.automaton->memory_bytes() + kMapEntry;
-  return of_rules + numbers + strings + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
+  for (const KnownLanguage& known : languages_) languages += known.automaton->memory_bytes() + kMapEntry;
+  return of_rules + languages + strings + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
          table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry) +
          (memos_.clipped.size() + memos_.advanced.size() + memos_.union_derivatives.size() + positions_.size() + memos_.committed.size() + memos_.sketched.size() + memos_.terminal_derivatives.size() +
           memos_.texts.size() + memos_.of_characters.size() + memos_.escape_steps.size()) * kMapEntry +
@@ -105,14 +105,14 @@ bool Arena::is_class(const ExpressionNode& n) const {
          (n.kind == Kind::CodePoints && n.second == automaton(n).start()) || is_spelled_class(n);
 }
 
-// A class with a few escapes beside it, as json_spelling.cpp makes of one.  That x beside x is x{2} is true of
+// A class with a few escapes beside it.  That x beside x is x{2} is true of
 // whatever takes no notice of its surroundings; elsewhere it says little.
 bool Arena::is_spelled_class(const ExpressionNode& n) const {
   if (n.kind != Kind::Union || n.second > 2 || n.open || n.edges || n.nullable) return false;
   return std::ranges::any_of(items(n), [&](ExpressionId item) { return node(item).kind != Kind::Union && is_class(node(item)); });
 }
 
-// C or C{m,n}, where C is a class of code points, maybe spelled in JSON.
+// C or C{m,n}, where C is a class of code points, maybe with escapes.
 std::optional<Arena::Counted> Arena::class_run(ExpressionId head) const {
   const ExpressionNode& n = node(head);
   if (n.kind == Kind::Repetition && is_class(node(n.body()))) return Counted{n.body(), kEpsilon, n.minimum, n.maximum};

@@ -52,14 +52,13 @@
 #include "common/lengths.hpp"
 #include "common/limits.hpp"
 #include "expression/expression.hpp"
-#include "expression/number_automaton.hpp"
 #include "expression/rules.hpp"
 
 namespace tokamata {
 
 enum class Kind : std::uint8_t {
   Empty, Epsilon, Stub, Everything,
-  Bytes, CodePoints, Strings, Numbers, ControlToken, OneToken,
+  Bytes, CodePoints, Strings, Language, ControlToken, OneToken,
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
   Terminal, Rule, Commit, Suspect,
@@ -86,10 +85,10 @@ struct ExpressionNode {
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;   // nesting, tails not counted
   std::uint32_t shape = 0;   // hash of the structure without the counts
-  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Numbers, Until: automaton; ControlToken: number; OneToken: set;
+  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Language, Until: automaton; ControlToken: number; OneToken: set;
                              // Concatenation: head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice;
                              // others: body
-  std::uint32_t second = 0;  // CodePoints, Strings, Numbers: state; Until: position; OneToken: phase; Concatenation: tail;
+  std::uint32_t second = 0;  // CodePoints, Strings, Language: state; Until: position; OneToken: phase; Concatenation: tail;
                              // Union, Intersection: length; Guarded: guard; Rule: number
   Count minimum = 0;
   Count maximum = 0;
@@ -172,14 +171,16 @@ class Arena {
     const ExpressionNode& n = node(expression);
     return n.kind == Kind::Concatenation ? Split{n.head(), n.tail()} : Split{expression, kEpsilon};
   }
-  // Says which expression a character of a JSON string is: characters.cpp.
+  // Says by which expression the characters of strings are spelled: characters.cpp.
   void note_character(ExpressionId character, Budget& budget);
   ExpressionId character() const { return memos_.character; }
   // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
-  // Those that begin more than `most` are not of the bounded one, if there is neither an escape nor a quote in them.
+  // Those that begin more than `most` are not of the bounded one, unless they hold one of the `special` bytes: those that
+  // begin escapes, and the one that ends the string.
   struct Unbounded {
     ExpressionId terminal;
     Count sure, most;
+    ByteSet special;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
   // A terminal that begins with what is left of something without some strings: the one that has these as well, the
@@ -236,6 +237,8 @@ class Arena {
   const ByteSet& class_borders() const { return class_borders_; }
   // Those of the rules' own languages and names (RuleSet::told_apart).
   const ByteSet& told_apart_by_rules() const { return told_apart_by_rules_; }
+  // The bytes by which the rules' texts mostly come nearer to their ends (RuleSet::ending_bytes).
+  const std::string& ending_bytes() const { return ending_bytes_; }
   // All bytes that occur in the patterns added.
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
   // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
@@ -274,8 +277,8 @@ class Arena {
     std::uint32_t worst = 0;
     ByteSet used;
   };
-  struct KnownNumbers {
-    std::unique_ptr<NumberAutomaton> automaton;
+  struct KnownLanguage {
+    std::unique_ptr<LeafAutomaton> automaton;
     std::uint32_t worst;
     bool is_spelled;  // every byte that a shortest text may need is a token of its own
   };
@@ -321,6 +324,7 @@ class Arena {
 
   // Leaves.
   void note_bytes(const ByteSet& set);
+  void note_each(const ByteSet& set);
   ExpressionId add_literal(const std::string& bytes, Budget& budget);
   ExpressionId add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton);
   ExpressionId automaton_state(std::uint32_t automaton, std::uint32_t state);
@@ -331,8 +335,8 @@ class Arena {
   ExpressionId until_state(std::uint32_t search, std::uint32_t position);
   ExpressionId derive_until(const ExpressionNode& node, std::uint8_t byte);
   std::uint32_t code_point_state(const KnownSearch& known, std::string_view bytes) const;
-  std::uint32_t add_numbers(const std::shared_ptr<const NumberSet>& set);
-  ExpressionId numbers_state(std::uint32_t automaton, std::uint32_t state);
+  std::uint32_t add_language(const std::shared_ptr<const LeafLanguage>& language);
+  ExpressionId language_state(std::uint32_t automaton, std::uint32_t state);
   ExpressionId add_control_token(const std::string& name);
   ExpressionId one_token(std::uint32_t set, Phase phase);
   std::uint32_t index_of(const ByteSet& set);
@@ -450,8 +454,8 @@ class Arena {
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::vector<KnownStrings> strings_;
   std::vector<KnownSearch> searches_;
-  std::vector<KnownNumbers> numbers_;
-  std::unordered_map<std::string, std::uint32_t> numbers_index_;  // by key
+  std::vector<KnownLanguage> languages_;
+  std::unordered_map<std::string, std::uint32_t> language_index_;  // by key
   std::vector<std::string> control_tokens_;
   Aliases aliases_;
   std::unordered_map<std::uint32_t, std::int64_t> positions_;  // of repetition bodies
@@ -469,15 +473,15 @@ class Arena {
     std::unordered_map<std::uint64_t, ExpressionId> sketched;
     std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives;  // by body and byte
     std::unordered_map<std::uint32_t, TextStep> texts;                     // of bodies that were searched
-    ExpressionId character = kEmpty;  // of a JSON string, where one is noted
-    ExpressionId behind_backslash = kEmpty;
-    ByteSet stand_for_themselves;
+    ExpressionId character = kEmpty;  // of strings, where one is noted
+    ByteSet stand_for_themselves, begin_escapes;
     std::unordered_map<std::uint64_t, ExpressionId> escape_steps;  // by what is left of an escape and byte
     std::unordered_map<std::uint32_t, bool> of_characters;
   };
   Memos memos_;
   ByteSet class_borders_;
   ByteSet told_apart_by_rules_;
+  std::string ending_bytes_;
   ByteSet pattern_bytes_;
 };
 

@@ -1,11 +1,12 @@
-// Expressions that are spelled in characters of JSON strings: where it is sure, a count of them beside says less.
+// Strings of characters that are spelled by one expression: where it is sure, a count of them beside says less.
 //
 // Problem.  A string of at most 500 characters with a pattern is  c{0,500} & pattern.  At each of its characters that is
 // another intersection, and each is searched for life and walked through the vocabulary by itself; but 300 characters
 // before the end no token sees the bound, and without it the pattern is alone.
 // Example.  c*&[a-z]+ is [a-z]+;  c{0,500}&[a-z]+ has the mask of [a-z]+, for tokens of up to 499 bytes.
-// How.  A note says which expression c is.  All texts of another are of such characters if those of its parts are: of
-// classes and bytes that stand for themselves, and of what begins with a backslash and goes on as c does.
+// How.  A note says which expression c is: one character, which stands for itself or is spelled by an *escape*.  All texts
+// of another are of such characters if those of its parts are: of classes and bytes that stand for themselves, and of
+// what begins with the first byte of an escape and goes on as c does.
 // Of a bound that is near, without_bound says how far the string without it is right, and the tokens that go further are
 // judged by themselves (composition/terminal_parts.cpp).  And what is left of all characters without some texts lives,
 // whatever was read of it, where these texts lack a character.
@@ -20,8 +21,6 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint8_t kBackslash = '\\';
-
 std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
 
 }  // namespace
@@ -31,13 +30,19 @@ void Arena::note_character(ExpressionId character, Budget& budget) {
   memos_.character = kEmpty;  // none, until all is known of this one
   memos_.of_characters.clear();
   memos_.escape_steps.clear();
-  memos_.stand_for_themselves = {};
+  memos_.stand_for_themselves = memos_.begin_escapes = {};
   std::vector<ExpressionId> open;
-  for (unsigned value = 0; value < 256; ++value) {
+  for (unsigned value = 0; value < 0x80; ++value) {  // beyond, code points are read as a whole
     const auto byte = static_cast<std::uint8_t>(value);
     const ExpressionId rest = derivative(character, byte, budget);
-    if (rest == kEpsilon) memos_.stand_for_themselves |= ByteSet::range(byte, byte);
-    if (byte == kBackslash) open.push_back(memos_.behind_backslash = rest);
+    if (rest == kEmpty) continue;
+    if (rest == kEpsilon) {
+      memos_.stand_for_themselves.add(byte);
+      continue;
+    }
+    memos_.begin_escapes.add(byte);
+    memos_.escape_steps.emplace(step_key(character, byte), rest);
+    open.push_back(rest);
   }
   std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
@@ -92,10 +97,13 @@ std::optional<Arena::Beside> Arena::beside_bounds(const ExpressionNode& n) {
 std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
   const auto [head, tail] = split(node(terminal).body());
   const ExpressionNode n = node(head);
-  if (only_byte(node(split(tail).head)) != std::uint8_t{'"'}) return std::nullopt;
+  const std::optional<std::uint8_t> end = only_byte(node(split(tail).head));
+  if (!end || memos_.stand_for_themselves.contains(*end)) return std::nullopt;
+  ByteSet special = memos_.begin_escapes;
+  special.add(*end);
   const auto unbounded = [&, rest = tail](ExpressionId string, Count sure, Count most) {
     const ExpressionId body = concatenate(string, rest);
-    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most};
+    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most, special};
   };
   if (counts_characters(n) && n.maximum != kUnbounded) return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
   const std::optional<Beside> beside = beside_bounds(n);
@@ -177,8 +185,9 @@ bool Arena::is_of_characters(ExpressionId expression) {
       add(n.body());
     } else if (n.kind == Kind::Union) {
       for (const ExpressionId item : items(n)) add(item);
-    } else if (n.kind == Kind::Concatenation && only_byte(node(n.head())) == kBackslash) {
-      result = add_behind_escape(n.tail(), memos_.behind_backslash, add);
+    } else if (const auto byte = n.kind == Kind::Concatenation ? only_byte(node(n.head())) : std::nullopt;
+               byte && memos_.begin_escapes.contains(*byte)) {
+      result = add_behind_escape(n.tail(), memos_.escape_steps.at(step_key(memos_.character, *byte)), add);
     } else if (n.kind == Kind::Concatenation) {
       add(n.head());
       add(n.tail());

@@ -55,7 +55,7 @@ void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
     case Kind::CodePoints:
     case Kind::Strings:
     case Kind::Until:
-    case Kind::Numbers:
+    case Kind::Language:
     case Kind::ControlToken:
     case Kind::OneToken:
     case Kind::Rule:
@@ -79,23 +79,23 @@ std::vector<ExpressionId> Arena::moves_to_keep(std::span<const ExpressionId> roo
   return moved;
 }
 
-// The leaves that the nodes which stay are made of: sets of strings with new numbers, numbers in new automata.
+// The leaves that the nodes which stay are made of: sets of strings with new numbers, languages in new automata.
 struct Arena::Leaves {
   std::vector<std::uint32_t> strings;                     // the new number of each that stays, by its old one
   std::uint32_t strings_left = 0;
-  std::vector<std::unique_ptr<NumberAutomaton>> numbers;  // in the place of the old ones
-  std::vector<std::uint32_t> number_states;               // of the nodes of numbers that stay, in their order
+  std::vector<std::unique_ptr<LeafAutomaton>> languages;  // in the place of the old ones
+  std::vector<std::uint32_t> language_states;               // of the nodes of languages that stay, in their order
 };
 
 Arena::Leaves Arena::leaves_to_keep(const std::vector<ExpressionId>& moved) const {
   Leaves leaves;
   leaves.strings.resize(strings_.size(), kGone.value);
-  for (const KnownNumbers& known : numbers_) leaves.numbers.push_back(std::make_unique<NumberAutomaton>(known.automaton->shared_set()));
+  for (const KnownLanguage& known : languages_) leaves.languages.push_back(known.automaton->anew());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const ExpressionNode& n = nodes_[i];
     if (moved[i] == kGone) continue;
     if (n.kind == Kind::Strings) leaves.strings[n.first] = 0;
-    if (n.kind == Kind::Numbers) leaves.number_states.push_back(leaves.numbers[n.first]->adopt(*numbers_[n.first].automaton, n.second));
+    if (n.kind == Kind::Language) leaves.language_states.push_back(leaves.languages[n.first]->adopt(*languages_[n.first].automaton, n.second));
   }
   for (std::uint32_t& number : leaves.strings)
     if (number != kGone.value) number = leaves.strings_left++;
@@ -144,8 +144,8 @@ void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, c
   for (std::size_t i = 0; i < leaves.strings.size(); ++i)
     if (leaves.strings[i] != kGone.value && leaves.strings[i] != i) strings_[leaves.strings[i]] = std::move(strings_[i]);
   strings_.erase(strings_.begin() + static_cast<std::ptrdiff_t>(leaves.strings_left), strings_.end());
-  for (std::size_t i = 0; i < leaves.numbers.size(); ++i) numbers_[i].automaton = std::move(leaves.numbers[i]);
-  auto number_state = leaves.number_states.begin();
+  for (std::size_t i = 0; i < leaves.languages.size(); ++i) languages_[i].automaton = std::move(leaves.languages[i]);
+  auto language_state = leaves.language_states.begin();
   auto rule = rules.begin();
   std::uint32_t nodes_end = 0, items_end = 0;
   for (std::size_t i = 0; i < moved.size(); ++i) {
@@ -153,7 +153,7 @@ void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, c
     ExpressionNode n = nodes_[i];
     visit_parts(n, [&](ExpressionId& part) { part = moved[part.value]; });
     if (n.kind == Kind::Strings) n.first = leaves.strings[n.first];
-    if (n.kind == Kind::Numbers) n.second = *number_state++;
+    if (n.kind == Kind::Language) n.second = *language_state++;
     if (n.kind == Kind::Rule) n.second = (rule++)->value;
     if (n.has_items()) {
       std::copy_n(items_.begin() + n.first, n.second, items_.begin() + items_end);

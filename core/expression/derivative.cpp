@@ -53,7 +53,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::CodePoints:
       case Kind::Strings:
       case Kind::Until:
-      case Kind::Numbers:
+      case Kind::Language:
       case Kind::ControlToken:
       case Kind::OneToken:
         if (const ExpressionId rest = derive_leaf(n, expression, run.symbol); rest != kEmpty)
@@ -167,8 +167,8 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
       return kEmpty;
     case Kind::Until:
       return derive_until(leaf, byte);
-    case Kind::Numbers:
-      return numbers_state(leaf.first, numbers_[leaf.first].automaton->step(leaf.second, byte));
+    case Kind::Language:
+      return language_state(leaf.first, languages_[leaf.first].automaton->step(leaf.second, byte));
     default: {  // OneToken
       const bool reads = leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && byte_set(leaf).contains(byte);
       return reads ? one_token(leaf.first, Phase::Inside) : kEmpty;

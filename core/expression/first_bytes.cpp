@@ -17,7 +17,7 @@ ByteSet Arena::first_bytes(ExpressionId expression) const {
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
         return set;
       case Kind::Until: return set | first_bytes_of_until(n);
-      case Kind::Numbers: return set | numbers_[n.first].automaton->next_bytes(n.second);
+      case Kind::Language: return set | languages_[n.first].automaton->next_bytes(n.second);
       case Kind::Terminal:
         if (node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
         expression = n.body();
@@ -70,8 +70,8 @@ ByteSet Arena::first_bytes_within(ExpressionId expression) {
     } else if (n.kind == Kind::Until) {
       const CodePointAutomaton& all = *automata_[searches_[n.first].any_code_point].automaton;
       set = first_bytes_of_until(n) | first_bytes_of(all, all.start());
-    } else if (n.kind == Kind::Numbers) {
-      set = numbers_[n.first].automaton->bytes();
+    } else if (n.kind == Kind::Language) {
+      set = languages_[n.first].automaton->bytes();
     } else if (n.kind == Kind::Repetition) {
       set = first_bytes_within(n.body());
     } else if (n.has_items()) {

@@ -1,4 +1,4 @@
-// What expressions are made of: bytes, classes of code points, strings, phrases, numbers, control tokens.
+// What expressions are made of: bytes, classes of code points, strings, phrases, languages, control tokens.
 //
 // Example.  [a-zé] is an automaton over the bytes of UTF-8; é alone is two bytes, one after the other.
 // How.  Automata are kept once each, with the lengths of shortest texts from each of their states; an expression is an
@@ -28,6 +28,12 @@ void Arena::note_bytes(const ByteSet& set) {
     class_borders_.add(static_cast<std::uint8_t>(low));
     if (end < 256) class_borders_.add(static_cast<std::uint8_t>(end));
   }
+}
+
+// Each of the bytes differs from those beside it.
+void Arena::note_each(const ByteSet& set) {
+  for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1))
+    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
 }
 
 ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
@@ -63,10 +69,7 @@ std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& a
     spelled[state] = ExpressionNode::capped(least_spelled);
     worst = std::max(worst, shortest[state]);
   }
-  note_bytes(used);
-  // Any byte may lead elsewhere than its neighbours do.
-  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  note_each(used);  // any byte may lead elsewhere than its neighbours do
   strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst, used});
   return static_cast<std::uint32_t>(strings_.size() - 1);
 }
@@ -92,8 +95,7 @@ std::uint32_t Arena::add_search(const std::shared_ptr<const PhraseSearch>& searc
     used.add(byte);
     if (!single_bytes_.contains(byte)) spelled_from = i + 1;
   }
-  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  note_each(used);
   searches_.push_back({search, *find_automaton(*any_code_point), spelled_from});
   return static_cast<std::uint32_t>(searches_.size() - 1);
 }
@@ -132,31 +134,27 @@ ExpressionId Arena::derive_until(const ExpressionNode& n, std::uint8_t byte) {
   return concatenate(automaton_state(known.any_code_point, read->target), until_state(n.first, 0));
 }
 
-std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {
-  return numbered(numbers_index_, set->key(), [&](std::uint32_t number) {
-    auto automaton = std::make_unique<NumberAutomaton>(set);
-    const ByteSet used = automaton->bytes();
-    note_bytes(used);
-    // The first of the digits differs from the others in any case.
-    for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-      if (byte <= '1' || byte > '9' || !automaton->has_equal_digits())
-        note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+std::uint32_t Arena::add_language(const std::shared_ptr<const LeafLanguage>& language) {
+  return numbered(language_index_, language->key(), [&](std::uint32_t number) {
+    std::unique_ptr<LeafAutomaton> automaton = language->make_automaton();
+    note_bytes(automaton->bytes());
+    note_each(automaton->lone_bytes());
     const std::uint32_t worst = automaton->most_missing();
     const bool is_spelled = automaton->needed_bytes().is_subset_of(single_bytes_);
-    put_at(numbers_, number, KnownNumbers{std::move(automaton), worst, is_spelled});
+    put_at(languages_, number, KnownLanguage{std::move(automaton), worst, is_spelled});
   });
 }
 
 // A state after which nothing can come says no more than epsilon.
-ExpressionId Arena::numbers_state(std::uint32_t index, std::uint32_t state) {
-  if (state == NumberAutomaton::kDead) return kEmpty;
-  NumberAutomaton& automaton = *numbers_[index].automaton;
+ExpressionId Arena::language_state(std::uint32_t index, std::uint32_t state) {
+  if (state == LeafAutomaton::kDead) return kEmpty;
+  LeafAutomaton& automaton = *languages_[index].automaton;
   const bool accepting = automaton.accepting(state);
   if (accepting && automaton.next_bytes(state).empty()) return kEpsilon;
   const std::uint32_t shortest = automaton.distance(state);
-  return intern({.kind = Kind::Numbers, .nullable = accepting, .text = true,
-                 .spelled = accepting || numbers_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
-                 .shortest = shortest, .worst = numbers_[index].worst, .first = index, .second = state});
+  return intern({.kind = Kind::Language, .nullable = accepting, .text = true,
+                 .spelled = accepting || languages_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
+                 .shortest = shortest, .worst = languages_[index].worst, .first = index, .second = state});
 }
 
 ExpressionId Arena::add_control_token(const std::string& given) {

@@ -28,9 +28,9 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
       return arena.strings_state(arena.add_strings(strings.automaton), StringAutomaton::start());
     }
     ExpressionId operator()(const Expression::Until& until) const { return arena.until_state(arena.add_search(until.search), 0); }
-    ExpressionId operator()(const Expression::Numbers& numbers) const {
-      const std::uint32_t index = arena.add_numbers(numbers.set);
-      return arena.numbers_state(index, arena.numbers_[index].automaton->start());
+    ExpressionId operator()(const Expression::Language& leaf) const {
+      const std::uint32_t index = arena.add_language(leaf.language);
+      return arena.language_state(index, arena.languages_[index].automaton->start());
     }
     ExpressionId operator()(const Expression::ControlToken& token) const { return arena.add_control_token(token.name); }
     ExpressionId operator()(const Expression::OneToken& token) const {

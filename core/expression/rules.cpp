@@ -40,6 +40,7 @@ ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, 
     pattern_bytes_ |= rule_set->bytes();
     class_borders_ |= rule_set->class_borders();
     told_apart_by_rules_ |= rule_set->told_apart();
+    ending_bytes_ += rule_set->ending_bytes();
   }
   return rules_[source]->start(*this, budget);
 }
@@ -321,7 +322,7 @@ bool Arena::append_structure(ExpressionId expression, std::string& key) const {
         key += phrase;
         return true;
       }
-      case Kind::Numbers: key += numbers_[n.first].automaton->key(n.second); return true;
+      case Kind::Language: key += languages_[n.first].automaton->key(n.second); return true;
       case Kind::Repetition:
         append(n.minimum, key);
         append(n.maximum, key);
