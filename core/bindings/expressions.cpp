@@ -9,7 +9,8 @@
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "expression/expression_rules.hpp"
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
+#include "json/number_set.hpp"
 #include "expression/shortest_text.hpp"
 
 namespace nb = nanobind;
@@ -102,7 +103,7 @@ void bind_expressions(nb::module_& m) {
   m.def("numbers",
         [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,
            std::optional<std::string> multiple_of, bool integral, bool digits_only, bool any_spelling) {
-          return Expression::numbers(std::make_shared<const NumberSet>(NumberSet::Description{
+          return Expression::language(std::make_shared<const NumberSet>(NumberSet::Description{
               std::move(minimum), std::move(maximum), std::move(multiple_of), exclusive_minimum, exclusive_maximum, integral, digits_only,
               any_spelling}));
         },

@@ -432,8 +432,9 @@ TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const WaysPtr all = ways(unbounded.terminal, guess, edge, budget);
   if (unbounded.sure >= vocabulary.trie().longest() + all->longest()) return all;
+  const MaskCache::TokensPtr special = vocabulary.tokens_with(unbounded.special);
   const auto may_be_inside = [&](std::uint32_t token) {
-    return vocabulary.code_points_begun({token}) <= unbounded.most || has_bit(vocabulary.quoting_words(), token);
+    return vocabulary.code_points_begun({token}) <= unbounded.most || has_bit(special->words, token);
   };
   std::vector<std::uint32_t> judged;
   const auto judge = [&](std::uint32_t token) {

@@ -188,12 +188,12 @@ class TextLiveness::Search {
     return by_bytes(here);
   }
 
-  // What ends a string or a container, or goes on in one: where that brings the text nearer to its end, all other bytes
+  // The bytes by which rules mostly end a part, or go on after one: where that brings the text nearer to its end, all other bytes
   // wait.  Each costs a derivative.
   TokenCount by_likely_bytes(const Pair& here) {
     const auto& [state, text] = here;
     const std::uint64_t so_far = met_.at(here).so_far;
-    for (const char likely : std::string_view("\"}],:01")) {
+    for (const char likely : bytes_.arena().ending_bytes()) {
       const auto byte = static_cast<std::uint8_t>(likely);
       const StateId target = bytes_.next(state, byte, budget_);
       TextState after = text;

@@ -92,7 +92,8 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, NodeId node, Budge
 
 // Nothing where that would be no less work than a walk.
 std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget) {
-  const Words& quoting = vocabulary_->quoting_words();
+  const MaskCache::TokensPtr with_special = vocabulary_->tokens_with(unbounded.special);
+  const Words& special = with_special->words;
   const auto begun = [&](std::uint32_t token) { return vocabulary_->code_points_begun({token}); };
   const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
@@ -102,7 +103,7 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
     if (begun(token) <= unbounded.sure) return true;
-    if (begun(token) > unbounded.most && !has_bit(quoting, token)) return false;
+    if (begun(token) > unbounded.most && !has_bit(special, token)) return false;
     judged.push_back(token);
     return true;
   };
@@ -110,7 +111,7 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   for (std::size_t word = 0; word < made.inside.size(); ++word) {
     std::uint32_t open = made.inside[word] & ~sure[word];
     if (is_most_at_hand) {
-      const std::uint32_t out = open & ~most[word] & ~quoting[word];
+      const std::uint32_t out = open & ~most[word] & ~special[word];
       made.inside[word] &= ~out;
       open &= ~out;
     }

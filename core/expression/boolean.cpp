@@ -21,13 +21,13 @@
 
 #include <algorithm>
 
-#include "expression/arena.hpp"
+#include "expression/forms.hpp"
 
 namespace tokamata {
 
 // ---- normal forms -----------------------------------------------------------------------------
 
-ExpressionId Arena::wrap(Kind kind, ExpressionId body) {
+ExpressionId Forms::wrap(Kind kind, ExpressionId body) {
   const ExpressionNode& b = node(body);
   const bool looks = kind == Kind::LookAhead || kind == Kind::LookBehind;
   return intern({.kind = kind,
@@ -43,31 +43,26 @@ ExpressionId Arena::wrap(Kind kind, ExpressionId body) {
                  .first = body.value});
 }
 
-ExpressionId Arena::complement(ExpressionId body) {
+ExpressionId Forms::complement(ExpressionId body) {
   if (body == kEmpty) return kEverything;
   if (body == kEverything) return kEmpty;
   if (node(body).kind == Kind::Complement) return node(body).body();
   return wrap(Kind::Complement, body);
 }
 
-ExpressionId Arena::look_ahead(ExpressionId rest) {
+ExpressionId Forms::look_ahead(ExpressionId rest) {
   if (rest == kEmpty) return kEmpty;
   return rest == kEverything ? kEpsilon : wrap(Kind::LookAhead, rest);
 }
 
-ExpressionId Arena::look_behind(ExpressionId prefix) {
+ExpressionId Forms::look_behind(ExpressionId prefix) {
   if (prefix == kEmpty) return kEmpty;
   return prefix == kEverything ? kEpsilon : wrap(Kind::LookBehind, prefix);
 }
 
-ExpressionId Arena::scope(ExpressionId body) { return node(body).open ? wrap(Kind::Scope, body) : body; }
+ExpressionId Forms::scope(ExpressionId body) { return node(body).open ? wrap(Kind::Scope, body) : body; }
 
-std::span<const ExpressionId> Arena::conjuncts(const ExpressionId& id) const {
-  const ExpressionNode& n = node(id);
-  return n.kind == Kind::Intersection ? items(n) : std::span<const ExpressionId>(&id, 1);
-}
-
-bool Arena::is_all_text(ExpressionId expression) const {
+bool Forms::is_all_text(ExpressionId expression) const {
   constexpr unsigned kFirstBytes = 128 + 0xF4 - 0xC2 + 1;  // of all code points
   const ExpressionNode& n = node(expression);
   if (n.kind != Kind::Repetition || n.minimum != 0 || n.maximum != kUnbounded) return false;
@@ -76,7 +71,7 @@ bool Arena::is_all_text(ExpressionId expression) const {
          automaton(body).full_blocks().size() == kFirstBytes;
 }
 
-ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
+ExpressionId Forms::intersect(std::vector<ExpressionId>& given) {
   std::vector<ExpressionId> flat;
   for (const ExpressionId& item : given) {
     const auto parts = conjuncts(item);
@@ -127,13 +122,13 @@ ExpressionId Arena::intersect(std::vector<ExpressionId>& given) {
 
 // What `expression` continues with, as far as all of it is also in `guard`.  Distributed over its
 // alternatives, so that the guards of each are a set and not a formula.
-ExpressionId Arena::guarded(ExpressionId expression, ExpressionId guard) {
+ExpressionId Forms::guarded(ExpressionId expression, ExpressionId guard) {
   if (guard == kEverything) return expression;
   if (expression == kEmpty || guard == kEmpty) return kEmpty;
   const ExpressionNode n = node(expression);
   if (n.kind == Kind::Union) {
     std::vector<ExpressionId> alternatives;
-    for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(guarded(items_[n.first + i], guard));
+    for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(guarded(item(n, i), guard));
     return unite(alternatives);
   }
   if (n.kind == Kind::Guarded) {
@@ -158,7 +153,7 @@ ExpressionId Arena::guarded(ExpressionId expression, ExpressionId guard) {
 
 // What must be true of all that follows for `expression` to match nothing here.  Lookbehinds are
 // decided: their prefix is what was read so far.
-ExpressionId Arena::condition(ExpressionId expression) {
+ExpressionId Forms::condition(ExpressionId expression) {
   const ExpressionNode n = node(expression);  // a copy: nodes move when the arena grows
   if (!n.open) return n.nullable ? kEverything : kEmpty;
   switch (n.kind) {
@@ -176,7 +171,7 @@ ExpressionId Arena::condition(ExpressionId expression) {
     case Kind::Union:
     case Kind::Intersection: {
       std::vector<ExpressionId> conditions;
-      for (std::uint32_t i = 0; i < n.second; ++i) conditions.push_back(condition(items_[n.first + i]));
+      for (std::uint32_t i = 0; i < n.second; ++i) conditions.push_back(condition(item(n, i)));
       return n.kind == Kind::Union ? unite(conditions) : intersect(conditions);
     }
     default: return kEmpty;  // leaves are not open
@@ -184,7 +179,7 @@ ExpressionId Arena::condition(ExpressionId expression) {
 }
 
 // The part of a pattern that reads nothing: lookarounds and epsilon alone.
-ExpressionId Arena::empty_part(ExpressionId expression) {
+ExpressionId Forms::empty_part(ExpressionId expression) {
   const ExpressionNode n = node(expression);
   if (!n.open) return n.nullable ? kEpsilon : kEmpty;
   switch (n.kind) {
@@ -197,7 +192,7 @@ ExpressionId Arena::empty_part(ExpressionId expression) {
     }
     case Kind::Union: {
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(empty_part(items_[n.first + i]));
+      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(empty_part(item(n, i)));
       if (std::ranges::find(parts, kEpsilon) != parts.end()) return kEpsilon;
       return unite(parts);
     }
@@ -217,7 +212,7 @@ ExpressionId Arena::empty_part(ExpressionId expression) {
 //   (c|x){m,n}  =  x{m,n}  |  x{0}·c·x{0,m-1}  |  x{1}·c·x{0,m-2}  |  …  |  x{m-1}·c
 // Example.  (\b|a){2,3}  =  a{2,3} | \b·a{0,1} | a·\b.
 // Cost.  m alternatives; two where there is no upper bound, since then x*·c·x* covers them.
-ExpressionId Arena::repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum,
+ExpressionId Forms::repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum,
                                        Budget& budget) {
   if (when_empty == kEpsilon) minimum = 0;
   std::vector<ExpressionId> ways{repeat(body, minimum, maximum)};

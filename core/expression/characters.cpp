@@ -1,11 +1,12 @@
-// Expressions that are spelled in characters of JSON strings: where it is sure, a count of them beside says less.
+// Strings of characters that are spelled by one expression: where it is sure, a count of them beside says less.
 //
 // Problem.  A string of at most 500 characters with a pattern is  c{0,500} & pattern.  At each of its characters that is
 // another intersection, and each is searched for life and walked through the vocabulary by itself; but 300 characters
 // before the end no token sees the bound, and without it the pattern is alone.
 // Example.  c*&[a-z]+ is [a-z]+;  c{0,500}&[a-z]+ has the mask of [a-z]+, for tokens of up to 499 bytes.
-// How.  A note says which expression c is.  All texts of another are of such characters if those of its parts are: of
-// classes and bytes that stand for themselves, and of what begins with a backslash and goes on as c does.
+// How.  A note says which expression c is: one character, which stands for itself or is spelled by an *escape*.  All texts
+// of another are of such characters if those of its parts are: of classes and bytes that stand for themselves, and of
+// what begins with the first byte of an escape and goes on as c does.
 // Of a bound that is near, without_bound says how far the string without it is right, and the tokens that go further are
 // judged by themselves (composition/segments.cpp).  And what is left of all characters without some texts lives,
 // whatever was read of it, where these texts lack a character.
@@ -14,36 +15,25 @@
 
 #include <algorithm>
 
-#include "expression/arena.hpp"
+#include "expression/derivatives.hpp"
 
 namespace tokamata {
 
-namespace {
-
-constexpr std::uint8_t kBackslash = '\\';
-
-std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
-
-}  // namespace
-
-void Arena::note_character(ExpressionId character, Budget& budget) {
-  if (memos_.character == character) return;
-  memos_.character = kEmpty;  // none, until all is known of this one
-  memos_.of_characters.clear();
-  memos_.escape_steps.clear();
-  memos_.stand_for_themselves = {};
+void Derivatives::note_character(ExpressionId character, Budget& budget) {
+  if (this->character() == character) return;
+  Characters known;
   std::vector<ExpressionId> open;
-  ExpressionId rest = kEmpty;
-  // Bytes between two borders are alike.
-  const auto step = [&](ExpressionId from, unsigned value) {
+  for (unsigned value = 0; value < 0x80; ++value) {  // beyond, code points are read as a whole
     const auto byte = static_cast<std::uint8_t>(value);
-    if (value == 0 || class_borders_.contains(byte)) rest = derivative(from, byte, budget);
-    return byte;
-  };
-  for (unsigned value = 0; value < 256; ++value) {
-    const std::uint8_t byte = step(character, value);
-    if (rest == kEpsilon) memos_.stand_for_themselves |= ByteSet::range(byte, byte);
-    if (byte == kBackslash) open.push_back(memos_.behind_backslash = rest);
+    const ExpressionId rest = derivative(character, byte, budget);
+    if (rest == kEmpty) continue;
+    if (rest == kEpsilon) {
+      known.stand_for_themselves.add(byte);
+      continue;
+    }
+    known.begin_escapes.add(byte);
+    known.escape_steps.emplace(Characters::step_key(character, byte), rest);
+    open.push_back(rest);
   }
   std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
@@ -51,19 +41,21 @@ void Arena::note_character(ExpressionId character, Budget& budget) {
     open.pop_back();
     if (at == kEpsilon || at == kEmpty || !met.insert(at.value).second) continue;
     for (unsigned value = 0; value < 0x80; ++value) {
-      const std::uint8_t byte = step(at, value);
+      const auto byte = static_cast<std::uint8_t>(value);
+      const ExpressionId rest = derivative(at, byte, budget);
       if (rest == kEmpty) continue;
-      memos_.escape_steps.emplace(step_key(at, byte), rest);
+      known.escape_steps.emplace(Characters::step_key(at, byte), rest);
       open.push_back(rest);
     }
   }
-  memos_.character = character;
+  known.character = character;
+  set_characters(std::move(known));
 }
 
-bool Arena::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == memos_.character; }
+bool Forms::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == characters_.character; }
 
 // Whether it counts characters beside what has some of them and no other texts, so that nothing but its maximum matters.
-bool Arena::is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts) {
+bool Forms::is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts) {
   const ExpressionNode n = node(expression);
   if (!counts_characters(n) || n.minimum > 1) return false;
   return std::ranges::any_of(conjuncts, [&](ExpressionId other) {
@@ -71,7 +63,7 @@ bool Arena::is_mere_bound(ExpressionId expression, std::span<const ExpressionId>
   });
 }
 
-void Arena::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
+void Forms::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
   std::vector<ExpressionId> kept;
   for (const ExpressionId item : conjuncts)
     if (node(item).maximum != kUnbounded || !is_mere_bound(item, conjuncts)) kept.push_back(item);
@@ -79,7 +71,7 @@ void Arena::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
 }
 
 // The only conjunct of an intersection beside bounds, and the least of these.  It is of characters, and so not constrained.
-std::optional<Arena::Beside> Arena::beside_bounds(const ExpressionNode& n) {
+std::optional<Forms::Beside> Forms::beside_bounds(const ExpressionNode& n) {
   if (n.kind != Kind::Intersection) return std::nullopt;
   const std::vector<ExpressionId> conjuncts(items(n).begin(), items(n).end());  // a copy: items move when the arena grows
   std::vector<ExpressionId> others;
@@ -94,13 +86,16 @@ std::optional<Arena::Beside> Arena::beside_bounds(const ExpressionNode& n) {
   return Beside{others[0], least};
 }
 
-std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
+std::optional<Forms::Unbounded> Forms::without_bound(ExpressionId terminal) {
   const auto [head, tail] = split(node(terminal).body());
   const ExpressionNode n = node(head);
-  if (only_byte(node(split(tail).head)) != std::uint8_t{'"'}) return std::nullopt;
+  const std::optional<std::uint8_t> end = only_byte(node(split(tail).head));
+  if (!end || characters_.stand_for_themselves.contains(*end)) return std::nullopt;
+  ByteSet special = characters_.begin_escapes;
+  special.add(*end);
   const auto unbounded = [&, rest = tail](ExpressionId string, Count sure, Count most) {
     const ExpressionId body = concatenate(string, rest);
-    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most};
+    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most, special};
   };
   if (counts_characters(n) && n.maximum != kUnbounded) return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
   const std::optional<Beside> beside = beside_bounds(n);
@@ -108,7 +103,7 @@ std::optional<Arena::Unbounded> Arena::without_bound(ExpressionId terminal) {
   return unbounded(beside->other, beside->most - node(beside->other).worst, beside->most);
 }
 
-std::optional<Arena::WithStrings> Arena::with_strings(ExpressionId terminal) {
+std::optional<Forms::WithStrings> Forms::with_strings(ExpressionId terminal) {
   const auto [head, tail] = split(node(terminal).body());
   const ExpressionNode n = node(head);
   if (n.kind != Kind::Intersection || node(tail).nullable) return std::nullopt;
@@ -127,11 +122,11 @@ std::optional<Arena::WithStrings> Arena::with_strings(ExpressionId terminal) {
   return WithStrings{terminal_of(body, node(body).spelled, node(body).shortest), std::move(strings), behind};
 }
 
-std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
+std::optional<Count> Forms::characters_but_for_some(ExpressionId expression) {
   const ExpressionNode n = node(expression);
   if (n.kind != Kind::Intersection) return std::nullopt;
   std::optional<Count> least;
-  ByteSet free = memos_.stand_for_themselves & single_bytes_;
+  ByteSet free = characters_.stand_for_themselves & single_bytes_;
   for (const ExpressionId item : items(n)) {
     const ExpressionNode& part = node(item);
     if (counts_characters(part) && part.maximum == kUnbounded) {
@@ -146,7 +141,7 @@ std::optional<Count> Arena::characters_but_for_some(ExpressionId expression) {
   return free.empty() ? std::nullopt : least;
 }
 
-std::optional<std::uint32_t> Arena::length_without_search(ExpressionId expression) {
+std::optional<std::uint32_t> Forms::length_without_search(ExpressionId expression) {
   const auto [head, tail] = split(expression);
   const ExpressionNode n = node(head);
   if (node(tail).constrained) return std::nullopt;
@@ -158,8 +153,8 @@ std::optional<std::uint32_t> Arena::length_without_search(ExpressionId expressio
   return capped_sum(sure(node(beside->other).shortest), sure(node(tail).shortest));
 }
 
-bool Arena::is_of_characters(ExpressionId expression) {
-  if (const auto known = memos_.of_characters.find(expression.value); known != memos_.of_characters.end()) return known->second;
+bool Forms::is_of_characters(ExpressionId expression) {
+  if (const auto known = characters_.known.find(expression.value); known != characters_.known.end()) return known->second;
   bool result = true;
   std::unordered_set<std::uint32_t> met{expression.value};
   std::vector<ExpressionId> open{expression};
@@ -170,20 +165,21 @@ bool Arena::is_of_characters(ExpressionId expression) {
     const ExpressionId at = open.back();
     open.pop_back();
     const ExpressionNode n = node(at);
-    if (at == memos_.character || at == kEpsilon) continue;
-    if (const auto known = memos_.of_characters.find(at.value); known != memos_.of_characters.end()) {
+    if (at == characters_.character || at == kEpsilon) continue;
+    if (const auto known = characters_.known.find(at.value); known != characters_.known.end()) {
       result = known->second;
     } else if (n.kind == Kind::Bytes) {
-      result = byte_set(n).is_subset_of(memos_.stand_for_themselves);
+      result = byte_set(n).is_subset_of(characters_.stand_for_themselves);
     } else if (n.kind == Kind::CodePoints) {  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
       result = n.second == automaton(n).start() &&
-               (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(memos_.stand_for_themselves);
+               (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(characters_.stand_for_themselves);
     } else if (n.kind == Kind::Repetition) {
       add(n.body());
     } else if (n.kind == Kind::Union) {
       for (const ExpressionId item : items(n)) add(item);
-    } else if (n.kind == Kind::Concatenation && only_byte(node(n.head())) == kBackslash) {
-      result = add_behind_escape(n.tail(), memos_.behind_backslash, add);
+    } else if (const auto byte = n.kind == Kind::Concatenation ? only_byte(node(n.head())) : std::nullopt;
+               byte && characters_.begin_escapes.contains(*byte)) {
+      result = add_behind_escape(n.tail(), characters_.escape_steps.at(Characters::step_key(characters_.character, *byte)), add);
     } else if (n.kind == Kind::Concatenation) {
       add(n.head());
       add(n.tail());
@@ -191,30 +187,30 @@ bool Arena::is_of_characters(ExpressionId expression) {
       result = false;
     }
   }
-  memos_.of_characters.emplace(expression.value, result);
+  characters_.known.emplace(expression.value, result);
   if (result)
-    for (const std::uint32_t part : met) memos_.of_characters.emplace(part, true);
+    for (const std::uint32_t part : met) characters_.known.emplace(part, true);
   return result;
 }
 
 // What an expression goes on with where it has ended an escape, of which `escape` is the rest; whether that is sure.
 template <class Add>
-bool Arena::add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add) {
+bool Forms::add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add) {
   if (escape == kEmpty) return false;
   if (escape == kEpsilon) return add(expression), true;
   const auto [head, tail] = split(expression);
   const ExpressionNode first = node(head);
   if (first.kind == Kind::Union) {
     for (std::uint32_t i = 0; i < first.second; ++i)
-      if (!add_behind_escape(concatenate(items_[first.first + i], tail), escape, add)) return false;
+      if (!add_behind_escape(concatenate(item(first, i), tail), escape, add)) return false;
     return true;
   }
   if (first.kind != Kind::Bytes) return false;
   const ByteSet bytes = byte_set(first);
   std::vector<ExpressionId> rests;
   for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1)) {
-    const auto step = memos_.escape_steps.find(step_key(escape, static_cast<std::uint8_t>(byte)));
-    if (step == memos_.escape_steps.end()) return false;
+    const auto step = characters_.escape_steps.find(Characters::step_key(escape, static_cast<std::uint8_t>(byte)));
+    if (step == characters_.escape_steps.end()) return false;
     rests.push_back(step->second);
   }
   std::ranges::sort(rests);

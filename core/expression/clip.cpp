@@ -12,18 +12,18 @@
 // much behind a token, all that lives in t lives (characters.cpp).
 // Cost: linear in the part of the expression that counts past reach, once (memoized).
 
-#include "expression/arena.hpp"
+#include "expression/forms.hpp"
 
 namespace tokamata {
 
-ExpressionId Arena::clip_repetition(const ExpressionNode& n) {
+ExpressionId Forms::clip_repetition(const ExpressionNode& n) {
   const ExpressionId body = clip(n.body());
   if (n.minimum > reach_) return pair(repeat(body, 0, kUnbounded), kStub);
   const bool past_reach = n.maximum != kUnbounded && n.maximum > reach_;
   return repeat(body, n.minimum, past_reach ? kUnbounded : n.maximum);
 }
 
-ExpressionId Arena::clip(ExpressionId expression) {
+ExpressionId Forms::clip(ExpressionId expression) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ExpressionId rest = expression;
   ExpressionId result;
@@ -32,7 +32,7 @@ ExpressionId Arena::clip(ExpressionId expression) {
       result = rest;
       break;
     }
-    if (const auto known = memos_.clipped.find(rest.value); known != memos_.clipped.end()) {
+    if (const auto known = clipped_.find(rest.value); known != clipped_.end()) {
       result = known->second;
       break;
     }
@@ -44,7 +44,7 @@ ExpressionId Arena::clip(ExpressionId expression) {
     }
     if (n.kind == Kind::Union) {
       std::vector<ExpressionId> clipped;
-      for (std::uint32_t i = 0; i < n.second; ++i) clipped.push_back(clip(items_[n.first + i]));
+      for (std::uint32_t i = 0; i < n.second; ++i) clipped.push_back(clip(item(n, i)));
       result = unite(clipped);
     } else if (n.kind == Kind::Terminal) {
       const ExpressionId body = clip(n.body());
@@ -57,12 +57,12 @@ ExpressionId Arena::clip(ExpressionId expression) {
     } else {
       result = clip_repetition(n);
     }
-    memos_.clipped.emplace(rest.value, result);
+    clipped_.emplace(rest.value, result);
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
     result = concatenate(clip(node(*place).head()), result);
-    memos_.clipped.emplace(place->value, result);
+    clipped_.emplace(place->value, result);
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Compaction: giving up the expressions that no text under way is made of.  Part of Arena.
+// Compaction: giving up the expressions that no text under way is made of.
 //
 // Problem.  An arena only grows; a constraint that serves texts for days meets expressions that are never needed
 // again.  When memory is short, all but those that the matchers stand on must go, and not by a copy of the rest,
@@ -24,7 +24,7 @@ constexpr ExpressionId kGone{~std::uint32_t{0}};
 }
 
 template <class Visit>
-void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
+void Pool::visit_parts(ExpressionNode& n, Visit&& visit) {
   const auto visit_number = [&](std::uint32_t& number) {
     ExpressionId part{number};
     visit(part);
@@ -55,7 +55,7 @@ void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
     case Kind::CodePoints:
     case Kind::Strings:
     case Kind::Until:
-    case Kind::Numbers:
+    case Kind::Language:
     case Kind::ControlToken:
     case Kind::OneToken:
     case Kind::Rule:
@@ -66,7 +66,7 @@ void Arena::visit_parts(ExpressionNode& n, Visit&& visit) {
 }
 
 // Where the nodes move: kGone for those that no root is made of.
-std::vector<ExpressionId> Arena::moves_to_keep(std::span<const ExpressionId> roots) {
+std::vector<ExpressionId> Pool::moves_to_keep(std::span<const ExpressionId> roots) {
   std::vector<ExpressionId> moved(nodes_.size(), kGone);
   const auto keep = [&](ExpressionId expression) { moved[expression.value] = kEmpty; };  // its place is to come
   for (const ExpressionId always : {kEmpty, kEpsilon, kStub, kEverything}) keep(always);
@@ -79,54 +79,68 @@ std::vector<ExpressionId> Arena::moves_to_keep(std::span<const ExpressionId> roo
   return moved;
 }
 
-// The leaves that the nodes which stay are made of: sets of strings with new numbers, numbers in new automata.
-struct Arena::Leaves {
+// The leaves that the nodes which stay are made of: sets of strings with new numbers, languages in new automata.
+struct Pool::Leaves {
   std::vector<std::uint32_t> strings;                     // the new number of each that stays, by its old one
   std::uint32_t strings_left = 0;
-  std::vector<std::unique_ptr<NumberAutomaton>> numbers;  // in the place of the old ones
-  std::vector<std::uint32_t> number_states;               // of the nodes of numbers that stay, in their order
+  std::vector<std::unique_ptr<LeafAutomaton>> languages;  // in the place of the old ones
+  std::vector<std::uint32_t> language_states;               // of the nodes of languages that stay, in their order
 };
 
-Arena::Leaves Arena::leaves_to_keep(const std::vector<ExpressionId>& moved) const {
+Pool::Leaves Pool::leaves_to_keep(const std::vector<ExpressionId>& moved) const {
   Leaves leaves;
   leaves.strings.resize(strings_.size(), kGone.value);
-  for (const KnownNumbers& known : numbers_) leaves.numbers.push_back(std::make_unique<NumberAutomaton>(known.automaton->shared_set()));
+  for (const KnownLanguage& known : languages_) leaves.languages.push_back(known.automaton->anew());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const ExpressionNode& n = nodes_[i];
     if (moved[i] == kGone) continue;
     if (n.kind == Kind::Strings) leaves.strings[n.first] = 0;
-    if (n.kind == Kind::Numbers) leaves.number_states.push_back(leaves.numbers[n.first]->adopt(*numbers_[n.first].automaton, n.second));
+    if (n.kind == Kind::Language) leaves.language_states.push_back(leaves.languages[n.first]->adopt(*languages_[n.first].automaton, n.second));
   }
   for (std::uint32_t& number : leaves.strings)
     if (number != kGone.value) number = leaves.strings_left++;
   return leaves;
 }
 
-std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) {
-  std::vector<ExpressionId> moved = moves_to_keep(roots);
-  Leaves leaves = leaves_to_keep(moved);
-  const auto count = nodes_.size() - static_cast<std::size_t>(std::ranges::count(moved, kGone));
-  std::vector<std::uint32_t> table(std::max(kLeastSlots, std::bit_ceil(2 * count + 1)), 0);
-  std::unordered_map<std::uint32_t, std::int64_t> positions;
-  for (const auto& [body, position] : positions_)
-    if (moved[body] != kGone) positions.emplace(moved[body].value, position);
-  const std::vector<RuleId> rules = rules_to_keep(moved);
-  // All that is needed is allocated: from here on nothing fails.
-  memos_ = {};
-  positions_ = std::move(positions);
-  move_nodes(moved, leaves, rules);
-  table_ = std::move(table);
+struct Pool::Compaction {
+  std::vector<ExpressionId> moved;
+  Leaves leaves;
+  std::vector<std::uint32_t> table;
+  std::vector<RuleId> rules;
+};
+
+Pool::Compaction Pool::plan_compaction(std::span<const ExpressionId> roots) {
+  Compaction plan{.moved = moves_to_keep(roots), .leaves = {}, .table = {}, .rules = {}};
+  plan.leaves = leaves_to_keep(plan.moved);
+  const auto count = nodes_.size() - static_cast<std::size_t>(std::ranges::count(plan.moved, kGone));
+  plan.table.resize(std::max(kLeastSlots, std::bit_ceil(2 * count + 1)), 0);
+  return plan;
+}
+
+void Pool::compact(Compaction& plan) {
+  move_nodes(plan.moved, plan.leaves, plan.rules);
+  table_ = std::move(plan.table);
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) table_[free_slot(table_, i)] = i + 1;
   for (KnownAutomaton& known : automata_)
     for (ExpressionId& state : known.states)
-      if (state != KnownAutomaton::kUnmade) state = moved[state.value];  // kGone is kUnmade
+      if (state != KnownAutomaton::kUnmade) state = plan.moved[state.value];  // kGone is kUnmade
   nodes_.shrink_to_fit();
   items_.shrink_to_fit();
-  return moved;
+}
+
+std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) {
+  Compaction plan = plan_compaction(roots);
+  Positions positions = positions_after(plan.moved, kGone);
+  plan.rules = rules_to_keep(plan.moved);
+  // All that is needed is allocated: from here on nothing fails.
+  Derivatives::forget(std::move(positions));
+  sketched_ = {};
+  compact(plan);
+  return std::move(plan.moved);
 }
 
 // The new numbers of the rules of the nodes that stay, in their order.
-std::vector<RuleId> Arena::rules_to_keep(const std::vector<ExpressionId>& moved) {
+std::vector<RuleId> Pool::rules_to_keep(const std::vector<ExpressionId>& moved) {
   std::vector<RuleId> kept;
   try {
     for (const auto& rules : rules_) rules->begin_anew();
@@ -140,12 +154,12 @@ std::vector<RuleId> Arena::rules_to_keep(const std::vector<ExpressionId>& moved)
   return kept;
 }
 
-void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules) {
+void Pool::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules) {
   for (std::size_t i = 0; i < leaves.strings.size(); ++i)
     if (leaves.strings[i] != kGone.value && leaves.strings[i] != i) strings_[leaves.strings[i]] = std::move(strings_[i]);
   strings_.erase(strings_.begin() + static_cast<std::ptrdiff_t>(leaves.strings_left), strings_.end());
-  for (std::size_t i = 0; i < leaves.numbers.size(); ++i) numbers_[i].automaton = std::move(leaves.numbers[i]);
-  auto number_state = leaves.number_states.begin();
+  for (std::size_t i = 0; i < leaves.languages.size(); ++i) languages_[i].automaton = std::move(leaves.languages[i]);
+  auto language_state = leaves.language_states.begin();
   auto rule = rules.begin();
   std::uint32_t nodes_end = 0, items_end = 0;
   for (std::size_t i = 0; i < moved.size(); ++i) {
@@ -153,7 +167,7 @@ void Arena::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, c
     ExpressionNode n = nodes_[i];
     visit_parts(n, [&](ExpressionId& part) { part = moved[part.value]; });
     if (n.kind == Kind::Strings) n.first = leaves.strings[n.first];
-    if (n.kind == Kind::Numbers) n.second = *number_state++;
+    if (n.kind == Kind::Language) n.second = *language_state++;
     if (n.kind == Kind::Rule) n.second = (rule++)->value;
     if (n.has_items()) {
       std::copy_n(items_.begin() + n.first, n.second, items_.begin() + items_end);

@@ -16,7 +16,7 @@
 
 namespace tokamata {
 
-ExpressionId Arena::derivative(ExpressionId expression, Symbol symbol, Budget& budget) {
+ExpressionId Derivatives::derivative(ExpressionId expression, Symbol symbol, Budget& budget) {
   constexpr std::size_t kMany = 8;
   if (symbol == Symbol::edge()) return at_edge(expression, budget);
   Derivation run{symbol, budget, alternatives(expression).size() > kMany};
@@ -26,7 +26,7 @@ ExpressionId Arena::derivative(ExpressionId expression, Symbol symbol, Budget& b
 }
 
 // Pushes what `expression · tail` becomes where `expression` is what reads the symbol.
-void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out) {
+void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out) {
   while (true) {
     run.budget.step();
     const ExpressionNode n = node(expression);  // a copy: nodes move when the arena grows
@@ -45,7 +45,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
         return;
       case Kind::Rule:
         if (run.symbol.is_byte())
-          if (const ExpressionId rest = rules(n).derivative(n.rule(), run.symbol.byte(), *this, run.budget); rest != kEmpty)
+          if (const ExpressionId rest = rules(n).derivative(n.rule(), run.symbol.byte(), arena(), run.budget); rest != kEmpty)
             distribute(rest, advanced(tail, run.symbol, run.budget), out);
         return;
       case Kind::Everything:
@@ -53,7 +53,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
       case Kind::CodePoints:
       case Kind::Strings:
       case Kind::Until:
-      case Kind::Numbers:
+      case Kind::Language:
       case Kind::ControlToken:
       case Kind::OneToken:
         if (const ExpressionId rest = derive_leaf(n, expression, run.symbol); rest != kEmpty)
@@ -77,7 +77,7 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
         if (tail != kEpsilon && is_derived_whole(n)) return derive_union(expression, tail, run, out);
         // By index: the items may move while they are being derived.
         for (std::uint32_t i = 0; i < n.second; ++i)
-          if (run.is_first(items_[n.first + i], tail)) derive_into(items_[n.first + i], tail, run, out);
+          if (run.is_first(item(n, i), tail)) derive_into(item(n, i), tail, run, out);
         return;
       }
       case Kind::Concatenation: {
@@ -102,23 +102,23 @@ void Arena::derive_into(ExpressionId expression, ExpressionId tail, Derivation& 
 // How.  What becomes of a large union by itself is remembered, and stays one alternative in front of its tail as long as
 // it is large.  Example.  By a, words·t becomes (words without their a)·t; by ab, the union of the few that are left is
 // distributed over t.  Where what follows decides (lookaround, rules), each alternative is derived with its tail.
-bool Arena::is_derived_whole(const ExpressionNode& n) const {
+bool Derivatives::is_derived_whole(const ExpressionNode& n) const {
   constexpr std::uint32_t kMany = 64;
   return n.kind == Kind::Union && n.second > kMany && !n.constrained && !n.open && !n.behind && !n.edges && !n.rules && !n.commits;
 }
 
-void Arena::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out) {
+void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out) {
   const std::uint64_t key = (std::uint64_t{expression.value} << 32) | run.symbol.value;
   ExpressionId rest;
-  if (const auto known = memos_.union_derivatives.find(key); known != memos_.union_derivatives.end()) {
+  if (const auto known = union_derivatives_.find(key); known != union_derivatives_.end()) {
     rest = known->second;
   } else {
     Derivation own{run.symbol, run.budget, true};
     std::vector<ExpressionId> alternatives;
     const ExpressionNode n = node(expression);
-    for (std::uint32_t i = 0; i < n.second; ++i) derive_into(items_[n.first + i], kEpsilon, own, alternatives);
+    for (std::uint32_t i = 0; i < n.second; ++i) derive_into(item(n, i), kEpsilon, own, alternatives);
     rest = unite(alternatives);
-    memos_.union_derivatives.emplace(key, rest);
+    union_derivatives_.emplace(key, rest);
   }
   if (rest == kEmpty) return;
   tail = advanced(tail, run.symbol, run.budget);
@@ -130,14 +130,14 @@ void Arena::derive_union(ExpressionId expression, ExpressionId tail, const Deriv
 
 // What was begun is a union of alternatives that were begun: none is the head of a concatenation, where
 // the edge of a token would not find it.
-void Arena::distribute(ExpressionId begun, ExpressionId tail, std::vector<ExpressionId>& out) {
+void Derivatives::distribute(ExpressionId begun, ExpressionId tail, std::vector<ExpressionId>& out) {
   const auto given = alternatives(begun);
   for (const ExpressionId alternative : std::vector<ExpressionId>(given.begin(), given.end()))
     out.push_back(concatenate(alternative, tail));
 }
 
 // The same under a guard; what was met without one, or under another, is met again.
-void Arena::derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
+void Derivatives::derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
                            std::vector<ExpressionId>& out) {
   const ExpressionId rest_of_guard = settled(derivative(guard, run.symbol, run.budget));
   if (rest_of_guard == kEmpty) return;
@@ -147,7 +147,7 @@ void Arena::derive_guarded(ExpressionId expression, ExpressionId tail, Expressio
   for (ExpressionId alternative : alternatives) out.push_back(guarded(alternative, rest_of_guard));
 }
 
-ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol) {
+ExpressionId Derivatives::derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol) {
   if (leaf.kind == Kind::Everything) return expression;
   if (leaf.kind == Kind::ControlToken) return symbol == Symbol::control(leaf.first) ? kEpsilon : kEmpty;
   if (!symbol.is_byte()) return kEmpty;
@@ -167,8 +167,8 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
       return kEmpty;
     case Kind::Until:
       return derive_until(leaf, byte);
-    case Kind::Numbers:
-      return numbers_state(leaf.first, numbers_[leaf.first].automaton->step(leaf.second, byte));
+    case Kind::Language:
+      return language_state(leaf.first, languages_[leaf.first].automaton->step(leaf.second, byte));
     default: {  // OneToken
       const bool reads = leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && byte_set(leaf).contains(byte);
       return reads ? one_token(leaf.first, Phase::Inside) : kEmpty;
@@ -178,12 +178,12 @@ ExpressionId Arena::derive_leaf(const ExpressionNode& leaf, ExpressionId express
 
 // Of what sees its own text alone, or stands where nothing follows.  Choices that are made inside are made for all
 // that follows inside.
-ExpressionId Arena::derive_closed(const ExpressionNode& n, const Derivation& run) {
+ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivation& run) {
   switch (n.kind) {
     case Kind::Intersection: {
       std::vector<ExpressionId> parts;
       for (std::uint32_t i = 0; i < n.second; ++i) {
-        parts.push_back(settled(derivative(items_[n.first + i], run.symbol, run.budget)));
+        parts.push_back(settled(derivative(item(n, i), run.symbol, run.budget)));
         if (parts.back() == kEmpty) return kEmpty;
       }
       return intersect(parts);
@@ -201,7 +201,7 @@ ExpressionId Arena::derive_closed(const ExpressionNode& n, const Derivation& run
 
 // What waits in the continuation, after one more symbol was read before it: its lookbehinds have
 // moved on.  A scope that has not begun has seen nothing.
-ExpressionId Arena::advanced(ExpressionId waiting, Symbol symbol, Budget& budget) {
+ExpressionId Derivatives::advanced(ExpressionId waiting, Symbol symbol, Budget& budget) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   const auto key = [&](ExpressionId expression) { return (std::uint64_t{expression.value} << 32) | symbol.value; };
   ExpressionId result;
@@ -211,7 +211,7 @@ ExpressionId Arena::advanced(ExpressionId waiting, Symbol symbol, Budget& budget
       result = waiting;
       break;
     }
-    if (const auto known = memos_.advanced.find(key(waiting)); known != memos_.advanced.end()) {
+    if (const auto known = advanced_.find(key(waiting)); known != advanced_.end()) {
       result = known->second;
       break;
     }
@@ -222,31 +222,30 @@ ExpressionId Arena::advanced(ExpressionId waiting, Symbol symbol, Budget& budget
       continue;
     }
     result = advanced_node(n, symbol, budget);
-    memos_.advanced.emplace(key(waiting), result);
+    advanced_.emplace(key(waiting), result);
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
     result = concatenate(advanced(node(*place).head(), symbol, budget), result);
-    memos_.advanced.emplace(key(*place), result);
+    advanced_.emplace(key(*place), result);
   }
   return result;
 }
 
-ExpressionId Arena::advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget) {
+ExpressionId Derivatives::advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget) {
   switch (n.kind) {
     case Kind::LookBehind: return look_behind(derivative(n.body(), symbol, budget));
     case Kind::LookAhead: return look_ahead(advanced(n.body(), symbol, budget));
     case Kind::Complement: return complement(advanced(n.body(), symbol, budget));
     case Kind::Repetition: {
       const ExpressionId body = advanced(n.body(), symbol, budget);
-      if (const auto place = positions_.find(n.first); place != positions_.end())
-        positions_.try_emplace(body.value, place->second);
+      note_same_position(body.value, n.first);
       return repeat(body, n.minimum, n.maximum);
     }
     case Kind::Guarded: return guarded(advanced(n.core(), symbol, budget), advanced(n.guard(), symbol, budget));
     default: {  // Union, Intersection
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(advanced(items_[n.first + i], symbol, budget));
+      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(advanced(item(n, i), symbol, budget));
       return n.kind == Kind::Union ? unite(parts) : intersect(parts);
     }
   }
@@ -257,7 +256,7 @@ ExpressionId Arena::advanced_node(const ExpressionNode& n, Symbol symbol, Budget
 // What an expression becomes at the edge between two tokens, at the beginning and at the end of a
 // text.  Most take no notice.  A OneToken waits for an edge, then reads bytes, then ends at the next:
 // one edge may end one and begin another.
-ExpressionId Arena::at_edge(ExpressionId expression, Budget& budget) {
+ExpressionId Derivatives::at_edge(ExpressionId expression, Budget& budget) {
   if (!node(expression).edges) return expression;
   std::vector<ExpressionId> out;
   const auto given = alternatives(expression);
@@ -283,7 +282,7 @@ ExpressionId Arena::at_edge(ExpressionId expression, Budget& budget) {
 }
 
 // Pushes the alternatives of `expression · tail` in which a token begins here.
-void Arena::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out) {
+void Derivatives::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out) {
   budget.step();
   const ExpressionNode n = node(expression);
   if (!n.edges) return;
@@ -292,7 +291,7 @@ void Arena::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& bud
       out.push_back(concatenate(one_token(n.first, Phase::AtEdge), tail));
       return;
     case Kind::Union:
-      for (std::uint32_t i = 0; i < n.second; ++i) begin_tokens(items_[n.first + i], tail, budget, out);
+      for (std::uint32_t i = 0; i < n.second; ++i) begin_tokens(item(n, i), tail, budget, out);
       return;
     case Kind::Repetition: {
       const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
@@ -309,7 +308,7 @@ void Arena::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& bud
 }
 
 // Those of `expression · tail` where `head`, before it, matches nothing.
-void Arena::begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,
+void Derivatives::begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,
                                 std::vector<ExpressionId>& out) {
   const ExpressionId guard = condition(head);
   if (guard == kEmpty) return;
@@ -318,11 +317,11 @@ void Arena::begin_tokens_behind(ExpressionId head, ExpressionId expression, Expr
   for (ExpressionId alternative : alternatives) out.push_back(guarded(alternative, guard));
 }
 
-ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
+ExpressionId Derivatives::closed_at_edge(const ExpressionNode& n, Budget& budget) {
   switch (n.kind) {
     case Kind::Intersection: {
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(at_edge(items_[n.first + i], budget));
+      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(at_edge(item(n, i), budget));
       return intersect(parts);
     }
     case Kind::Complement: return complement(at_edge(n.body(), budget));
@@ -336,15 +335,8 @@ ExpressionId Arena::closed_at_edge(const ExpressionNode& n, Budget& budget) {
 
 // ---- whole rows -------------------------------------------------------------------------------
 
-std::optional<ExpressionId> Arena::strings_within(const ExpressionNode& n) const {
-  if (n.kind != Kind::Intersection || n.open || n.behind || n.edges) return std::nullopt;
-  for (const ExpressionId item : items(n))
-    if (node(item).kind == Kind::Strings) return item;
-  return std::nullopt;
-}
-
 // Most bytes lead nowhere from a literal or a class; to ask for them one by one costs ten times as much.
-std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget) {
+std::optional<ByteSet> Derivatives::leaf_bytes(ExpressionId expression, Budget& budget) {
   constexpr std::size_t kMany = 64;
   const auto all = alternatives(expression);
   if (all.size() > kMany) return std::nullopt;
@@ -356,7 +348,7 @@ std::optional<ByteSet> Arena::leaf_bytes(ExpressionId expression, Budget& budget
       if (const std::optional<ExpressionId> strings = strings_within(leaf); strings)
         bytes |= first_bytes(*strings);
       else if (leaf.kind == Kind::Rule)
-        bytes |= rules(leaf).first_bytes(leaf.rule(), *this, budget);
+        bytes |= rules(leaf).first_bytes(leaf.rule(), arena(), budget);
       else if (leaf.rules || leaf.constrained || leaf.open || (leaf.kind == Kind::Terminal && node(leaf.body()).constrained) ||
                leaf.kind == Kind::ControlToken || leaf.kind == Kind::Commit)
         return std::nullopt;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
-#include "expression/number_set.hpp"
+#include "expression/leaf_automaton.hpp"
 #include "expression/phrase_search.hpp"
 #include "expression/rules.hpp"
 #include "expression/string_automaton.hpp"
@@ -62,8 +62,8 @@ class Expression {
   struct Until {  // texts that end where a phrase appears first
     std::shared_ptr<const PhraseSearch> search;
   };
-  struct Numbers {  // numbers of a set, as JSON writes them
-    std::shared_ptr<const NumberSet> set;
+  struct Language {  // the texts of a language that has an automaton of its own
+    std::shared_ptr<const LeafLanguage> language;
   };
   struct Everything {};  // every sequence of bytes and control tokens; as a Complement, beside texts
   struct Intersection {
@@ -106,7 +106,7 @@ class Expression {
   // Stands for a tree that nests deeper than kMaximumDepth.  Nothing of it is kept: nobody can read it, and an Arena
   // refuses it with the bound that its caller set.
   struct TooDeep {};
-  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Until, Numbers, Everything,
+  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Until, Language, Everything,
                             Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar, Terminal,
                             Reference, TooDeep>;
 
@@ -137,7 +137,7 @@ class Expression {
     return make(Strings{std::move(automaton)}, 0);
   }
   static ExpressionPtr until(std::string phrase) { return make(Until{std::make_shared<const PhraseSearch>(std::move(phrase))}, 0); }
-  static ExpressionPtr numbers(std::shared_ptr<const NumberSet> set) { return make(Numbers{std::move(set)}, 0); }
+  static ExpressionPtr language(std::shared_ptr<const LeafLanguage> language) { return make(Language{std::move(language)}, 0); }
   static ExpressionPtr everything() { return make(Everything{}, 0); }
   // Every valid UTF-8 text.
   static ExpressionPtr text() { return repetition(code_points({{0, 0x10FFFF}}), 0, kUnbounded, -1); }

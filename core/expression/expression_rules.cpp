@@ -121,7 +121,7 @@ class Cutter {
   Facts facts_in(const Expression::CodePoints&) { return {false, true, false}; }
   Facts facts_in(const Expression::Strings& n) { return {n.automaton->accepting(StringAutomaton::start()), true, false}; }
   Facts facts_in(const Expression::Until&) { return {false, true, false}; }
-  Facts facts_in(const Expression::Numbers&) { return {false, true, false}; }
+  Facts facts_in(const Expression::Language&) { return {false, true, false}; }
   Facts facts_in(const Expression::Everything&) { return {true, false, false}; }
   Facts facts_in(const Expression::Concatenation& n) {
     Facts all{true, true, false};

@@ -1,4 +1,4 @@
-// What expressions are made of: bytes, classes of code points, strings, phrases, numbers, control tokens.
+// What expressions are made of: bytes, classes of code points, strings, phrases, languages, control tokens.
 //
 // Example.  [a-zé] is an automaton over the bytes of UTF-8; é alone is two bytes, one after the other.
 // How.  Automata are kept once each, with the lengths of shortest texts from each of their states; an expression is an
@@ -6,22 +6,22 @@
 
 #include <algorithm>
 
-#include "expression/arena.hpp"
+#include "expression/forms.hpp"
 #include "common/memoized.hpp"
 
 namespace tokamata {
 
-std::uint32_t Arena::index_of(const ByteSet& set) {
+std::uint32_t Pool::index_of(const ByteSet& set) {
   return numbered(set_index_, set, [&](std::uint32_t number) { put_at(sets_, number, set); });
 }
 
-ExpressionId Arena::bytes(const ByteSet& set) {
+ExpressionId Forms::bytes(const ByteSet& set) {
   if (set.empty()) return kEmpty;
   return intern({.kind = Kind::Bytes, .text = true,
                  .spelled = set.intersects(single_bytes_) ? 1 : ExpressionNode::kUnspelled, .shortest = 1, .worst = 1, .first = index_of(set)});
 }
 
-void Arena::note_bytes(const ByteSet& set) {
+void Pool::note_bytes(const ByteSet& set) {
   pattern_bytes_ |= set;
   for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
     end = set.next_non_member(low);
@@ -30,7 +30,13 @@ void Arena::note_bytes(const ByteSet& set) {
   }
 }
 
-ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
+// Each of the bytes differs from those beside it.
+void Pool::note_each(const ByteSet& set) {
+  for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1))
+    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+}
+
+ExpressionId Forms::add_literal(const std::string& text, Budget& budget) {
   if (text.size() > budget.limits().memory_bytes / sizeof(ExpressionNode))  // before any of it is made
     throw LimitExceeded("memory_bytes", static_cast<double>(budget.limits().memory_bytes));
   ExpressionId result = kEpsilon;
@@ -44,7 +50,7 @@ ExpressionId Arena::add_literal(const std::string& text, Budget& budget) {
   return result;
 }
 
-std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
+std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
   for (std::uint32_t known = 0; known < strings_.size(); ++known)
     if (strings_[known].automaton == automaton) return known;
   ByteSet used;
@@ -63,16 +69,13 @@ std::uint32_t Arena::add_strings(const std::shared_ptr<const StringAutomaton>& a
     spelled[state] = ExpressionNode::capped(least_spelled);
     worst = std::max(worst, shortest[state]);
   }
-  note_bytes(used);
-  // Any byte may lead elsewhere than its neighbours do.
-  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+  note_each(used);  // any byte may lead elsewhere than its neighbours do
   strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst, used});
   return static_cast<std::uint32_t>(strings_.size() - 1);
 }
 
 // The last state of a string says no more than epsilon.
-ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
+ExpressionId Forms::strings_state(std::uint32_t index, std::uint32_t state) {
   const KnownStrings& known = strings_[index];
   const bool accepting = known.automaton->accepting(state);
   if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
@@ -80,11 +83,11 @@ ExpressionId Arena::strings_state(std::uint32_t index, std::uint32_t state) {
                  .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
 }
 
-std::uint32_t Arena::add_search(const std::shared_ptr<const PhraseSearch>& search) {
+std::uint32_t Pool::add_search(const std::shared_ptr<const PhraseSearch>& search) {
   for (std::uint32_t known = 0; known < searches_.size(); ++known)
     if (searches_[known].search == search) return known;
   static const auto any_code_point = std::make_shared<const CodePointAutomaton>(std::vector<CodePointRange>{{0, 0x10FFFF}});
-  add_automaton(any_code_point);
+  const std::uint32_t any = add_automaton(any_code_point);
   ByteSet used;
   std::uint32_t spelled_from = 0;
   for (std::uint32_t i = 0; i < search->size(); ++i) {
@@ -92,13 +95,12 @@ std::uint32_t Arena::add_search(const std::shared_ptr<const PhraseSearch>& searc
     used.add(byte);
     if (!single_bytes_.contains(byte)) spelled_from = i + 1;
   }
-  for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-    note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
-  searches_.push_back({search, *find_automaton(*any_code_point), spelled_from});
+  note_each(used);
+  searches_.push_back({search, any, spelled_from});
   return static_cast<std::uint32_t>(searches_.size() - 1);
 }
 
-ExpressionId Arena::until_state(std::uint32_t index, std::uint32_t position) {
+ExpressionId Forms::until_state(std::uint32_t index, std::uint32_t position) {
   constexpr std::uint64_t kLongestRest = 3;  // of a code point that is none of the phrase
   const KnownSearch& known = searches_[index];
   const std::uint64_t size = known.search->size();
@@ -110,7 +112,7 @@ ExpressionId Arena::until_state(std::uint32_t index, std::uint32_t position) {
 }
 
 // The state of any code point after the first bytes of one, which are those of a phrase.
-std::uint32_t Arena::code_point_state(const KnownSearch& known, std::string_view bytes) const {
+std::uint32_t Pool::code_point_state(const KnownSearch& known, std::string_view bytes) const {
   const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
   std::uint32_t state = all.start();
   for (const char byte : bytes) {
@@ -122,7 +124,7 @@ std::uint32_t Arena::code_point_state(const KnownSearch& known, std::string_view
 
 // Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.  The search alone
 // would begin the phrase again with any byte, also within a code point.
-ExpressionId Arena::derive_until(const ExpressionNode& n, std::uint8_t byte) {
+ExpressionId Forms::derive_until(const ExpressionNode& n, std::uint8_t byte) {
   const KnownSearch known = searches_[n.first];
   const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
   const std::uint32_t state = code_point_state(known, known.search->begun(n.second));
@@ -132,49 +134,49 @@ ExpressionId Arena::derive_until(const ExpressionNode& n, std::uint8_t byte) {
   return concatenate(automaton_state(known.any_code_point, read->target), until_state(n.first, 0));
 }
 
-std::uint32_t Arena::add_numbers(const std::shared_ptr<const NumberSet>& set) {
-  return numbered(numbers_index_, set->key(), [&](std::uint32_t number) {
-    auto automaton = std::make_unique<NumberAutomaton>(set);
-    const ByteSet used = automaton->bytes();
-    note_bytes(used);
-    // The first of the digits differs from the others in any case.
-    for (unsigned byte = used.next_member(0); byte < 256; byte = used.next_member(byte + 1))
-      if (byte <= '1' || byte > '9' || !automaton->has_equal_digits())
-        note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
+std::uint32_t Pool::add_language(const std::shared_ptr<const LeafLanguage>& language) {
+  return numbered(language_index_, language->key(), [&](std::uint32_t number) {
+    std::unique_ptr<LeafAutomaton> automaton = language->make_automaton();
+    note_bytes(automaton->bytes());
+    note_each(automaton->lone_bytes());
     const std::uint32_t worst = automaton->most_missing();
     const bool is_spelled = automaton->needed_bytes().is_subset_of(single_bytes_);
-    put_at(numbers_, number, KnownNumbers{std::move(automaton), worst, is_spelled});
+    put_at(languages_, number, KnownLanguage{std::move(automaton), worst, is_spelled});
   });
 }
 
 // A state after which nothing can come says no more than epsilon.
-ExpressionId Arena::numbers_state(std::uint32_t index, std::uint32_t state) {
-  if (state == NumberAutomaton::kDead) return kEmpty;
-  NumberAutomaton& automaton = *numbers_[index].automaton;
+ExpressionId Forms::language_state(std::uint32_t index, std::uint32_t state) {
+  if (state == LeafAutomaton::kDead) return kEmpty;
+  LeafAutomaton& automaton = *languages_[index].automaton;
   const bool accepting = automaton.accepting(state);
   if (accepting && automaton.next_bytes(state).empty()) return kEpsilon;
   const std::uint32_t shortest = automaton.distance(state);
-  return intern({.kind = Kind::Numbers, .nullable = accepting, .text = true,
-                 .spelled = accepting || numbers_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
-                 .shortest = shortest, .worst = numbers_[index].worst, .first = index, .second = state});
+  return intern({.kind = Kind::Language, .nullable = accepting, .text = true,
+                 .spelled = accepting || languages_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
+                 .shortest = shortest, .worst = languages_[index].worst, .first = index, .second = state});
 }
 
-ExpressionId Arena::add_control_token(const std::string& given) {
+std::uint32_t Pool::add_control_token(const std::string& given) {
   const auto alias = aliases_.find(given);
   const std::string& name = alias == aliases_.end() ? given : alias->second;
   const auto place = std::ranges::find(control_tokens_, name);
   const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
   if (place == control_tokens_.end()) control_tokens_.push_back(name);
-  return intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = index});
+  return index;
+}
+
+ExpressionId Forms::control_token(std::uint32_t number) {
+  return intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = number});
 }
 
 // Alive or not depends on the edges to come, and is never taken for granted.
-ExpressionId Arena::one_token(std::uint32_t set, Phase phase) {
+ExpressionId Forms::one_token(std::uint32_t set, Phase phase) {
   return intern({.kind = Kind::OneToken, .constrained = true, .edges = true, .shortest = 1, .first = set,
                  .second = static_cast<std::uint32_t>(phase)});
 }
 
-std::optional<std::uint32_t> Arena::find_automaton(const CodePointAutomaton& automaton) const {
+std::optional<std::uint32_t> Pool::find_automaton(const CodePointAutomaton& automaton) const {
   auto [first, last] = automaton_index_.equal_range(automaton.hash());
   for (auto place = first; place != last; ++place) {
     const CodePointAutomaton& known = *automata_[place->second].automaton;
@@ -183,8 +185,8 @@ std::optional<std::uint32_t> Arena::find_automaton(const CodePointAutomaton& aut
   return std::nullopt;
 }
 
-ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
-  if (const auto known = find_automaton(*automaton)) return automaton_state(*known, automaton->start());
+std::uint32_t Pool::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
+  if (const auto known = find_automaton(*automaton)) return *known;
   const auto index = static_cast<std::uint32_t>(automata_.size());
   KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), KnownAutomaton::kUnmade),
                        std::vector<std::uint32_t>(automaton->state_count(), 0),
@@ -202,12 +204,12 @@ ExpressionId Arena::add_automaton(const std::shared_ptr<const CodePointAutomaton
   }
   automata_.push_back(std::move(known));
   automaton_index_.emplace(automaton->hash(), index);
-  return automaton_state(index, automaton->start());
+  return index;
 }
 
 // A state whose transitions all lead to one target is written as a set of bytes and that target,
 // so that the rests of different classes after the same lead byte are one expression.
-ExpressionId Arena::automaton_state(std::uint32_t automaton, std::uint32_t state) {
+ExpressionId Forms::automaton_state(std::uint32_t automaton, std::uint32_t state) {
   if (state == CodePointAutomaton::kFinal) return kEpsilon;
   if (automata_[automaton].states[state] != KnownAutomaton::kUnmade) return automata_[automaton].states[state];
   const CodePointAutomaton& code_points = *automata_[automaton].automaton;

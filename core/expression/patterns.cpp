@@ -23,16 +23,16 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     ExpressionId operator()(const Expression::Empty&) const { return kEmpty; }
     ExpressionId operator()(const Expression::Everything&) const { return kEverything; }
     ExpressionId operator()(const Expression::Literal& literal) const { return arena.add_literal(literal.bytes, budget); }
-    ExpressionId operator()(const Expression::CodePoints& set) const { return arena.add_automaton(set.automaton); }
+    ExpressionId operator()(const Expression::CodePoints& set) const { return arena.automaton_state(arena.add_automaton(set.automaton), set.automaton->start()); }
     ExpressionId operator()(const Expression::Strings& strings) const {
       return arena.strings_state(arena.add_strings(strings.automaton), StringAutomaton::start());
     }
     ExpressionId operator()(const Expression::Until& until) const { return arena.until_state(arena.add_search(until.search), 0); }
-    ExpressionId operator()(const Expression::Numbers& numbers) const {
-      const std::uint32_t index = arena.add_numbers(numbers.set);
-      return arena.numbers_state(index, arena.numbers_[index].automaton->start());
+    ExpressionId operator()(const Expression::Language& leaf) const {
+      const std::uint32_t index = arena.add_language(leaf.language);
+      return arena.language_state(index, arena.languages_[index].automaton->start());
     }
-    ExpressionId operator()(const Expression::ControlToken& token) const { return arena.add_control_token(token.name); }
+    ExpressionId operator()(const Expression::ControlToken& token) const { return arena.control_token(arena.add_control_token(token.name)); }
     ExpressionId operator()(const Expression::OneToken& token) const {
       arena.note_bytes(token.bytes);
       return token.bytes.empty() ? kEmpty : arena.one_token(arena.index_of(token.bytes), Phase::BeforeEdge);
@@ -54,7 +54,7 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
     ExpressionId operator()(const Expression::LookAhead& n) const { return arena.look_ahead(arena.add(*n.rest, added, budget)); }
     ExpressionId operator()(const Expression::LookBehind& n) const { return arena.look_behind(arena.add(*n.prefix, added, budget)); }
     ExpressionId operator()(const Expression::Scope& n) const { return arena.scope(arena.add(*n.body, added, budget)); }
-    ExpressionId operator()(const Expression::Grammar& n) const { return arena.add_grammar(n.rules, budget); }
+    ExpressionId operator()(const Expression::Grammar& n) const { return arena.rules_[arena.add_rules(n.rules)]->start(arena, budget); }
     ExpressionId operator()(const Expression::Terminal& n) const {
       const ExpressionId body = arena.add(*n.body, added, budget);
       const ExpressionNode& about = arena.node(body);
@@ -104,7 +104,7 @@ ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence,
   return concatenate_all(items, budget);
 }
 
-ExpressionId Arena::concatenate_all(std::span<const ExpressionId> items, Budget& budget) {
+ExpressionId Forms::concatenate_all(std::span<const ExpressionId> items, Budget& budget) {
   ExpressionId result = kEpsilon;
   for (auto item = items.rbegin(); item != items.rend(); ++item) {
     // Flat all the way: (ab)c and a(bc) are one expression.
@@ -131,32 +131,9 @@ ExpressionId Arena::add_repetition(const Expression::Repetition& repetition, Add
                                   ? repeat(body, repetition.minimum, repetition.maximum)
                                   : repeat_conditional(body, when_empty, repetition.minimum, repetition.maximum, budget);
   if (node(result).kind == Kind::Repetition && repetition.position >= 0)
-    positions_.try_emplace(node(result).first, repetition.position);
+    note_position(node(result).first, repetition.position);
   return result;
 }
 
-// A hint for an error message, so it looks at the beginning of things alone.
-std::int64_t Arena::blame(ExpressionId expression) const {
-  constexpr std::size_t kMostBlamed = 64;
-  std::unordered_map<std::int64_t, unsigned> votes;
-  std::int64_t worst = -1;
-  const auto all = alternatives(expression);
-  for (ExpressionId item : all.first(std::min<std::size_t>(all.size(), kMostBlamed))) {
-    // The outermost repetition near the front of this alternative that has a place in the pattern.
-    ExpressionId rest = item;
-    for (unsigned link = 0; link < kMostBlamed; ++link) {
-      const auto [first, tail] = split(rest);
-      const ExpressionNode& head = node(first);
-      const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();
-      if (place != positions_.end()) {
-        if (++votes[place->second] > (worst < 0 ? 0u : votes[worst])) worst = place->second;
-        break;
-      }
-      if (tail == kEpsilon) break;
-      rest = tail;
-    }
-  }
-  return worst;
-}
 
 }  // namespace tokamata

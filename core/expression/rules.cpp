@@ -30,45 +30,10 @@ std::uint64_t key_of(ExpressionId expression, std::uint32_t with) {
 
 // ---- rules ------------------------------------------------------------------------------------
 
-ExpressionId Arena::add_grammar(const std::shared_ptr<const RuleSet>& rule_set, Budget& budget) {
-  const auto known = std::ranges::find(rule_sets_, rule_set);
-  const auto source = static_cast<std::uint32_t>(known - rule_sets_.begin());
-  if (known == rule_sets_.end()) {
-    rule_sets_.push_back(rule_set);
-    rules_.push_back(rule_set->make(source));
-    joins_rules_ = joins_rules_ || rules_.back()->joins();
-    pattern_bytes_ |= rule_set->bytes();
-    class_borders_ |= rule_set->class_borders();
-    told_apart_by_rules_ |= rule_set->told_apart();
-  }
-  return rules_[source]->start(*this, budget);
-}
-
-std::optional<std::uint8_t> Arena::only_byte(const ExpressionNode& n) const {
-  if (n.kind != Kind::Bytes || byte_set(n).size() != 1) return std::nullopt;
-  return static_cast<std::uint8_t>(byte_set(n).next_member(0));
-}
-
-ExpressionId Arena::rule(std::uint32_t source, RuleId rule) {
-  const Rules::About about = rules_[source]->about(rule);
-  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
-                 .suspect = about.suspect,
-                 .spelled = about.by_tokens || pattern_bytes_.is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
-                 .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
-}
-
-ExpressionId Arena::commit(std::uint32_t choice) {
-  return intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
-}
-
-ExpressionId Arena::suspect_end() {
-  return intern({.kind = Kind::Suspect, .nullable = true, .text = true, .suspect = true, .spelled = 0});
-}
-
 // An expression with others in place of its rules: `concerns(node)` says where there may be some, `known` remembers
 // by `key(expression)` what was made.
 template <class Concerns, class Key, class OfRule>
-ExpressionId Arena::with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
+ExpressionId Derivatives::with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
                                Key&& key, OfRule&& of_rule) {
   const auto inner = [&](ExpressionId part) { return with_rules(part, known, concerns, key, of_rule); };
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
@@ -92,7 +57,7 @@ ExpressionId Arena::with_rules(ExpressionId expression, std::unordered_map<std::
       result = of_rule(n);
     } else if (n.kind == Kind::Union) {
       std::vector<ExpressionId> alternatives;
-      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(inner(items_[n.first + i]));
+      for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(inner(item(n, i)));
       result = unite(alternatives);
     } else {
       result = expression;  // intersections and the like are taken as they are
@@ -107,18 +72,37 @@ ExpressionId Arena::with_rules(ExpressionId expression, std::unordered_map<std::
   return result;
 }
 
+Arena& Derivatives::arena() { return static_cast<Arena&>(*this); }  // nothing else is made of a floor
+
+void Derivatives::forget(Positions positions) {
+  Forms::forget(std::move(positions));
+  for (auto* memo : {&union_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) *memo = {};
+  texts_ = {};
+}
+
+std::size_t Derivatives::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 48;
+  return Forms::memory_bytes() +
+         (union_derivatives_.size() + advanced_.size() + committed_.size() + terminal_derivatives_.size() + texts_.size()) * kMapEntry;
+}
+
+std::size_t Arena::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 48;
+  return Derivatives::memory_bytes() + sketched_.size() * kMapEntry;
+}
+
 // What `expression` becomes once the choice is made.
-ExpressionId Arena::committed(ExpressionId expression, std::uint32_t choice) {
+ExpressionId Derivatives::committed(ExpressionId expression, std::uint32_t choice) {
   return with_rules(
-      expression, memos_.committed, [](const ExpressionNode& n) { return n.waits; },
+      expression, committed_, [](const ExpressionNode& n) { return n.waits; },
       [choice](ExpressionId at) { return key_of(at, choice); },
       [&](const ExpressionNode& n) { return rule(n.first, rules_[n.first]->committed(n.rule(), choice)); });
 }
 
 ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
   return with_rules(
-      expression, memos_.sketched, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
-      [&](const ExpressionNode& n) { return rules_[n.first]->sketched(n.rule(), *this, budget); });
+      expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+      [&](const ExpressionNode& n) { return rules(n).sketched(n.rule(), *this, budget); });
 }
 
 std::vector<Sketch> Arena::sketches(ExpressionId expression, Budget& budget) {
@@ -170,22 +154,6 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
   return found;
 }
 
-std::vector<ExpressionId> Arena::fronts(ExpressionId expression, bool without_rules) {
-  std::vector<ExpressionId> found, open{expression};
-  while (!open.empty()) {
-    const ExpressionId at = rotated(open.back());
-    open.pop_back();
-    const auto [first, tail] = split(at);
-    const ExpressionNode head = node(first);
-    if (head.kind != Kind::Union || !(head.rules || without_rules)) {
-      found.push_back(at);
-      continue;
-    }
-    for (std::uint32_t i = head.second; i-- > 0;) open.push_back(concatenate(items_[head.first + i], tail));
-  }
-  return found;
-}
-
 std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budget) {
   std::vector<ExpressionId> found, open = fronts(expression);
   while (!open.empty()) {
@@ -211,7 +179,7 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
   return found;
 }
 
-ExpressionId Arena::settled(ExpressionId expression) {
+ExpressionId Derivatives::settled(ExpressionId expression) {
   const auto alternative_settled = [this](ExpressionId alternative) {
     while (true) {
       const ExpressionNode n = node(alternative);
@@ -234,7 +202,7 @@ ExpressionId Arena::settled(ExpressionId expression) {
       const auto [first, tail] = split(alternative);
       const ExpressionNode head = node(first);
       if (head.commits && head.kind == Kind::Union && tail != kEpsilon)  // each choice is one for what follows them all
-        for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(items_[head.first + i], tail));
+        for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(item(head, i), tail));
       else
         settled_alternatives.push_back(alternative_settled(alternative));
     }
@@ -245,128 +213,41 @@ ExpressionId Arena::settled(ExpressionId expression) {
 
 // ---- terminals --------------------------------------------------------------------------------
 
-ExpressionId Arena::terminal(ExpressionId body, Budget& budget) {
+ExpressionId Derivatives::terminal(ExpressionId body, Budget& budget) {
   const ExpressionNode n = node(body);
   if (body == kEmpty || body == kEpsilon || n.kind == Kind::Terminal) return body;
   if (!n.constrained) return terminal_of(body, n.spelled, n.shortest);
   const std::uint32_t length = length_of_some_text(body, budget);
   // The text found need not be one of single-byte tokens; where all bytes of the pattern are, it is.
-  const bool is_spelled = pattern_bytes_.is_subset_of(single_bytes_);
+  const bool is_spelled = pattern_bytes().is_subset_of(single_bytes_);
   return length == kNoText ? kEmpty : terminal_of(body, is_spelled ? length : ExpressionNode::kUnspelled, n.shortest);
 }
 
-ExpressionId Arena::terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest) {
-  const ExpressionNode& n = node(body);
-  return intern({.kind = Kind::Terminal, .nullable = n.nullable, .counts_past_reach = n.counts_past_reach || n.windowed, .text = true,
-                 .spelled = spelled, .shortest = shortest,
-                 .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst, .depth = n.depth + 1,
-                 .shape = n.shape, .first = body.value});
-}
-
-ExpressionId Arena::derive_terminal(const ExpressionNode& n, const Derivation& run) {
+ExpressionId Derivatives::derive_terminal(const ExpressionNode& n, const Derivation& run) {
   if (!run.symbol.is_byte()) return kEmpty;
   const std::uint64_t key = key_of(n.body(), run.symbol.value);
-  if (const auto known = memos_.terminal_derivatives.find(key); known != memos_.terminal_derivatives.end()) return known->second;
+  if (const auto known = terminal_derivatives_.find(key); known != terminal_derivatives_.end()) return known->second;
   const ExpressionId result = terminal(derivative(n.body(), run.symbol, run.budget), run.budget);
-  memos_.terminal_derivatives.emplace(key, result);
+  terminal_derivatives_.emplace(key, result);
   return result;
-}
-
-// ---- structure --------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::size_t kLongestKey = 1 << 17;  // that of a date-time has 97 kB
-
-void append(std::uint64_t value, std::string& key) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
-
-}  // namespace
-
-std::string Arena::structure(ExpressionId expression) const {
-  std::string key;
-  return append_structure(expression, key) ? key : std::string();
-}
-
-bool Arena::append_structure(ExpressionId expression, std::string& key) const {
-  while (key.size() < kLongestKey) {
-    const ExpressionNode& n = node(expression);
-    append(static_cast<std::uint64_t>(n.kind), key);
-    switch (n.kind) {
-      case Kind::Empty:
-      case Kind::Epsilon:
-      case Kind::Stub:
-      case Kind::Everything: return true;
-      case Kind::Bytes:
-        for (unsigned low = byte_set(n).next_member(0), end; low < 256; low = byte_set(n).next_member(end)) {
-          end = byte_set(n).next_non_member(low);
-          append((std::uint64_t{low} << 32) | end, key);
-        }
-        return true;
-      case Kind::CodePoints: {
-        const CodePointAutomaton& code_points = automaton(n);
-        append(n.second, key);
-        for (std::uint32_t state = 1; state < code_points.state_count(); ++state) {
-          append(~std::uint64_t{0}, key);
-          for (auto t = code_points.begin(state); t != code_points.end(state); ++t)
-            append((std::uint64_t{t->target} << 16) | (std::uint64_t{t->low} << 8) | t->high, key);
-          if (key.size() >= kLongestKey) return false;
-        }
-        return true;
-      }
-      case Kind::Until: {
-        const std::string& phrase = phrase_search(n).phrase();
-        append(n.second, key);
-        append(phrase.size(), key);
-        if (phrase.size() >= kLongestKey) return false;
-        key += phrase;
-        return true;
-      }
-      case Kind::Numbers: key += numbers_[n.first].automaton->key(n.second); return true;
-      case Kind::Repetition:
-        append(n.minimum, key);
-        append(n.maximum, key);
-        expression = n.body();
-        continue;
-      case Kind::Complement:
-      case Kind::Terminal: expression = n.body(); continue;
-      case Kind::Concatenation:
-        if (!append_structure(n.head(), key)) return false;
-        expression = n.tail();
-        continue;
-      case Kind::Union:
-      case Kind::Intersection: {
-        std::vector<std::string> parts;  // sorted, since arenas number them differently
-        for (const ExpressionId item : items(n)) {
-          std::string& part = parts.emplace_back();
-          if (!append_structure(item, part)) return false;
-        }
-        std::ranges::sort(parts);
-        append(parts.size(), key);
-        for (const std::string& part : parts) key += part;
-        return key.size() < kLongestKey;
-      }
-      default: return false;
-    }
-  }
-  return false;
 }
 
 // ---- some text --------------------------------------------------------------------------------
 
-std::uint32_t Arena::length_of_some_text(ExpressionId expression, Budget& budget) {
+std::uint32_t Derivatives::length_of_some_text(ExpressionId expression, Budget& budget) {
   const std::optional<std::uint32_t> known = length_without_search(expression);
   return known ? *known : found_text(expression, budget).length;
 }
 
-std::optional<std::string> Arena::some_text(ExpressionId expression, Budget& budget) {
+std::optional<std::string> Derivatives::some_text(ExpressionId expression, Budget& budget) {
   TextStep step = found_text(expression, budget);
   if (step.length == kNoText) return std::nullopt;
   std::string text;
-  for (; step.length > 0; step = memos_.texts.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
+  for (; step.length > 0; step = texts_.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
   return text;
 }
 
-Arena::TextStep Arena::found_text(ExpressionId expression, Budget& budget) {
+Derivatives::TextStep Derivatives::found_text(ExpressionId expression, Budget& budget) {
   struct Open {
     std::uint32_t estimate;  // of a whole text through here, in bytes
     std::uint32_t length;    // so far
@@ -379,39 +260,39 @@ Arena::TextStep Arena::found_text(ExpressionId expression, Budget& budget) {
     ExpressionId from;
     std::uint8_t byte;
   };
-  if (const auto known = memos_.texts.find(expression.value); known != memos_.texts.end()) return known->second;
+  if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second;
   std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
   std::priority_queue<Open> open;
   if (expression != kEmpty) open.push({node(expression).shortest, 0, expression});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
-    if (node(best.at).nullable) memos_.texts.emplace(best.at.value, TextStep{0, 0, best.at});
-    if (const auto known = memos_.texts.find(best.at.value); known != memos_.texts.end()) {
+    if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
+    if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
       std::uint32_t length = known->second.length;
       for (ExpressionId at = best.at; at != expression;) {
         const Arrival& arrival = arrivals.at(at.value);
-        memos_.texts.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
+        texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
         at = arrival.from;
       }
-      return memos_.texts.at(expression.value);
+      return texts_.at(expression.value);
     }
     const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
     for (unsigned value = 0; value < 256; ++value) {
       const auto byte = static_cast<std::uint8_t>(value);
-      if (byte != 0 && !class_borders_.contains(byte)) continue;
+      if (byte != 0 && !class_borders().contains(byte)) continue;
       if (leaf && !leaf->contains(byte)) continue;
       budget.step();
       const ExpressionId target = derivative(best.at, byte, budget);
       if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
-      const auto known = memos_.texts.find(target.value);
-      if (known != memos_.texts.end() && known->second.length == kNoText) continue;
-      const std::uint32_t rest = known != memos_.texts.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
+      const auto known = texts_.find(target.value);
+      if (known != texts_.end() && known->second.length == kNoText) continue;
+      const std::uint32_t rest = known != texts_.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
       open.push({best.length + 1 + rest, best.length + 1, target});
     }
   }
-  for (const auto& [dead, arrival] : arrivals) memos_.texts.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
-  return memos_.texts.at(expression.value);
+  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
+  return texts_.at(expression.value);
 }
 
 }  // namespace tokamata

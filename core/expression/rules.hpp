@@ -147,6 +147,8 @@ class RuleSet {
   // Of these, the ones without which some text would not be told from others: bytes between two of them stand in for
   // one another wherever the texts of a pattern have a choice.
   virtual ByteSet told_apart() const = 0;
+  // The bytes by which texts mostly come nearer to their ends, the likeliest first: searches try them before others.
+  virtual std::string_view ending_bytes() const { return {}; }
 };
 
 }  // namespace tokamata

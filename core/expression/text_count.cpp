@@ -20,7 +20,7 @@ void Arena::visit_derivatives(ExpressionId expression, Budget& budget, const Byt
   std::optional<ExpressionId> target;  // of the byte class
   for (unsigned value = 0; value < 256; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);
-    if (class_borders_.contains(byte)) target.reset();
+    if (class_borders().contains(byte)) target.reset();
     if ((among && !among->contains(byte)) || (leaf && !leaf->contains(byte))) continue;
     if (!target) {
       budget.step();

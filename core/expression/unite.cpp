@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "expression/arena.hpp"
+#include "expression/forms.hpp"
 
 namespace tokamata {
 
-void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
+void Forms::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
   const ExpressionNode& n = node(expression);
   if (n.kind == Kind::Empty) return;
   if (n.kind == Kind::Union) {
@@ -24,7 +24,7 @@ void Arena::push_alternative(ExpressionId expression, std::vector<ExpressionId>&
   }
 }
 
-ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
+ExpressionId Forms::unite(std::vector<ExpressionId>& alternatives) {
   std::vector<ExpressionId> flat;
   // Before they are flattened: a thousand leaves before one large union are that union once.
   if (alternatives.size() > 1) {
@@ -78,7 +78,7 @@ ExpressionId Arena::unite(std::vector<ExpressionId>& alternatives) {
   return intern(result, flat);
 }
 
-void Arena::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
+void Forms::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
   ByteSet all;
   unsigned count = 0;
   for (ExpressionId item : alternatives)
@@ -90,7 +90,7 @@ void Arena::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
 }
 
 // x{a,b}·t beside x{c,d}·t, where no count lies between the two ranges, is x{min,max}·t.
-void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
+void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
   std::vector<Counted> counted;
   for (ExpressionId item : alternatives) {
     const auto [first, tail] = split(item);
@@ -125,9 +125,9 @@ void Arena::merge_counts(std::vector<ExpressionId>& alternatives) {
 //
 // What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and repetitions
 // in front of them are opened, so that the rules show; not within what follows a rule, where that would go on for ever.
-void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
+void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
-  if (!joins_rules_ || merging_ >= kMostWithin) return;
+  if (!joins_rules() || merging_ >= kMostWithin) return;
   const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }); };
   if (count() < 2) return;
   join_heads(alternatives);
@@ -144,7 +144,7 @@ void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
     if (!awaits_rule(item) || head.kind == Kind::Rule) {
       push_alternative(item, alternatives);
     } else if (head.kind == Kind::Union) {
-      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(items_[head.first + i], tail));
+      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(Pool::item(head, i), tail));
     } else {  // Repetition
       if (head.minimum == 0) open.push_back(tail);
       const Count minimum = head.minimum == 0 ? 0 : head.minimum - 1;
@@ -158,7 +158,7 @@ void Arena::merge_rules(std::vector<ExpressionId>& alternatives) {
 }
 
 // Joins those that a rule may begin and that have one head; whether there were any.
-bool Arena::join_heads(std::vector<ExpressionId>& alternatives) {
+bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
   std::vector<Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
@@ -182,21 +182,9 @@ bool Arena::join_heads(std::vector<ExpressionId>& alternatives) {
   return true;
 }
 
-bool Arena::awaits_rule(ExpressionId expression) const {
-  const ExpressionNode& n = node(expression);
-  if (!n.rules) return false;
-  switch (n.kind) {
-    case Kind::Rule: return rules_[n.first]->joins();
-    case Kind::Union: return std::ranges::any_of(items(n), [this](ExpressionId item) { return awaits_rule(item); });
-    case Kind::Concatenation: return awaits_rule(n.head());
-    case Kind::Repetition: return awaits_rule(n.body());
-    default: return false;
-  }
-}
-
 // Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is
 // done down tails by loops stays so.
-ExpressionId Arena::unite_tails(std::vector<ExpressionId>& tails) {
+ExpressionId Forms::unite_tails(std::vector<ExpressionId>& tails) {
   constexpr std::size_t kNear = 256;
   const auto spine_of = [&](ExpressionId tail) {
     std::vector<ExpressionId> spine{tail};
@@ -236,7 +224,7 @@ ExpressionId Arena::unite_tails(std::vector<ExpressionId>& tails) {
 
 // t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
 // near by alone, since dropping is a saving and not needed for exactness.
-void Arena::drop_skipped(std::vector<ExpressionId>& alternatives) {
+void Forms::drop_skipped(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostSkipped = 64;
   std::vector<ExpressionId> dropped;
   for (ExpressionId item : alternatives) {
@@ -256,7 +244,7 @@ void Arena::drop_skipped(std::vector<ExpressionId>& alternatives) {
 }
 
 // What continues under a guard says nothing beside the same without it, or under fewer guards.
-void Arena::drop_guarded(std::vector<ExpressionId>& alternatives) {
+void Forms::drop_guarded(std::vector<ExpressionId>& alternatives) {
   const auto first = std::ranges::find(alternatives, Kind::Guarded, [&](ExpressionId item) { return node(item).kind; });
   if (first == alternatives.end()) return;
   std::unordered_multimap<std::uint32_t, ExpressionId> guards;  // by core
@@ -275,7 +263,7 @@ void Arena::drop_guarded(std::vector<ExpressionId>& alternatives) {
 }
 
 // Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}.
-void Arena::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
+void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
   if (alternatives.front() != kEpsilon) return;  // sorted, and epsilon has the least id that can occur
   for (std::size_t i = 1; i < alternatives.size(); ++i) {
     const ExpressionNode n = node(alternatives[i]);
@@ -290,7 +278,7 @@ void Arena::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
 
 // Pairs are compared only where they differ in nothing but counts; long groups are left alone,
 // since dropping is a saving and not needed for exactness.
-void Arena::drop_dominated(std::vector<ExpressionId>& alternatives) {
+void Forms::drop_dominated(std::vector<ExpressionId>& alternatives) {
   constexpr std::size_t kLongestGroup = 64;
   if (alternatives.size() == 2 && node(alternatives[0]).shape != node(alternatives[1]).shape) return;
   std::vector<ExpressionId> by_shape = alternatives;
@@ -314,7 +302,7 @@ void Arena::drop_dominated(std::vector<ExpressionId>& alternatives) {
 
 // True only where every text of `smaller` is one of `larger`, seen from structure and counts
 // alone.  Distinct expressions never dominate each other both ways, since their counts differ.
-bool Arena::dominates(ExpressionId larger, ExpressionId smaller) const {
+bool Forms::dominates(ExpressionId larger, ExpressionId smaller) const {
   while (larger != smaller) {
     const ExpressionNode& l = node(larger);
     const ExpressionNode& s = node(smaller);

@@ -43,6 +43,8 @@ class JsonRuleSet : public RuleSet {
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
   ByteSet told_apart() const override;
+  // What ends a string or a container, or goes on in one.
+  std::string_view ending_bytes() const override { return "\"}],:01"; }
 
  private:
   std::shared_ptr<const ValueTable> table_;

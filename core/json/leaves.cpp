@@ -2,7 +2,8 @@
 
 #include <array>
 
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
+#include "json/number_set.hpp"
 
 namespace tokamata::json {
 
@@ -99,7 +100,7 @@ std::string read_string(std::string_view spelled) {
 // ---- numbers ----------------------------------------------------------------------------------
 
 ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, bool any_spelling) {
-  return Expression::numbers(std::make_shared<const NumberSet>(NumberSet::Description{
+  return Expression::language(std::make_shared<const NumberSet>(NumberSet::Description{
       range.minimum, range.maximum, range.multiple_of, range.exclusive_minimum, range.exclusive_maximum, integral, digits_only,
       any_spelling}));
 }

@@ -1,6 +1,6 @@
 #include "json/number_terms.hpp"
 
-#include "expression/number_set.hpp"
+#include "json/number_set.hpp"
 
 namespace tokamata::json {
 

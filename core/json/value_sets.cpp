@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/within.hpp"
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {

@@ -1,7 +1,7 @@
 // The texts that strings and names are spelled with: the part of ValueSets that speaks with the arena.
 
 
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
 #include "json/value_sets.hpp"

@@ -35,15 +35,10 @@ class Vocabulary {
         single_bytes_.add(static_cast<std::uint8_t>(text[0]));
     for (std::uint32_t id : trie_.order()) text_words_[id / 32] |= 1u << (id % 32);
     code_points_begun_.reserve(token_count_);
-    quoting_words_.assign(words(), 0);
     for (std::uint32_t id = 0; id < token_count_; ++id) {
-      std::uint32_t begun = 0, quoting = 0;
-      for (const char byte : bytes({id})) {
-        begun += (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80;
-        quoting |= byte == '"' || byte == '\\';
-      }
+      std::uint32_t begun = 0;
+      for (const char byte : bytes({id})) begun += (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80;
       code_points_begun_.push_back(begun);
-      quoting_words_[id / 32] |= quoting << (id % 32);
     }
     make_short_tokens();
   }
@@ -65,8 +60,23 @@ class Vocabulary {
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
   std::uint32_t code_points_begun(TokenId token) const { return code_points_begun_[token.value]; }
-  // One bit per token, set where there is a quote or a backslash in it.
-  const std::vector<std::uint32_t>& quoting_words() const { return quoting_words_; }
+  // One bit per token, set where it has a byte of the set.
+  MaskCache::TokensPtr tokens_with(const ByteSet& set) const {
+    std::string key;
+    for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1)) key.push_back(static_cast<char>(byte));
+    return tokens_with_.get(key, [&] {
+      std::vector<std::uint32_t> bits(words(), 0);
+      for (const char byte : key) {
+        std::uint32_t id = 0;
+        for (std::size_t at = blob_.find(byte); at != std::string::npos; at = blob_.find(byte, offsets_[id + 1])) {
+          while (offsets_[id + 1] <= at) ++id;
+          bits[id / 32] |= 1u << (id % 32);
+        }
+      }
+      const std::size_t count = count_bits(bits);
+      return MaskCache::Tokens{std::move(bits), count};
+    });
+  }
   // One bit per token, set where the token begins `most` code points at most; up to so many, that is at hand.
   static constexpr std::uint64_t kMostAtHand = 63;
   MaskCache::TokensPtr short_tokens(std::uint64_t most) const {
@@ -169,7 +179,6 @@ class Vocabulary {
   std::string blob_;
   std::vector<std::size_t> offsets_;
   std::vector<std::uint32_t> text_words_;
-  std::vector<std::uint32_t> quoting_words_;
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
@@ -177,6 +186,7 @@ class Vocabulary {
   std::unique_ptr<SegmentFiles> segment_files_;  // null where none are kept
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those
+  mutable MaskCache tokens_with_;                   // by the bytes of the set
   TokenTrie trie_;
 };
 

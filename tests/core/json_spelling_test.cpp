@@ -1,7 +1,7 @@
 // How texts stand in JSON strings: random trees with every operator, judged by undoing the spelling and asking
 // matching.hpp about the value.  Python compares with json.dumps and json.loads (test_json_spelling.py).
 
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
 
 #include "amounts.hpp"
 #include "engine.hpp"

@@ -6,7 +6,7 @@
 
 #include "amounts.hpp"
 #include "choices.hpp"
-#include "expression/number_automaton.hpp"
+#include "json/number_automaton.hpp"
 #include "test.hpp"
 
 namespace {

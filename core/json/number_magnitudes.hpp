@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "expression/number_set.hpp"
+#include "json/number_set.hpp"
 
 namespace tokamata {
 

@@ -1,4 +1,4 @@
-#include "expression/number_automaton.hpp"
+#include "json/number_automaton.hpp"
 #include "common/memoized.hpp"
 
 #include <algorithm>
@@ -252,6 +252,15 @@ ByteSet NumberAutomaton::bytes() const {
   ByteSet bytes = needed_bytes();
   if (has_real_ && is_any()) bytes.add('E');
   return bytes;
+}
+
+// Digits are alike but for 0 and 1 where no state tells them apart: the first of them differs from what stands before it.
+ByteSet NumberAutomaton::lone_bytes() const {
+  return has_equal_digits() ? bytes().without(ByteSet::range('2', '9')) : bytes();
+}
+
+std::unique_ptr<LeafAutomaton> NumberSet::make_automaton() const {
+  return std::make_unique<NumberAutomaton>(std::make_shared<const NumberSet>(*this));
 }
 
 bool NumberAutomaton::has_equal_digits() const {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "expression/number_automaton.hpp"
+#include "json/number_automaton.hpp"
 
 namespace tokamata {
 

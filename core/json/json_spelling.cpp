@@ -1,4 +1,4 @@
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
 
 #include <algorithm>
 #include <array>
@@ -308,9 +308,9 @@ class Speller {
     kept_.push_back(Expression::intersection({Expression::concatenation({text, end}), Expression::complement(goes_on)}));
     return spelled(kept_.back(), last);
   }
-  Spelled of(const Expression::Numbers& n, bool) {
+  Spelled of(const Expression::Language& n, bool) {
     if (any_) throw std::invalid_argument("spelled_in_json: numbers are spelled plainly alone");
-    return {Expression::numbers(n.set), true};
+    return {Expression::language(n.language), true};
   }
   Spelled of(const Expression::Everything&, bool last) {
     return last ? Spelled{Expression::everything(), false} : Spelled{all_, true};

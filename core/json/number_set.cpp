@@ -1,4 +1,4 @@
-#include "expression/number_set.hpp"
+#include "json/number_set.hpp"
 
 #include <algorithm>
 #include <stdexcept>

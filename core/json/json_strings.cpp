@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "expression/json_spelling.hpp"
+#include "json/json_spelling.hpp"
 
 namespace tokamata {
 

@@ -1,4 +1,4 @@
-#include "expression/number_magnitudes.hpp"
+#include "json/number_magnitudes.hpp"
 
 #include <algorithm>
 

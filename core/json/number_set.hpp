@@ -15,9 +15,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "expression/leaf_automaton.hpp"
 
 namespace tokamata {
 
@@ -56,7 +59,7 @@ struct Modulus {
 Decimal ceil_multiple(const Decimal& bound, bool included, const Modulus& modulus);
 Decimal floor_multiple(const Decimal& bound, bool included, const Modulus& modulus);
 
-class NumberSet {
+class NumberSet final : public LeafLanguage {
  public:
   struct Bound {
     SignedDecimal value;
@@ -79,7 +82,8 @@ class NumberSet {
   bool digits_only() const { return digits_only_; }
   bool any_spelling() const { return any_spelling_; }
   // Equal for equal descriptions, however their numbers are written.
-  const std::string& key() const { return key_; }
+  const std::string& key() const override { return key_; }
+  std::unique_ptr<LeafAutomaton> make_automaton() const override;
 
  private:
   std::optional<Bound> minimum_, maximum_;

@@ -25,45 +25,46 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
-#include "expression/number_magnitudes.hpp"
+#include "json/number_magnitudes.hpp"
 
 namespace tokamata {
 
-class NumberAutomaton {
+class NumberAutomaton final : public LeafAutomaton {
  public:
-  static constexpr std::uint32_t kDead = 0;
   static constexpr std::int32_t kMostExponent = 9'999;  // of any spelling: four digits
 
   explicit NumberAutomaton(std::shared_ptr<const NumberSet> set);
 
   const NumberSet& set() const { return *set_; }
-  const std::shared_ptr<const NumberSet>& shared_set() const { return set_; }
   // kDead where the set is empty.
-  std::uint32_t start() const { return start_; }
-  std::uint32_t step(std::uint32_t state, std::uint8_t byte);
-  bool accepting(std::uint32_t state) const { return accepting_[state]; }
+  std::uint32_t start() const override { return start_; }
+  std::uint32_t step(std::uint32_t state, std::uint8_t byte) override;
+  bool accepting(std::uint32_t state) const override { return accepting_[state]; }
   // The bytes that lead on.
-  ByteSet next_bytes(std::uint32_t state);
+  ByteSet next_bytes(std::uint32_t state) override;
 
   // How many bytes a shortest text from here to acceptance has, and the text.  Not of kDead.
-  std::uint32_t distance(std::uint32_t state);
+  std::uint32_t distance(std::uint32_t state) override;
   std::string shortest(std::uint32_t state);
   // No state is further away from acceptance.
-  std::uint32_t most_missing() const;
+  std::uint32_t most_missing() const override;
 
   // The bytes that its texts are made of; of these, the ones that a shortest text may need.
-  ByteSet bytes() const;
-  ByteSet needed_bytes() const;
+  ByteSet bytes() const override;
+  ByteSet needed_bytes() const override;
+  ByteSet lone_bytes() const override;
   // Whether no state tells one of the digits 1 to 9 from another.
   bool has_equal_digits() const;
 
   // Equal for equal states of equal sets, in whichever automata.
-  std::string key(std::uint32_t state) const;
-  // A state of another automaton of the same set, in this one.
-  std::uint32_t adopt(const NumberAutomaton& other, std::uint32_t state) { return intern(other.states_[state]); }
+  std::string key(std::uint32_t state) const override;
+  std::unique_ptr<LeafAutomaton> anew() const override { return std::make_unique<NumberAutomaton>(set_); }
+  std::uint32_t adopt(const LeafAutomaton& other, std::uint32_t state) override {
+    return intern(static_cast<const NumberAutomaton&>(other).states_[state]);
+  }
 
   std::size_t state_count() const { return states_.size(); }
-  std::size_t memory_bytes() const;
+  std::size_t memory_bytes() const override;
 
  private:
   enum class Phase : std::uint8_t { Dead, Start, Minus, Zero, Integer, Point, Fraction, Mark, Sign, Exponent };

@@ -1,0 +1,212 @@
+
+#include "expression/analyses.hpp"
+
+namespace tokamata {
+
+ByteSet Analyses::first_bytes(ExpressionId expression) const {
+  ByteSet set;
+  while (true) {
+    const ExpressionNode& n = node(expression);
+    switch (n.kind) {
+      case Kind::Everything: return ByteSet::range(0x00, 0xFF);
+      case Kind::Bytes:
+      case Kind::OneToken: return set | byte_set(n);
+      case Kind::CodePoints: return set | first_bytes_of(automaton(n), n.second);
+      case Kind::Strings:
+        for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
+        return set;
+      case Kind::Until: return set | first_bytes_of_until(n);
+      case Kind::Language: return set | languages_[n.first].automaton->next_bytes(n.second);
+      case Kind::Terminal:
+        if (node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
+        expression = n.body();
+        continue;
+      case Kind::Repetition: expression = n.body(); continue;
+      case Kind::Union:
+        for (ExpressionId item : items(n)) set |= first_bytes(item);
+        return set;
+      case Kind::Concatenation:
+        set |= first_bytes(n.head());
+        if (!node(n.head()).nullable) return set;
+        expression = n.tail();
+        continue;
+      default: return set;
+    }
+  }
+}
+
+ByteSet Analyses::first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state) {
+  ByteSet set;
+  for (auto t = automaton.begin(state); t != automaton.end(state); ++t) set |= ByteSet::range(t->low, t->high);
+  return set;
+}
+
+ByteSet Analyses::first_bytes_of_until(const ExpressionNode& n) const {
+  const KnownSearch& known = searches_[n.first];
+  return first_bytes_of(*automata_[known.any_code_point].automaton, code_point_state(known, known.search->begun(n.second)));
+}
+
+ByteSet Analyses::first_bytes_within(ExpressionId expression) {
+  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
+  ByteSet set;
+  while (true) {
+    if (const auto known = first_bytes_.find(expression.value); known != first_bytes_.end()) {
+      set = known->second;
+      break;
+    }
+    const ExpressionNode& n = node(expression);
+    if (n.kind == Kind::Concatenation) {
+      spine.push_back(expression);
+      expression = n.tail();
+      continue;
+    }
+    if (n.kind == Kind::Bytes) {
+      set = byte_set(n);
+    } else if (n.kind == Kind::CodePoints) {
+      set = first_bytes_of(automaton(n), n.second);
+    } else if (n.kind == Kind::Strings) {
+      set = strings_[n.first].used;
+    } else if (n.kind == Kind::Until) {
+      const CodePointAutomaton& all = *automata_[searches_[n.first].any_code_point].automaton;
+      set = first_bytes_of_until(n) | first_bytes_of(all, all.start());
+    } else if (n.kind == Kind::Language) {
+      set = languages_[n.first].automaton->bytes();
+    } else if (n.kind == Kind::Repetition) {
+      set = first_bytes_within(n.body());
+    } else if (n.has_items()) {
+      for (ExpressionId item : items(n)) set |= first_bytes_within(item);
+    } else if (n.kind == Kind::Terminal && !node(n.body()).constrained) {
+      set = first_bytes_within(n.body());
+    } else if (n.kind == Kind::Terminal || n.kind == Kind::Rule) {
+      set = ByteSet::range(0, 0xFF);  // what rules read is not looked for
+    }
+    first_bytes_.emplace(expression.value, set);
+    break;
+  }
+  for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
+    set |= first_bytes_within(node(*place).head());
+    first_bytes_.emplace(place->value, set);
+  }
+  return set;
+}
+
+// ---- structure --------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kLongestKey = 1 << 17;  // that of a date-time has 97 kB
+
+void append(std::uint64_t value, std::string& key) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+}  // namespace
+
+std::string Analyses::structure(ExpressionId expression) const {
+  std::string key;
+  return append_structure(expression, key) ? key : std::string();
+}
+
+bool Analyses::append_structure(ExpressionId expression, std::string& key) const {
+  while (key.size() < kLongestKey) {
+    const ExpressionNode& n = node(expression);
+    append(static_cast<std::uint64_t>(n.kind), key);
+    switch (n.kind) {
+      case Kind::Empty:
+      case Kind::Epsilon:
+      case Kind::Stub:
+      case Kind::Everything: return true;
+      case Kind::Bytes:
+        for (unsigned low = byte_set(n).next_member(0), end; low < 256; low = byte_set(n).next_member(end)) {
+          end = byte_set(n).next_non_member(low);
+          append((std::uint64_t{low} << 32) | end, key);
+        }
+        return true;
+      case Kind::CodePoints: {
+        const CodePointAutomaton& code_points = automaton(n);
+        append(n.second, key);
+        for (std::uint32_t state = 1; state < code_points.state_count(); ++state) {
+          append(~std::uint64_t{0}, key);
+          for (auto t = code_points.begin(state); t != code_points.end(state); ++t)
+            append((std::uint64_t{t->target} << 16) | (std::uint64_t{t->low} << 8) | t->high, key);
+          if (key.size() >= kLongestKey) return false;
+        }
+        return true;
+      }
+      case Kind::Until: {
+        const std::string& phrase = phrase_search(n).phrase();
+        append(n.second, key);
+        append(phrase.size(), key);
+        if (phrase.size() >= kLongestKey) return false;
+        key += phrase;
+        return true;
+      }
+      case Kind::Language: key += languages_[n.first].automaton->key(n.second); return true;
+      case Kind::Repetition:
+        append(n.minimum, key);
+        append(n.maximum, key);
+        expression = n.body();
+        continue;
+      case Kind::Complement:
+      case Kind::Terminal: expression = n.body(); continue;
+      case Kind::Concatenation:
+        if (!append_structure(n.head(), key)) return false;
+        expression = n.tail();
+        continue;
+      case Kind::Union:
+      case Kind::Intersection: {
+        std::vector<std::string> parts;  // sorted, since arenas number them differently
+        for (const ExpressionId item : items(n)) {
+          std::string& part = parts.emplace_back();
+          if (!append_structure(item, part)) return false;
+        }
+        std::ranges::sort(parts);
+        append(parts.size(), key);
+        for (const std::string& part : parts) key += part;
+        return key.size() < kLongestKey;
+      }
+      default: return false;
+    }
+  }
+  return false;
+}
+
+// A hint for an error message, so it looks at the beginning of things alone.
+std::int64_t Analyses::blame(ExpressionId expression) const {
+  constexpr std::size_t kMostBlamed = 64;
+  std::unordered_map<std::int64_t, unsigned> votes;
+  std::int64_t worst = -1;
+  const auto all = alternatives(expression);
+  for (ExpressionId item : all.first(std::min<std::size_t>(all.size(), kMostBlamed))) {
+    // The outermost repetition near the front of this alternative that has a place in the pattern.
+    ExpressionId rest = item;
+    for (unsigned link = 0; link < kMostBlamed; ++link) {
+      const auto [first, tail] = split(rest);
+      const ExpressionNode& head = node(first);
+      const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();
+      if (place != positions_.end()) {
+        if (++votes[place->second] > (worst < 0 ? 0u : votes[worst])) worst = place->second;
+        break;
+      }
+      if (tail == kEpsilon) break;
+      rest = tail;
+    }
+  }
+  return worst;
+}
+
+void Analyses::note_same_position(std::uint32_t body, std::uint32_t other) {
+  if (const auto known = positions_.find(other); known != positions_.end()) positions_.try_emplace(body, known->second);
+}
+
+Analyses::Positions Analyses::positions_after(std::span<const ExpressionId> moved, ExpressionId gone) const {
+  Positions positions;
+  for (const auto& [body, position] : positions_)
+    if (moved[body] != gone) positions.emplace(moved[body].value, position);
+  return positions;
+}
+
+std::size_t Analyses::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 48;
+  return Pool::memory_bytes() + positions_.size() * kMapEntry + first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
+}
+
+}  // namespace tokamata

@@ -1,0 +1,188 @@
+// Normal forms: how expressions are made, so that equal languages mostly are equal nodes.
+//
+// Contract.  Two expressions with the same id denote the same language.  Expressions are built
+// by the member functions below alone; each returns a normal form, so that a derivative that
+// was seen before is found again and the set of states reached stays finite and small.
+//
+// Normal forms.
+//   concatenation   head · tail; no epsilon, no empty, the head of an item of a union is never
+//                   itself a concatenation.  The tail is the continuation: what remains to be
+//                   done after the head, shared like a graph-structured stack.
+//                   A class of code points beside itself is a repetition of it: .... is .{4}.
+//   repetition      body{minimum,maximum}; counts are numbers, so {0,100000} is one node, as is
+//                   {0,4}.  A nullable body makes the minimum 0; (x{1,n}){c,d} is x{c,nd}.
+//   union           sorted, flat, no duplicates, single bytes merged into one set, and without
+//                   dominated items: x{0,3}·t beside x{0,5}·t is dropped, and x{0,3}·t beside
+//                   x{4,5}·t becomes x{0,5}·t.  (a{0,1000}b?){0,1000} keeps at most two items.
+//   stub            lives and accepts nothing: stands for a continuation that no token reaches.
+//   intersection    sorted, flat, no duplicates; complement: never of a complement.
+//   guarded         what continues here, if it is also in the guard (boolean.cpp): what becomes of a
+//                   lookahead once something was read.  An alternative beside it with the same core
+//                   and fewer guards makes it superfluous.
+//   lookbehind      holds the derivative of its prefix by all that was read so far, and so every
+//                   derivative is taken of the lookbehinds in the continuation too.
+//   terminal        a regular part that stays whole as the head of what follows it: what it does to a
+//                   vocabulary is asked once for all that may follow (vocabulary/segment.hpp).  It is
+//                   alive by itself, or kEmpty: where its body is constrained, that was searched.
+//   suspect         accepts the empty text, at the end of what is suspect, so that it is that to its very end.
+//   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so
+//                   that an ambiguous text has no stack for each of its readings: r·s beside r·t is r·(s|t).
+//   commit          never in front of a state: what follows it is committed then.
+//
+// Cost: constant per node made (amortized), n log n for a union of n items.
+// Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
+// holds for intersection and complement too), Owens, Reppy and Turon 2009; unions as
+// sets of continuations, Antimirov 1996; symbolic counts as in "counting-set automata",
+// Turonova et al. 2020; guards as the universal branches of an alternating automaton, Chandra,
+// Kozen and Stockmeyer 1981.  Not taken: unrolled counts (states in proportion to the bound), full
+// distribution of concatenation over union (exponential).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "expression/analyses.hpp"
+
+namespace tokamata {
+
+class Forms : public Analyses {
+ public:
+  ExpressionId bytes(const ByteSet& set);
+  ExpressionId concatenate(ExpressionId head, ExpressionId tail);
+  // One after the other, flat all the way.
+  ExpressionId concatenate_all(std::span<const ExpressionId> items, Budget& budget);
+  ExpressionId repeat(ExpressionId body, Count minimum, Count maximum);
+  // Sorts and empties `items`.
+  ExpressionId unite(std::vector<ExpressionId>& items);
+  ExpressionId intersect(std::vector<ExpressionId>& items);
+  ExpressionId complement(ExpressionId body);
+  ExpressionId look_ahead(ExpressionId rest);
+  ExpressionId look_behind(ExpressionId prefix);
+  ExpressionId scope(ExpressionId body);
+  ExpressionId rule(std::uint32_t source, RuleId rule);
+  ExpressionId commit(std::uint32_t choice);
+  ExpressionId suspect_end();
+  // The alternatives of an expression, each to begin with something else than a union, or than one that holds rules.
+  std::vector<ExpressionId> fronts(ExpressionId expression, bool without_rules = true);
+
+  // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
+  // long, in which counts beyond that reach are forgotten: x{0,n} becomes x*, and x{m,n}·t with m
+  // beyond reach becomes x*·stub.  Sound where every byte of the pattern is a token of its own.
+  ExpressionId clip(ExpressionId expression);
+
+  // Strings of characters that one expression spells: characters.cpp.
+  ExpressionId character() const { return characters_.character; }
+  // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
+  // Those that begin more than `most` are not of the bounded one, unless they hold one of the `special` bytes: those that
+  // begin escapes, and the one that ends the string.
+  struct Unbounded {
+    ExpressionId terminal;
+    Count sure, most;
+    ByteSet special;
+  };
+  std::optional<Unbounded> without_bound(ExpressionId terminal);
+  // A terminal that begins with what is left of something without some strings: the one that has these as well, the
+  // strings, and the bytes that may come behind one.
+  struct WithStrings {
+    ExpressionId terminal;
+    std::vector<ExpressionId> strings;
+    ByteSet behind;
+  };
+  std::optional<WithStrings> with_strings(ExpressionId terminal);
+  // Where any characters but some texts are left, which all lack one character, so that there is always a way on: the least
+  // number of characters.
+  std::optional<Count> characters_but_for_some(ExpressionId expression);
+
+ protected:
+  using Analyses::Analyses;
+
+  // Leaves: leaves.cpp.
+  ExpressionId add_literal(const std::string& bytes, Budget& budget);
+  ExpressionId automaton_state(std::uint32_t automaton, std::uint32_t state);
+  ExpressionId strings_state(std::uint32_t automaton, std::uint32_t state);
+  ExpressionId until_state(std::uint32_t search, std::uint32_t position);
+  ExpressionId derive_until(const ExpressionNode& node, std::uint8_t byte);
+  ExpressionId language_state(std::uint32_t automaton, std::uint32_t state);
+  ExpressionId control_token(std::uint32_t number);
+  ExpressionId one_token(std::uint32_t set, Phase phase);
+
+  // Compounds.  `pair` is a concatenation whose head is none.
+  ExpressionId pair(ExpressionId head, ExpressionId tail);
+  ExpressionId rotated(ExpressionId expression);
+  ExpressionId terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest);
+
+  // Lookaround: boolean.cpp.
+  ExpressionId guarded(ExpressionId expression, ExpressionId guard);
+  ExpressionId condition(ExpressionId expression);
+  ExpressionId empty_part(ExpressionId expression);
+  ExpressionId repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum, Budget& budget);
+
+  // What is known of the characters, once derivatives have told it.
+  struct Characters {
+    ExpressionId character = kEmpty;
+    ByteSet stand_for_themselves = {}, begin_escapes = {};
+    std::unordered_map<std::uint64_t, ExpressionId> escape_steps = {};  // by what is left of an escape and byte
+    std::unordered_map<std::uint32_t, bool> known = {};                 // whether expressions are of characters
+    static std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
+  };
+  void set_characters(Characters characters) { characters_ = std::move(characters); }
+  // The bytes of some short text, where it is clear that there is one: bounds have room for the shortest without them, or
+  // nothing but some texts is excluded.
+  std::optional<std::uint32_t> length_without_search(ExpressionId expression);
+
+  void forget(Positions positions) {
+    Analyses::forget(std::move(positions));
+    clipped_ = {};
+    characters_ = {};
+  }
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Counted {  // an alternative body{minimum,maximum}·tail
+    ExpressionId body, tail;
+    Count minimum, maximum;
+  };
+  struct Beside {
+    ExpressionId other;
+    Count most;
+  };
+  bool is_class(const ExpressionNode& n) const;
+  bool is_spelled_class(const ExpressionNode& n) const;
+  std::optional<Counted> class_run(ExpressionId head) const;
+  bool is_all_text(ExpressionId expression) const;
+  ExpressionId wrap(Kind kind, ExpressionId body);
+
+  // Unions: unite.cpp.
+  void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
+  void merge_byte_sets(std::vector<ExpressionId>& items);
+  void merge_counts(std::vector<ExpressionId>& items);
+  void merge_rules(std::vector<ExpressionId>& items);
+  bool join_heads(std::vector<ExpressionId>& items);
+  ExpressionId unite_tails(std::vector<ExpressionId>& tails);
+  void drop_skipped(std::vector<ExpressionId>& items);
+  void drop_guarded(std::vector<ExpressionId>& items);
+  void absorb_epsilon(std::vector<ExpressionId>& items);
+  void drop_dominated(std::vector<ExpressionId>& items);
+  bool dominates(ExpressionId larger, ExpressionId smaller) const;
+
+  ExpressionId clip_repetition(const ExpressionNode& node);
+
+  // Counts of characters beside other conjuncts: characters.cpp.
+  bool counts_characters(const ExpressionNode& n) const;
+  bool is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts);
+  bool is_of_characters(ExpressionId expression);
+  template <class Add>
+  bool add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add);
+  void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
+  std::optional<Beside> beside_bounds(const ExpressionNode& n);
+
+  unsigned merging_ = 0;  // unions of tails within unions of tails
+  std::unordered_map<std::uint32_t, ExpressionId> clipped_;
+  Characters characters_;
+};
+
+}  // namespace tokamata

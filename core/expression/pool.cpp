@@ -1,0 +1,127 @@
+#include "expression/pool.hpp"
+
+#include <algorithm>
+
+#include "common/hash.hpp"
+
+namespace tokamata {
+
+Pool::Pool(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
+    : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit), table_(kLeastSlots, 0) {
+  intern({.kind = Kind::Empty, .text = true});
+  intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
+  intern({.kind = Kind::Stub, .text = true, .spelled = 0});
+  intern({.kind = Kind::Everything, .nullable = true, .spelled = 0});
+}
+
+// ---- hash-consing -----------------------------------------------------------------------------
+
+std::uint64_t Pool::hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const {
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(node.kind) + 1, node.minimum);
+  hash = mix(hash, node.maximum);
+  if (node.has_items()) {
+    for (ExpressionId item : items) hash = mix(hash, item.value);
+    return hash;
+  }
+  return mix(hash, (std::uint64_t{node.first} << 32) | node.second);
+}
+
+bool Pool::same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const {
+  if (a.kind != b.kind || a.minimum != b.minimum || a.maximum != b.maximum) return false;
+  if (!a.has_items()) return a.first == b.first && a.second == b.second;
+  return std::ranges::equal(a_items, items(b));
+}
+
+ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> items) {
+  if (node.depth > depth_limit_) throw LimitExceeded("depth", depth_limit_);
+  const std::uint64_t hash = hash_of(node, items);
+  std::size_t slot = hash & (table_.size() - 1);
+  while (table_[slot]) {
+    const ExpressionId id{table_[slot] - 1};
+    if (same(node, items, nodes_[id.value])) return id;
+    slot = (slot + 1) & (table_.size() - 1);
+  }
+  const ExpressionId id{static_cast<std::uint32_t>(nodes_.size())};
+  if (node.has_items()) {
+    node.first = static_cast<std::uint32_t>(items_.size());
+    node.second = static_cast<std::uint32_t>(items.size());
+    items_.insert(items_.end(), items.begin(), items.end());
+  }
+  if (node.shape == 0) node.shape = static_cast<std::uint32_t>(hash >> 32) | 1;
+  nodes_.push_back(node);
+  table_[slot] = id.value + 1;
+  if (2 * nodes_.size() > table_.size()) grow_table();
+  return id;
+}
+
+void Pool::grow_table() {
+  std::vector<std::uint32_t> larger(table_.size() * 2, 0);
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) larger[free_slot(larger, i)] = i + 1;
+  table_ = std::move(larger);
+}
+
+std::size_t Pool::free_slot(const std::vector<std::uint32_t>& table, std::uint32_t number) const {
+  const ExpressionNode& node = nodes_[number];
+  const auto node_items = node.has_items() ? items(node) : std::span<const ExpressionId>();
+  std::size_t slot = hash_of(node, node_items) & (table.size() - 1);
+  while (table[slot]) slot = (slot + 1) & (table.size() - 1);
+  return slot;
+}
+
+std::size_t Pool::memory_bytes() const {
+  constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
+  std::size_t leaves = 0;
+  for (const auto& rules : rules_) leaves += rules->memory_bytes();
+  for (const KnownStrings& known : strings_) {
+    leaves += (known.spelled.capacity() + known.shortest.capacity()) * sizeof(std::uint32_t);
+    if (known.automaton.use_count() == 1) leaves += known.automaton->memory_bytes();  // no pattern holds it
+  }
+  for (const KnownLanguage& known : languages_) leaves += known.automaton->memory_bytes() + kMapEntry;
+  return leaves + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
+         table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry);
+}
+
+// ---- reading ----------------------------------------------------------------------------------
+
+std::optional<std::uint8_t> Pool::only_byte(const ExpressionNode& n) const {
+  if (n.kind != Kind::Bytes || byte_set(n).size() != 1) return std::nullopt;
+  return static_cast<std::uint8_t>(byte_set(n).next_member(0));
+}
+
+std::optional<ExpressionId> Pool::strings_within(const ExpressionNode& n) const {
+  if (n.kind != Kind::Intersection || n.open || n.behind || n.edges) return std::nullopt;
+  for (const ExpressionId item : items(n))
+    if (node(item).kind == Kind::Strings) return item;
+  return std::nullopt;
+}
+
+bool Pool::awaits_rule(ExpressionId expression) const {
+  const ExpressionNode& n = node(expression);
+  if (!n.rules) return false;
+  switch (n.kind) {
+    case Kind::Rule: return rules_[n.first]->joins();
+    case Kind::Union: return std::ranges::any_of(items(n), [this](ExpressionId item) { return awaits_rule(item); });
+    case Kind::Concatenation: return awaits_rule(n.head());
+    case Kind::Repetition: return awaits_rule(n.body());
+    default: return false;
+  }
+}
+
+// ---- sets of rules ----------------------------------------------------------------------------
+
+std::uint32_t Pool::add_rules(const std::shared_ptr<const RuleSet>& rule_set) {
+  const auto known = std::ranges::find(rule_sets_, rule_set);
+  const auto source = static_cast<std::uint32_t>(known - rule_sets_.begin());
+  if (known == rule_sets_.end()) {
+    rule_sets_.push_back(rule_set);
+    rules_.push_back(rule_set->make(source));
+    joins_rules_ = joins_rules_ || rules_.back()->joins();
+    pattern_bytes_ |= rule_set->bytes();
+    class_borders_ |= rule_set->class_borders();
+    told_apart_by_rules_ |= rule_set->told_apart();
+    ending_bytes_ += rule_set->ending_bytes();
+  }
+  return source;
+}
+
+}  // namespace tokamata
