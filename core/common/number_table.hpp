@@ -1,9 +1,12 @@
-// Numbers of things that are kept elsewhere, found by what the things are: four bytes and a little for each.
+// Numbers of things that are kept elsewhere, found by what the things are: eight bytes and a little for each.
 //
-// Open addressing with linear probing.  The caller says whether number n is what it looks for (`is_same(n)`), and, where
-// the table grows, what the hash of number n is.
+// Open addressing with linear probing.  A slot holds half of the hash beside the number, so that the thing itself, which is
+// mostly not in the cache, is compared only where that half is the same, and growing does not visit the things.
+// The caller says whether number n is the one wanted (`is_same(n)`).  Hashes are to be well mixed (hash.hpp).
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,19 +19,24 @@ class NumberTable {
   template <class IsSame>
   std::optional<std::uint32_t> find(std::uint64_t hash, IsSame&& is_same) const {
     if (slots_.empty()) return std::nullopt;
-    for (std::size_t at = hash & (slots_.size() - 1); slots_[at] != 0; at = (at + 1) & (slots_.size() - 1))
-      if (is_same(slots_[at] - 1)) return slots_[at] - 1;
+    const auto half = static_cast<std::uint32_t>(hash);
+    for (std::size_t at = half & (slots_.size() - 1); slots_[at].number != kFree; at = (at + 1) & (slots_.size() - 1))
+      if (slots_[at].half == half && is_same(slots_[at].number)) return slots_[at].number;
     return std::nullopt;
   }
 
-  // Makes room for one number more.
-  template <class HashOf>
-  void reserve_one(HashOf&& hash_of) {
-    if (4 * (count_ + 1) > 3 * slots_.size()) grow(hash_of);
+  // Makes room for so many numbers more.
+  void reserve(std::size_t more) {
+    if (4 * (count_ + more) <= 3 * slots_.size()) return;
+    constexpr std::size_t kLeast = 16;
+    std::vector<Slot> before(std::bit_ceil(std::max(kLeast, 2 * (count_ + more))));
+    before.swap(slots_);
+    for (const Slot& slot : before)
+      if (slot.number != kFree) put(slot);
   }
   // A number that is not in the table, which has room: this does not fail, so that the thing may be kept just before.
   void add(std::uint32_t number, std::uint64_t hash) {
-    put(number, hash);
+    put({number, static_cast<std::uint32_t>(hash)});
     ++count_;
   }
 
@@ -36,24 +44,21 @@ class NumberTable {
     slots_ = {};
     count_ = 0;
   }
-  std::size_t memory_bytes() const { return slots_.capacity() * sizeof(std::uint32_t); }
+  std::size_t memory_bytes() const { return slots_.capacity() * sizeof(Slot); }
 
  private:
-  void put(std::uint32_t number, std::uint64_t hash) {
-    std::size_t at = hash & (slots_.size() - 1);
-    while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = number + 1;
+  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
+  struct Slot {
+    std::uint32_t number = kFree, half = 0;
+  };
+
+  void put(Slot slot) {
+    std::size_t at = slot.half & (slots_.size() - 1);
+    while (slots_[at].number != kFree) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = slot;
   }
 
-  template <class HashOf>
-  void grow(HashOf&& hash_of) {
-    std::vector<std::uint32_t> before(slots_.empty() ? 16 : 2 * slots_.size(), 0);
-    before.swap(slots_);
-    for (const std::uint32_t slot : before)
-      if (slot != 0) put(slot - 1, hash_of(slot - 1));
-  }
-
-  std::vector<std::uint32_t> slots_;  // number + 1, or 0; as many as a power of two
+  std::vector<Slot> slots_;  // as many as a power of two
   std::size_t count_ = 0;
 };
 

@@ -105,22 +105,23 @@ Pool::Leaves Pool::leaves_to_keep(const std::vector<ExpressionId>& moved) const 
 struct Pool::Compaction {
   std::vector<ExpressionId> moved;
   Leaves leaves;
-  std::vector<std::uint32_t> table;
+  NumberTable index;
   std::vector<RuleId> rules;
 };
 
 Pool::Compaction Pool::plan_compaction(std::span<const ExpressionId> roots) {
-  Compaction plan{.moved = moves_to_keep(roots), .leaves = {}, .table = {}, .rules = {}};
+  Compaction plan{.moved = moves_to_keep(roots), .leaves = {}, .index = {}, .rules = {}};
   plan.leaves = leaves_to_keep(plan.moved);
   const auto count = nodes_.size() - static_cast<std::size_t>(std::ranges::count(plan.moved, kGone));
-  plan.table.resize(std::max(kLeastSlots, std::bit_ceil(2 * count + 1)), 0);
+  plan.index.reserve(count);
   return plan;
 }
 
 void Pool::compact(Compaction& plan) {
   move_nodes(plan.moved, plan.leaves, plan.rules);
-  table_ = std::move(plan.table);
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) table_[free_slot(table_, i)] = i + 1;
+  index_ = std::move(plan.index);
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i)
+    index_.add(i, hash_of(nodes_[i], nodes_[i].has_items() ? items(nodes_[i]) : std::span<const ExpressionId>()));
   for (KnownAutomaton& known : automata_)
     for (ExpressionId& state : known.states)
       if (state != KnownAutomaton::kUnmade) state = plan.moved[state.value];  // kGone is kUnmade

@@ -12,7 +12,13 @@
 namespace tokamata {
 
 std::uint32_t Pool::index_of(const ByteSet& set) {
-  return numbered(set_index_, set, [&](std::uint32_t number) { put_at(sets_, number, set); });
+  const std::uint64_t hash = set.hash();
+  if (const auto known = set_index_.find(hash, [&](std::uint32_t number) { return sets_[number] == set; })) return *known;
+  const auto number = static_cast<std::uint32_t>(sets_.size());
+  set_index_.reserve(1);
+  sets_.push_back(set);
+  set_index_.add(number, hash);
+  return number;
 }
 
 ExpressionId Forms::bytes(const ByteSet& set) {

@@ -7,7 +7,7 @@
 namespace tokamata {
 
 Pool::Pool(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
-    : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit), table_(kLeastSlots, 0) {
+    : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit) {
   intern({.kind = Kind::Empty, .text = true});
   intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
   intern({.kind = Kind::Stub, .text = true, .spelled = 0});
@@ -35,12 +35,8 @@ bool Pool::same(const ExpressionNode& a, std::span<const ExpressionId> a_items, 
 ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> items) {
   if (node.depth > depth_limit_) throw LimitExceeded("depth", depth_limit_);
   const std::uint64_t hash = hash_of(node, items);
-  std::size_t slot = hash & (table_.size() - 1);
-  while (table_[slot]) {
-    const ExpressionId id{table_[slot] - 1};
-    if (same(node, items, nodes_[id.value])) return id;
-    slot = (slot + 1) & (table_.size() - 1);
-  }
+  if (const auto known = index_.find(hash, [&](std::uint32_t number) { return same(node, items, nodes_[number]); })) return {*known};
+  index_.reserve(1);
   const ExpressionId id{static_cast<std::uint32_t>(nodes_.size())};
   if (node.has_items()) {
     node.first = static_cast<std::uint32_t>(items_.size());
@@ -49,23 +45,8 @@ ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> ite
   }
   if (node.shape == 0) node.shape = static_cast<std::uint32_t>(hash >> 32) | 1;
   nodes_.push_back(node);
-  table_[slot] = id.value + 1;
-  if (2 * nodes_.size() > table_.size()) grow_table();
+  index_.add(id.value, hash);
   return id;
-}
-
-void Pool::grow_table() {
-  std::vector<std::uint32_t> larger(table_.size() * 2, 0);
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) larger[free_slot(larger, i)] = i + 1;
-  table_ = std::move(larger);
-}
-
-std::size_t Pool::free_slot(const std::vector<std::uint32_t>& table, std::uint32_t number) const {
-  const ExpressionNode& node = nodes_[number];
-  const auto node_items = node.has_items() ? items(node) : std::span<const ExpressionId>();
-  std::size_t slot = hash_of(node, node_items) & (table.size() - 1);
-  while (table[slot]) slot = (slot + 1) & (table.size() - 1);
-  return slot;
 }
 
 std::size_t Pool::memory_bytes() const {
@@ -78,7 +59,7 @@ std::size_t Pool::memory_bytes() const {
   }
   for (const KnownLanguage& known : languages_) leaves += known.automaton->memory_bytes() + kMapEntry;
   return leaves + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
-         table_.capacity() * sizeof(std::uint32_t) + sets_.capacity() * (sizeof(ByteSet) + kMapEntry);
+         index_.memory_bytes() + sets_.capacity() * sizeof(ByteSet) + set_index_.memory_bytes();
 }
 
 // ---- reading ----------------------------------------------------------------------------------

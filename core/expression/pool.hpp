@@ -31,6 +31,7 @@
 #include "common/ids.hpp"
 #include "common/lengths.hpp"
 #include "common/limits.hpp"
+#include "common/number_table.hpp"
 #include "expression/expression.hpp"
 #include "expression/rules.hpp"
 
@@ -213,9 +214,6 @@ class Pool {
  private:
   std::uint64_t hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const;
   bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
-  void grow_table();
-  // Where the node belongs in a table that has room and does not hold it.
-  std::size_t free_slot(const std::vector<std::uint32_t>& table, std::uint32_t node) const;
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
 
   struct Leaves;
@@ -225,13 +223,11 @@ class Pool {
   Leaves leaves_to_keep(const std::vector<ExpressionId>& moved) const;
   void move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules);
 
-  static constexpr std::size_t kLeastSlots = 256;
-
   std::vector<ExpressionNode> nodes_;  // the parts of each before it
   std::vector<ExpressionId> items_;
-  std::vector<std::uint32_t> table_;  // open addressing: id + 1, or 0
+  NumberTable index_;
   std::vector<ByteSet> sets_;
-  std::unordered_map<ByteSet, std::uint32_t, ByteSetHash> set_index_;
+  NumberTable set_index_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
   std::unordered_map<std::string, std::uint32_t> language_index_;  // by key
   std::vector<std::string> control_tokens_;

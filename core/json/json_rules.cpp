@@ -35,7 +35,7 @@ std::uint32_t number_in(std::vector<T>& all, NumberTable& index, const T& wanted
   const std::uint64_t hash = hash_of(wanted);
   if (const auto known = index.find(hash, [&](std::uint32_t number) { return all[number] == wanted; })) return *known;
   const auto number = static_cast<std::uint32_t>(all.size());
-  index.reserve_one([&](std::uint32_t other) { return hash_of(all[other]); });
+  index.reserve(1);
   all.push_back(wanted);
   index.add(number, hash);
   return number;

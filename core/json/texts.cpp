@@ -35,7 +35,7 @@ TextId Texts::extended(TextId text, std::uint8_t byte) {
   const Node& further = nodes_[before.further.value];
   const bool joins = before.length - further.length == further.length - nodes_[further.further.value].length;
   const TextId found{static_cast<std::uint32_t>(nodes_.size())};
-  index_.reserve_one([this](std::uint32_t number) { return hash_of(nodes_[number].parent, nodes_[number].byte); });
+  index_.reserve(1);
   nodes_.push_back({text, joins ? further.further : text, before.length + 1, byte});
   index_.add(found.value, hash);
   return found;
@@ -100,7 +100,7 @@ TextSetId TextSets::made(std::uint32_t bit, TextSetId low, TextSetId high, TextI
   };
   if (const auto known = index_.find(hash, is_same)) return {*known};
   const TextSetId found{static_cast<std::uint32_t>(nodes_.size())};
-  index_.reserve_one([this](std::uint32_t number) { return hash_of(nodes_[number]); });
+  index_.reserve(1);
   nodes_.push_back(node);
   index_.add(found.value, hash);
   return found;
