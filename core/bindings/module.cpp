@@ -20,6 +20,7 @@
 #include "bindings/parts.hpp"
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
+#include "matching/prepare.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -226,6 +227,11 @@ nb::tuple make_closed_form(BoundConstraint& bound) {
                         to_array(std::move(form.targets)));
 }
 
+nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr<CancelToken>& cancel) {
+  const Preparation report = without_interpreter(bound.shown, [&] { return prepare(*bound.constraint, seconds, cancel); });
+  return nb::make_tuple(report.masks, report.is_finished, report.seconds);
+}
+
 // What is no int of 64 bits comes to the second of two overloads: integers of numpy, larger ones, all else.
 std::int64_t unusual_token(const nb::handle token) {
   const WholeNumber id = checked_whole("token", token, "a token id, a whole number");
@@ -364,6 +370,7 @@ NB_MODULE(_core, m) {
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
            "is_pattern"_a, "tokenization"_a.none())
       .def("closed_form", &make_closed_form)
+      .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
