@@ -12,10 +12,10 @@ namespace tokamata {
 
 class Preparer {
   static constexpr std::size_t kMostStates = 512, kMostTokens = 1 << 14;
-  static constexpr std::size_t kFewTokens = 32;    // of a mask that are all followed
-  static constexpr std::size_t kMostInside = 2;    // tokens that go on within terminals, from within one
+  static constexpr std::size_t kFewTokens = 32;     // of a mask that are all followed
+  static constexpr std::size_t kMostInside = 2;     // tokens that go on within terminals, from within one
   static constexpr std::size_t kMostStrings = 256;  // of a state
-  static constexpr unsigned kNear = 3;        // expressions that the appearance of a state has
+  static constexpr unsigned kNear = 3;                // expressions that the appearance of a state has
 
   using Place = TokenAutomaton::Place;
 
@@ -31,11 +31,12 @@ class Preparer {
     limits.seconds = std::min(limits.seconds, seconds);
     Preparation report;
     try {
-      for (bool goes_on = true; goes_on && spent() < limits.seconds && has_room();) {
+      for (bool goes_on = true; goes_on;) {
         for (const CancelToken* token : {cancel.get(), constraint_.cancel_.get()})
           if (token && token->cancelled()) throw Cancelled();
+        if (spent() >= limits.seconds || !has_room()) break;
         double used = spent();
-        goes_on = constraint_.work(limits, cancel, used, [&](Budget& budget) { return expand(budget); });
+        goes_on = constraint_.work(limits, cancel ? cancel : constraint_.cancel_, used, [&](Budget& budget) { return expand(budget); });
         std::this_thread::yield();  // matchers may wait for the lock
       }
     } catch (const LimitExceeded&) {
