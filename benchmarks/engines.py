@@ -74,6 +74,10 @@ class _TokamataSession:
     def is_accepting(self) -> bool:
         return self._matcher.is_accepting
 
+    def prepare(self, seconds: float) -> None:
+        """Computes what the texts are likely to need."""
+        self._compiled.prepare(seconds=seconds)
+
 
 Dialect = Literal["python", "ecma"]
 

@@ -20,8 +20,10 @@ from maskbench_cases import FILE, SchemaCase, load
 from maskbench_figures import EngineRun, MaskBenchFigures
 from maskbench_worker import Compiled, Replayed
 from running import Progress, add_output_options, add_sample_options, is_installed, measured, say
-from schema_engines import ANY_ORDER, ENGINES, TOKAMATA
+from schema_engines import ANY_ORDER, CANONICAL_ANY_ORDER, ENGINES, TOKAMATA
 from tokenizer import NoTokenizerError, Tokenizer, add_folder_option, load_known
+
+import tokamata as tk
 
 _ENGINES = "tokamata;tokamata, any order;tokamata, canonical;llguidance;glrmask;glrmask-trie;xgrammar"
 _TURN = 25  # schemas of an engine before the next has its turn
@@ -49,6 +51,12 @@ def _options() -> argparse.Namespace:
     )
     add("--replay-timeout", type=float, default=60.0, metavar="S", help="seconds for its instances (60)")
     add("--memory", type=float, default=16.0, metavar="GB", help="of an engine (default 16)")
+    add(
+        "--prepare",
+        type=float,
+        metavar="S",
+        help="tokamata: compiled.prepare(seconds=S) after the first mask",
+    )
     add("--plot", type=Path, metavar="FILE", help="draw the times (.svg, .png)")
     add_folder_option(parser)
     add_output_options(parser)
@@ -79,6 +87,8 @@ def _measure(options: argparse.Namespace) -> MaskBenchFigures:
         facts["schemas"] = (
             f"{len(cases)} of {options.schemas.name}, seed {options.seed}; {instances:,} instances"
         )
+        if options.prepare is not None:
+            facts["prepared"] = f"tokamata, for at most {options.prepare:g} s after the first mask"
         facts["vocabulary"] = f"{tokenizer.vocabulary!r}, from {tokenizer.origin}"
         figures = MaskBenchFigures(facts, cases)
         installed = [name for name in _names(options) if is_installed(name, ENGINES[name][0])]
@@ -93,8 +103,41 @@ def _measure(options: argparse.Namespace) -> MaskBenchFigures:
         for turn in turns:
             turn.close()
             figures.engines[turn.engine] = turn.run
+            if _is_ordered(turn.engine):
+                turn.run.refused_order = _refused_order(turn.run, cases, tokenizer.vocabulary)
     say("")
     return figures
+
+
+def _is_ordered(engine: str) -> bool:
+    """Whether it takes members in the order of the schema alone."""
+    return engine.startswith("tokamata") and engine not in (ANY_ORDER, CANONICAL_ANY_ORDER)
+
+
+def _refused_order(
+    run: EngineRun, cases: list[SchemaCase], vocabulary: tk.Vocabulary
+) -> set[tuple[int, int]]:
+    """The valid instances that it refuses, and tokamata accepts in any order: by schema and instance.
+
+    The data are in the order of a peer.  Only these instances are read again, so that the report does not
+    depend on which engines run.
+    """
+    found = set()
+    for number, (case, replayed) in enumerate(zip(cases, run.replayed, strict=True)):
+        if replayed is None or replayed.problem is not None:
+            continue
+        for index, accepted in enumerate(replayed.accepted):
+            if case.valid[index] and not accepted and _accepts_in_any_order(case, index, vocabulary):
+                found.add((number, index))
+    return found
+
+
+def _accepts_in_any_order(case: SchemaCase, index: int, vocabulary: tk.Vocabulary) -> bool:
+    try:
+        matcher = tk.json_schema(case.text, property_order="any").compile(vocabulary).matcher()
+        return all(matcher.advance(token) for token in case.texts[index]) and matcher.is_accepting
+    except tk.TokamataError:
+        return False
 
 
 class Turns:
@@ -106,6 +149,8 @@ class Turns:
         self._replay_s: float = options.replay_timeout
         memory = str(int(options.memory * 1e9))
         self._command = [sys.executable, str(_WORKER), engine, "llama-3.1", str(tokenizer.path), memory]
+        if options.prepare is not None:
+            self._command.append(str(options.prepare))
         self._child: Child | None = None
         self.run = EngineRun()
 
@@ -117,9 +162,7 @@ class Turns:
 
     def measure(self, number: int, case: SchemaCase) -> None:
         """Has its turn with one schema."""
-        texts = (
-            case.ordered if self.engine.startswith("tokamata") and self.engine != ANY_ORDER else case.texts
-        )
+        texts = case.ordered if _is_ordered(self.engine) else case.texts
         compiled, replayed = None, None
         child = self._child or self._start()
         try:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from maskbench_cases import SchemaCase
 from maskbench_worker import Compiled, Replayed
 from report import Table, us
-from schema_engines import ANY_ORDER, CANONICAL, TOKAMATA
+from schema_engines import ANY_ORDER, CANONICAL, CANONICAL_ANY_ORDER, TOKAMATA
 from targets import Target, as_json, target_table
 from timing import Summary, summarize
 
-OURS = (TOKAMATA, ANY_ORDER, CANONICAL)
-# In the order of the schema; half as much again is allowed in any order.
-TBM_US = {"p50": 1.0, "p99": 9.0, "p99.9": 100.0, "largest": 3_000.0}
-COMMIT_US = {"p50": 1.0}
-TTFM_US = {"p50": 430.0, "p99": 7_500.0}
-PEAK_MB = 330.0
-CANONICAL_TBM_US = {"p50": 5.0, "p99": 60.0}
-ANY_ORDER_FACTOR = 1.5
+OURS = (TOKAMATA, ANY_ORDER, CANONICAL, CANONICAL_ANY_ORDER)
+# Ratios in one run, over the schemas that every engine of the run compiles.
+OF_PEERS = (
+    ("TBM", "mean", "glrmask", 1.5),
+    ("TBM", "p99", "glrmask", 2.5),
+    ("TBM", "p99.9", "llguidance", 0.15),
+    ("TBM", "largest", "llguidance", 1.0),
+    ("TTFM", "p50", "llguidance", 0.4),
+    ("TTFM", "p99", "llguidance", 0.2),
+)
+# The same after ``compiled.prepare``.
+OF_PEERS_PREPARED = (("TBM", "mean", "glrmask", 1.0), ("TBM", "p99", "glrmask", 1.0))
+PREPARED_LARGEST_US, PREPARED_CANONICAL_P99_US = 1_000.0, 100.0
+PREPARE_US = {"p50": 10_000.0, "p99": 150_000.0}
+OF_ANY_TOKENS = (("TBM", "mean", 4.0), ("TBM", "p99", 5.0), ("TTFM", "p99", 4.0))
+PEAK_OF_LLGUIDANCE = 1.0
 COMPILED, ALL_RIGHT, FALSE_REJECTS = 99.0, 98.5, 0.1  # percent
 _MOST_NOTED = 6
+_RANKS = ("mean", "p50", "p90", "p99", "p99.9", "largest")
 
 
 @dataclass
@@ -34,34 +44,53 @@ class EngineRun:
         clock_ns: what reading the clock costs in its process.
         compiled, replayed: one for each schema; ``None`` where there was none.
         failures: why there was none, by number: out of time, or the process died.
-        refused_order: how many valid instances are refused in the order of the schema, and accepted in any.
+        refused_order: valid instances, by schema and instance, that are refused in the order of the schema
+            and accepted in any.
     """
 
     clock_ns: float = 0.0
     compiled: list[Compiled | None] = field(default_factory=list)
     replayed: list[Replayed | None] = field(default_factory=list)
     failures: dict[int, str] = field(default_factory=dict)
-    refused_order: int = 0
+    refused_order: set[tuple[int, int]] = field(default_factory=set)
 
-    def fills(self) -> Summary | None:
-        """Masks between tokens."""
-        return self._steps(lambda one: one.fill)
+    def compiles(self, number: int) -> bool:
+        """Whether it took a schema, within the time."""
+        compiled = self.compiled[number]
+        return compiled is not None and compiled.refused is None
 
-    def advances(self) -> Summary | None:
+    def masks(self, among: Collection[int]) -> Summary | None:
+        """From a token to the mask after it: taking the token and the mask."""
+        return self._steps(lambda one: map(operator.add, one.advance, one.fill), among)
+
+    def fills(self, among: Collection[int]) -> Summary | None:
+        """Masks between tokens, alone."""
+        return self._steps(lambda one: one.fill, among)
+
+    def advances(self, among: Collection[int]) -> Summary | None:
         """Tokens."""
-        return self._steps(lambda one: one.advance)
+        return self._steps(lambda one: one.advance, among)
 
-    def first_masks(self) -> Summary | None:
+    def first_masks(self, among: Collection[int]) -> Summary | None:
         """From the text of a schema to the first mask."""
         times = [
             one.compiling + one.mask
-            for one in self.compiled
-            if one is not None and one.compiling is not None and one.mask is not None
+            for number in among
+            if (one := self.compiled[number]) is not None
+            and one.compiling is not None
+            and one.mask is not None
         ]
         return summarize(times, self.clock_ns)
 
-    def _steps(self, part: Callable[[Replayed], list[int]]) -> Summary | None:
-        return summarize([time for one in self.replayed if one for time in part(one)], self.clock_ns)
+    def preparations(self, among: Collection[int]) -> Summary | None:
+        """``compiled.prepare``, where it was called."""
+        found = [self.compiled[number] for number in among]
+        times = [one.preparing for one in found if one is not None and one.preparing is not None]
+        return summarize(times, self.clock_ns)
+
+    def _steps(self, part: Callable[[Replayed], Iterable[int]], among: Collection[int]) -> Summary | None:
+        found = [self.replayed[number] for number in among]
+        return summarize([time for one in found if one for time in part(one)], self.clock_ns)
 
     def outcomes(self, cases: Sequence[SchemaCase], excused: set[tuple[int, int]]) -> Counter[str]:
         """How many schemas have which outcome; ``excused``: instances in another order."""
@@ -103,44 +132,28 @@ class MaskBenchFigures:
         return {
             "facts": self.facts,
             "schemas": [case.name for case in self.cases],
-            "engines": {name: asdict(run) for name, run in self.engines.items()},
+            "engines": {
+                name: asdict(run) | {"refused_order": sorted(run.refused_order)}
+                for name, run in self.engines.items()
+            },
             "targets": as_json(self.targets()),
         }
 
-    def excused(self, engine: str) -> set[tuple[int, int]]:
-        """Valid instances that an engine bound to an order refuses, and tokamata takes in any order.
-
-        Known for tokamata alone; the data are in the order of a peer.
-        """
-        free = self.engines.get(ANY_ORDER)
-        if engine not in (TOKAMATA, CANONICAL) or free is None:
-            return set()
-        found = set()
-        for number, case in enumerate(self.cases):
-            ours, any_order = self.engines[engine].replayed[number], free.replayed[number]
-            if ours is not None and any_order is not None and ours.problem is None:
-                for index, valid in enumerate(case.valid):
-                    if valid and any_order.accepted[index] and not ours.accepted[index]:
-                        found.add((number, index))
-        return found
+    def common(self) -> list[int]:
+        """The schemas that every engine compiled."""
+        runs = self.engines.values()
+        return [number for number in range(len(self.cases)) if all(run.compiles(number) for run in runs)]
 
     def targets(self) -> list[Target]:
-        """Everything that was asked for."""
+        """Every target, beside what was measured."""
         found = []
         count = max(1, len(self.cases))
         for name in (TOKAMATA, ANY_ORDER):
             if name not in self.engines:
                 continue
             run = self.engines[name]
-            factor = ANY_ORDER_FACTOR if name == ANY_ORDER else 1.0
-            for what, summary, limits in (
-                ("TBM", run.fills(), TBM_US),
-                ("commit", run.advances(), COMMIT_US),
-                ("TTFM", run.first_masks(), TTFM_US),
-            ):
-                found += _time_targets(f"{name}: {what}", summary, limits, factor)
-            found.append(Target(f"{name}: peak", run.peak_mb(), PEAK_MB, "MB"))
-            outcomes = run.outcomes(self.cases, self.excused(name))
+            found += self._peer_targets(name)
+            outcomes = run.outcomes(self.cases, run.refused_order)
             taken = count - sum(outcomes[kind] for kind in ("compile errors", "timeouts", "died"))
             found += [
                 Target(f"{name}: compiles", 100 * taken / count, COMPILED, "%", at_least=True),
@@ -150,40 +163,76 @@ class MaskBenchFigures:
                 Target(f"{name}: false accepts", float(outcomes["false accepts"]), 0.0, "schemas"),
                 Target(f"{name}: false rejects", 100 * outcomes["false rejects"] / count, FALSE_REJECTS, "%"),
             ]
-        if CANONICAL in self.engines:
-            fills = self.engines[CANONICAL].fills()
-            found += _time_targets(f"{CANONICAL}: TBM", fills, CANONICAL_TBM_US, 1.0)
+        for name, own in ((CANONICAL, TOKAMATA), (CANONICAL_ANY_ORDER, ANY_ORDER)):
+            if name in self.engines and own in self.engines:
+                found += [self._ratio(what, rank, name, own, limit) for what, rank, limit in OF_ANY_TOKENS]
+            if name in self.engines and self.is_prepared():
+                p99 = self.measured(name, "TBM", "p99")
+                found.append(Target(f"{name}: TBM p99, prepared", p99, PREPARED_CANONICAL_P99_US, "µs"))
         return found
+
+    def _peer_targets(self, name: str) -> list[Target]:
+        ratios = OF_PEERS_PREPARED if self.is_prepared() else OF_PEERS
+        found = [
+            self._ratio(what, rank, name, peer, limit)
+            for what, rank, peer, limit in ratios
+            if peer in self.engines
+        ]
+        if self.is_prepared():
+            largest = self.measured(name, "TBM", "largest")
+            found.append(Target(f"{name}: TBM largest, prepared", largest, PREPARED_LARGEST_US, "µs"))
+            for rank, limit in PREPARE_US.items():
+                taken = self.measured(name, "prepare", rank)
+                found.append(Target(f"{name}: prepare {rank}", taken, limit, "µs"))
+        if "llguidance" in self.engines:
+            peak = self.engines[name].peak_mb() / max(1.0, self.engines["llguidance"].peak_mb())
+            found.append(Target(f"{name}: peak, of llguidance's", peak, PEAK_OF_LLGUIDANCE, "times"))
+        return found
+
+    def is_prepared(self) -> bool:
+        """Whether tokamata has prepared before the instances were replayed."""
+        return "prepared" in self.facts
+
+    def measured(self, name: str, what: str, rank: str) -> float | None:
+        """A figure of an engine over the schemas that all have compiled."""
+        run = self.engines[name]
+        of = {"TBM": run.masks, "TTFM": run.first_masks, "prepare": run.preparations}[what]
+        return _ranks(of(self.common()))[rank]
+
+    def _ratio(self, what: str, rank: str, name: str, other: str, limit: float) -> Target:
+        ours, theirs = self.measured(name, what, rank), self.measured(other, what, rank)
+        ratio = ours / theirs if ours is not None and theirs else None
+        return Target(f"{name}: {what} {rank}, of that of {other}", ratio, limit, "times")
 
     def tables(self) -> list[Table]:
         """Every table, in the order of reading."""
         return [_main_table(self), _refusals(self), target_table(self.targets())]
 
 
-def _time_targets(
-    what: str, summary: Summary | None, limits: dict[str, float], factor: float
-) -> list[Target]:
-    measured = _ranks(summary)
-    return [Target(f"{what} {rank}", measured[rank], factor * limit, "µs") for rank, limit in limits.items()]
-
-
 def _ranks(summary: Summary | None) -> dict[str, float | None]:
-    names = ("p50", "p90", "p99", "p99.9", "largest")
     if summary is None:
-        return dict.fromkeys(names)
-    values = (summary.median_us, summary.p90_us, summary.p99_us, summary.p999_us, summary.largest_us)
-    return dict(zip(names, values, strict=True))
+        return dict.fromkeys(_RANKS)
+    values = (
+        summary.mean_us,
+        summary.median_us,
+        summary.p90_us,
+        summary.p99_us,
+        summary.p999_us,
+        summary.largest_us,
+    )
+    return dict(zip(_RANKS, values, strict=True))
 
 
 def _main_table(figures: MaskBenchFigures) -> Table:
-    engines = figures.engines
+    engines, common = figures.engines, figures.common()
     table = Table(
         f"MaskBench: {len(figures.cases)} schemas (µs)",
         ("", *engines),
         left=1,
         notes=[
-            "TBM: the mask after a token, alone. Commit: taking the token. TTFM: from the schema's text to "
-            "the first mask. Over all instances, as far as an engine follows them.",
+            "TBM: from a token to the mask after it, which is commit (taking the token) and fill (the mask). "
+            f"TTFM: from the schema's text to the first mask. Times: of the {len(common)} schemas that every "
+            "engine compiles, over all instances, as far as an engine follows them.",
             "False rejects and accepts are schemas with at least one instance of that kind; 'all right' are "
             "those that compile and say of every instance what the data say.",
         ],
@@ -192,26 +241,32 @@ def _main_table(figures: MaskBenchFigures) -> Table:
     def row(title: str, cell: Callable[[EngineRun], str]) -> tuple[str, ...]:
         return (title, *(cell(run) for run in engines.values()))
 
-    def ranks(title: str, what: Callable[[EngineRun], Summary | None], names: Sequence[str]) -> list[Any]:
-        found = [_ranks(what(run)) for run in engines.values()]
+    def ranks(
+        title: str, what: Callable[[EngineRun, Collection[int]], Summary | None], names: Sequence[str]
+    ) -> list[Any]:
+        found = [_ranks(what(run, common)) for run in engines.values()]
         return [(f"{title} {name}", *(us(one[name]) for one in found)) for name in names]
 
-    counts = {name: run.outcomes(figures.cases, figures.excused(name)) for name, run in engines.items()}
+    counts = {name: run.outcomes(figures.cases, run.refused_order) for name, run in engines.items()}
     kinds = (
         "compile errors", "timeouts", "died", "errors", "false rejects", "false accepts", "all right",
     )  # fmt: skip
     table.groups(
         [
-            ranks("TBM", EngineRun.fills, ("p50", "p90", "p99", "p99.9", "largest")),
-            ranks("commit", EngineRun.advances, ("p50", "p99")),
+            ranks("TBM", EngineRun.masks, _RANKS),
+            ranks("fill", EngineRun.fills, ("mean", "p50", "p99")),
+            ranks("commit", EngineRun.advances, ("mean", "p50", "p99")),
             ranks("TTFM", EngineRun.first_masks, ("p50", "p90", "p99", "largest")),
+            ranks("prepare", EngineRun.preparations, ("p50", "p99", "largest"))
+            if figures.is_prepared()
+            else [],
             [(kind, *(f"{counts[name][kind]:,}" for name in engines)) for kind in kinds],
             [
                 (
                     "valid instances not in the order of the schema",
                     *(
-                        str(len(figures.excused(name))) if name in (TOKAMATA, CANONICAL) else "–"
-                        for name in engines
+                        str(len(run.refused_order)) if name in (TOKAMATA, CANONICAL) else "–"
+                        for name, run in engines.items()
                     ),
                 ),
                 row("masks", lambda run: f"{sum(len(one.fill) for one in run.replayed if one):,}"),
@@ -234,7 +289,7 @@ def _refusals(figures: MaskBenchFigures) -> Table:
     """What tokamata has against schemas and instances, one by one, and how often peers say what."""
     table = Table("What was refused, and what went wrong", ("engine", "schema", "what"), left=3)
     for name, run in figures.engines.items():
-        excused = figures.excused(name)
+        excused = run.refused_order
         rows = []
         for number, case in enumerate(figures.cases):
             said = run.failures.get(number)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 
 from maskbench_figures import OURS, EngineRun, MaskBenchFigures
 
-_COLOURS = ("#c0392b", "#e67e22", "#8e44ad")
+_COLOURS = ("#c0392b", "#e67e22", "#8e44ad", "#2980b9")
 _GREYS = ("0.15", "0.4", "0.55", "0.7")
 _STYLES = ("-", "--", "-.", ":")
 
@@ -25,7 +26,7 @@ def draw(figures: MaskBenchFigures, path: Path) -> None:
 
     figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
     panels = (
-        ("mask after a token (TBM)", lambda run: [one for part in run.replayed if part for one in part.fill]),
+        ("token to mask (TBM)", _masks),
         ("schema to first mask (TTFM)", _first_masks),
     )
     for axis, (title, samples) in zip(axes, panels, strict=True):
@@ -63,6 +64,10 @@ def draw(figures: MaskBenchFigures, path: Path) -> None:
     caption = f"MaskBench, {len(figures.cases)} schemas, Llama 3.1. {where}"
     figure.supxlabel(caption, fontsize=7)
     figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _masks(run: EngineRun) -> list[int]:
+    return [time for one in run.replayed if one for time in map(operator.add, one.advance, one.fill)]
 
 
 def _first_masks(run: EngineRun) -> list[int]:

@@ -1,6 +1,6 @@
 """One engine in a process of its own, which replays instances of JSON Schemas: the child of ``maskbench.py``.
 
-    python maskbench_worker.py ENGINE VOCABULARY TOKENIZER_FILE MEMORY_BYTES
+    python maskbench_worker.py ENGINE VOCABULARY TOKENIZER_FILE MEMORY_BYTES [PREPARE_SECONDS]
 
 Answers lines of JSON on stdin with lines on stdout: first one that says that it is ready, then for
 ``{"schema": text}`` what :class:`Compiled` has, and for ``{"texts": [[t, …], …]}``, of the same schema,
@@ -38,6 +38,7 @@ class Compiled:
     Attributes:
         compiling: from its text to a matcher.
         mask: the first mask after that.
+        preparing: ``compiled.prepare`` after that, where it is called.
         refused: what the engine says where it does not take it.
         memory_mb: what the process occupies now.
         peak_mb: the most it has ever occupied.
@@ -45,6 +46,7 @@ class Compiled:
 
     compiling: int | None = None
     mask: int | None = None
+    preparing: int | None = None
     refused: str | None = None
     memory_mb: float = 0.0
     peak_mb: float = 0.0
@@ -69,8 +71,10 @@ class Replayed:
     peak_mb: float = 0.0
 
 
-def compile_schema(engine: Engine, schema: str) -> tuple[Session | None, Compiled]:
-    """From a schema's text to the first mask."""
+def compile_schema(
+    engine: Engine, schema: str, prepare_s: float | None = None
+) -> tuple[Session | None, Compiled]:
+    """From a schema's text to the first mask; with ``prepare_s``, tokamata then prepares for so long."""
     found = Compiled()
     start = clock()
     try:
@@ -78,6 +82,9 @@ def compile_schema(engine: Engine, schema: str) -> tuple[Session | None, Compile
         compiled = clock()
         session.fill()
         end = clock()
+        if prepare_s is not None and hasattr(session, "prepare"):
+            session.prepare(prepare_s)
+            found.preparing = clock() - end
     except (RefusedError, RuntimeError, ValueError, TypeError, MemoryError) as error:
         found.refused = " ".join(str(error).split())[:300] or type(error).__name__
         return None, found
@@ -129,7 +136,8 @@ def memory_mb() -> float:
 
 def main() -> None:
     """The program."""
-    name, known, path, memory = sys.argv[1:]
+    name, known, path, memory, *prepare = sys.argv[1:]
+    prepare_s = float(prepare[0]) if prepare else None
     use_one_thread()
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     with tempfile.TemporaryDirectory(prefix="tokamata-benchmark-") as work:
@@ -147,7 +155,7 @@ def main() -> None:
         request = json.loads(line)
         if "schema" in request:
             session = None
-            session, compiled = compile_schema(engine, request["schema"])
+            session, compiled = compile_schema(engine, request["schema"], prepare_s)
             compiled.memory_mb, compiled.peak_mb = memory_mb(), _peak_mb()
             print(json.dumps(asdict(compiled)), flush=True)
         else:

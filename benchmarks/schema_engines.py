@@ -115,6 +115,7 @@ class GlrmaskTrieSchemas(_GlrmaskSchemas, GlrmaskTrie):
 TOKAMATA = "tokamata"
 ANY_ORDER = "tokamata, any order"
 CANONICAL = "tokamata, canonical"
+CANONICAL_ANY_ORDER = "tokamata, canonical, any order"
 
 
 def with_schemas(engine: Engine) -> Engine:
@@ -137,6 +138,7 @@ ENGINES: dict[str, tuple[str, Callable[[Tokenizer], Engine]]] = {
     TOKAMATA: ("tokamata", TokamataSchemas.of),
     ANY_ORDER: ("tokamata", partial(TokamataSchemas.of, order="any")),
     CANONICAL: ("tokamata", partial(TokamataSchemas.of, tokenization="canonical")),
+    CANONICAL_ANY_ORDER: ("tokamata", partial(TokamataSchemas.of, order="any", tokenization="canonical")),
     "llguidance": ("llguidance", LlguidanceSchemas),
     "glrmask": ("glrmask", GlrmaskSchemas),
     "glrmask-trie": ("glrmask", GlrmaskTrieSchemas),

@@ -137,9 +137,7 @@ def _process_table(figures: ServerFigures) -> Table:
         rows = []
         summaries = [summarize([what(one) for one in figures.probes[kind]]) for kind in kinds]
         for rank, name in (("median_us", "median"), ("p90_us", "p90"), ("largest_us", "largest")):
-            rows.append(
-                (f"{title}, {name}", *(us(getattr(one, rank) if one else None) for one in summaries))
-            )
+            rows.append((f"{title}, {name}", *(us(getattr(one, rank) if one else None) for one in summaries)))
         return rows
 
     return table.groups(

@@ -80,9 +80,7 @@ def _served(engine: TokamataSchemas, schema: str, texts: list[list[int]]) -> Ser
         return Served(None, 0, 0, 0, memory_mb())
     fill = replay(session, engine.row, texts).fill
     del session  # all of it is given up
-    return Served(
-        compiled.compiling + compiled.mask, len(fill), sum(fill), max(fill, default=0), memory_mb()
-    )
+    return Served(compiled.compiling + compiled.mask, len(fill), sum(fill), max(fill, default=0), memory_mb())
 
 
 if __name__ == "__main__":

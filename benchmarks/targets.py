@@ -37,11 +37,11 @@ class Target:
 
 def target_table(targets: Sequence[Target]) -> Table:
     """All targets, one a row."""
-    columns = ("what", "measured", "asked", "unit", "")
+    columns = ("what", "measured", "target", "unit", "")
     table = Table("What the project has set itself", columns, left=1)
     for target in targets:
-        asked = ("at least " if target.at_least else "at most ") + f"{target.limit:,g}"
-        table.rows.append((target.name, us(target.value), asked, target.unit, target.verdict))
+        shown = ("at least " if target.at_least else "at most ") + f"{target.limit:,g}"
+        table.rows.append((target.name, us(target.value), shown, target.unit, target.verdict))
     return table
 
 

@@ -30,6 +30,7 @@ class Summary:
     p99_us: float
     p999_us: float
     largest_us: float
+    mean_us: float = math.nan
 
 
 def summarize(samples_ns: Sequence[float], overhead_ns: float = 0.0) -> Summary | None:
@@ -41,7 +42,15 @@ def summarize(samples_ns: Sequence[float], overhead_ns: float = 0.0) -> Summary 
     def rank(share: float) -> float:
         return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
-    return Summary(len(ordered), statistics.median(ordered), rank(0.9), rank(0.99), rank(0.999), ordered[-1])
+    return Summary(
+        len(ordered),
+        statistics.median(ordered),
+        rank(0.9),
+        rank(0.99),
+        rank(0.999),
+        ordered[-1],
+        statistics.fmean(ordered),
+    )
 
 
 @contextmanager

@@ -170,6 +170,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     ),
     tk.json().compile(VOCABULARY).parse: ({"text": "1"}, {"text": (5, None, STRANGE)}),
     COMPILED.allocate_mask: ({}, {"batch": ("5", None, 1.5, STRANGE, 0, -1)}),
+    COMPILED.prepare: ({}, {"seconds": ("5", [1], STRANGE, -1, float("nan"), True), "cancel": CANCELS}),
     COMPILED.token_automaton: ({}, {}),
     MATCHER.advance: ({"token": 97}, {"token": NUMBERS}),
     MATCHER.rollback: ({"count": 0}, {"count": NUMBERS}),

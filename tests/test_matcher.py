@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -328,3 +329,19 @@ def test_compiled_constraints_say_what_they_hold(byte_vocabulary: tk.Vocabulary)
     assert "[a-z]*" in repr(compiled)
     assert "[a-z]*" in repr(compiled.matcher())
     assert compiled.matcher().compiled is compiled
+
+
+def test_rows_of_masks_with_few_tokens_are_not_kept() -> None:
+    """The memo keeps a few words of such a mask; its row would take memory that no limit counts."""
+    words = [bytes([first, second]) for first in range(97, 123) for second in range(97, 123)]
+    vocabulary = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), *words, None], stop=256 + 676)
+    matcher = tk.regex("1234").compile(vocabulary).matcher()
+    rows = []
+    for byte in b"1234":
+        view = matcher.mask
+        assert matcher.mask.base is view.base
+        rows.append(weakref.ref(view.base))
+        del view
+        assert matcher.advance(byte)
+    assert matcher.mask.any()
+    assert [row() for row in rows] == [None] * 4

@@ -20,6 +20,7 @@
 #include "bindings/parts.hpp"
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
+#include "matching/prepare.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -53,7 +54,10 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
 struct BoundConstraint {
   std::shared_ptr<Constraint> constraint;
   Shown shown;
-  std::map<std::uint64_t, nb::object> views = {};  // by serial
+  std::map<std::uint64_t, nb::object> views = {};  // by serial, of masks that are kept as rows
+  // Of one mask of few words: its row is a copy that Limits do not count, of a hundred times the memory.
+  nb::object copied = {};
+  std::uint64_t copied_serial = 0;
 
   BoundConstraint(std::shared_ptr<Constraint> made, Shown about) : constraint(std::move(made)), shown(std::move(about)) {}
   BoundConstraint(BoundConstraint&&) = default;
@@ -64,21 +68,28 @@ struct BoundConstraint {
   }
 
   nb::object view(const MaskPtr& mask) {
+    if (mask->serial == copied_serial && copied) return view_of(copied);
     if (const auto known = views.find(mask->serial); known != views.end()) return view_of(known->second);
     const std::uint64_t oldest = constraint->oldest_serial();
     while (!views.empty() && views.begin()->first < oldest) views.erase(views.begin());
+    const bool is_row = mask->bits.data() != nullptr;
     struct Held {
       MaskPtr mask;
       Words row;  // of a mask that is not kept as one
     };
-    auto held = std::make_unique<Held>(Held{mask, mask->bits.data() ? Words() : mask->bits.row()});
-    const void* words = mask->bits.data() ? mask->bits.data() : held->row.data();
+    auto held = std::make_unique<Held>(Held{mask, is_row ? Words() : mask->bits.row()});
+    const void* words = is_row ? mask->bits.data() : held->row.data();
     const std::size_t shape[1] = {mask->bits.size()};
     const nb::capsule capsule(held.release(), [](void* one) noexcept { delete static_cast<Held*>(one); });
-    const nb::object view =
-        nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
-    views.emplace(mask->serial, view);
-    return view_of(view);
+    nb::object view = nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
+    const nb::object own = view_of(view);
+    if (is_row) {
+      views.emplace(mask->serial, std::move(view));
+    } else {
+      copied = std::move(view);
+      copied_serial = mask->serial;
+    }
+    return own;
   }
 
   // Everyone gets an array of their own: its shape and dtype can be set, though its bits cannot.
@@ -226,6 +237,11 @@ nb::tuple make_closed_form(BoundConstraint& bound) {
                         to_array(std::move(form.targets)));
 }
 
+nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr<CancelToken>& cancel) {
+  const Preparation report = without_interpreter(bound.shown, [&] { return prepare(*bound.constraint, seconds, cancel); });
+  return nb::make_tuple(report.masks, report.is_finished, report.seconds);
+}
+
 // What is no int of 64 bits comes to the second of two overloads: integers of numpy, larger ones, all else.
 std::int64_t unusual_token(const nb::handle token) {
   const WholeNumber id = checked_whole("token", token, "a token id, a whole number");
@@ -364,6 +380,7 @@ NB_MODULE(_core, m) {
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
            "is_pattern"_a, "tokenization"_a.none())
       .def("closed_form", &make_closed_form)
+      .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 

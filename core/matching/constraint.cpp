@@ -41,6 +41,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
 }
 
 void Constraint::collect() {
+  ++collections_;
   std::vector<std::shared_ptr<History>> kept;  // so that none goes meanwhile
   std::vector<StateId*> held;
   for (const std::weak_ptr<History>& known : histories_)

@@ -84,10 +84,16 @@ class Constraint {
 
  private:
   friend class Matcher;
+  friend class Preparer;
 
   // Runs `task(budget)` under the lock.  `spent_seconds` is the account that pays.
   template <class Task>
-  auto work(double& spent_seconds, Task&& task);
+  auto work(double& spent_seconds, Task&& task) {
+    return work(limits_, cancel_, spent_seconds, task);
+  }
+  // The same within limits and with a token of its own.
+  template <class Task>
+  auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task);
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
@@ -107,6 +113,7 @@ class Constraint {
   // Of the matchers, and of those that are gone until the next sweep: a matcher that goes never waits for the lock.
   std::vector<std::weak_ptr<History>> histories_;
   std::size_t next_sweep_ = 16;
+  std::uint64_t collections_ = 0;  // how often states were given up
 };
 
 }  // namespace tokamata

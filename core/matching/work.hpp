@@ -6,10 +6,10 @@
 namespace tokamata {
 
 template <class Task>
-auto Constraint::work(double& spent_seconds, Task&& task) {
+auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task) {
   const std::lock_guard lock(mutex_);
   for (bool retried = false;; retried = true) {
-    Budget budget(limits_, cancel_, spent_seconds, [this] { return note_figures(); });
+    Budget budget(limits, cancel, spent_seconds, [this] { return note_figures(); });
     try {
       auto result = task(budget);
       spent_seconds = budget.spent_seconds();

@@ -14,7 +14,7 @@ are imported by the functions that need them.
 
 from __future__ import annotations
 
-from tokamata.compiled import CompiledConstraint
+from tokamata.compiled import CompiledConstraint, Preparation
 from tokamata.constraint import Answer, Concatenation, Constraint
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
@@ -108,6 +108,7 @@ __all__ = [
     "Parts",
     "PatternError",
     "PatternSyntaxError",
+    "Preparation",
     "RollbackError",
     "Sampling",
     "SchemaError",

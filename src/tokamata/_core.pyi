@@ -300,6 +300,9 @@ class Constraint:
         ``classes: int32[E]`` and ``targets: int32[E]``; state 0 is the start.
         """
 
+    def prepare(self, seconds: float, cancel: CancelToken | None) -> tuple[int, bool, float]:
+        """How many masks were computed, whether nothing is left, and the seconds that it took."""
+
     @property
     def states(self) -> int: ...
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from tokamata import _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.errors import AlgebraError, ArgumentError, ContextError, shown_argument
-from tokamata.limits import CancelToken, Limits, core_limits
+from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.matcher import Matcher
 
@@ -26,6 +27,21 @@ Tokenization = Literal["any", "canonical"]
 OnNoncanonical = Literal["error", "fresh"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What :meth:`CompiledConstraint.prepare` has done.
+
+    Attributes:
+        masks: the number of states whose masks were computed or found.
+        finished: whether nothing was left to do; otherwise time, memory or another limit ended it.
+        seconds: how long it took.
+    """
+
+    masks: int
+    finished: bool
+    seconds: float
 
 
 class CompiledConstraint(Generic[_T_co]):
@@ -113,6 +129,32 @@ class CompiledConstraint(Generic[_T_co]):
             if on_noncanonical == "error":
                 raise
             return Matcher(self)
+
+    def prepare(self, *, seconds: float | None = None, cancel: CancelToken | None = None) -> Preparation:
+        """Computes what a text is likely to need, while the model still reads its prompt.
+
+        It follows a few representative tokens from the start and computes the masks of up to 512 states on
+        the way.  Masks are the same with and without it; they only come sooner.  Matchers may run meanwhile:
+        the constraint is locked for one state at a time, and the interpreter's lock is released.
+
+        Args:
+            seconds: when to end, at most ``limits.seconds``; ``None`` ends when nothing is left.
+            cancel: ends it from another thread.
+
+        Returns:
+            What was done.  It ends early, without an error, when ``seconds`` are over, at half of
+            ``limits.memory_bytes``, or at another limit.
+
+        Raises:
+            Cancelled: ``cancel`` was cancelled, or the token that the constraint was compiled with.  What
+                was computed until then is kept.
+        """
+        if seconds is not None:
+            is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+            if not (is_number and seconds >= 0):
+                raise ArgumentError("seconds", shown_argument(seconds), "a number of at least 0, or None")
+        most = self.limits.seconds if seconds is None else float(seconds)
+        return Preparation(*self._core.prepare(most, checked_cancel(cancel)))
 
     def parse(self, text: str | bytes) -> _T_co:
         """The value of a text, found within the limits; see :meth:`tokamata.Constraint.parse`."""

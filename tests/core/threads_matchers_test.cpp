@@ -1,6 +1,7 @@
 // Matchers of one constraint and of several, used at once: threads.hpp says how they are judged.
 
 #include "amounts.hpp"
+#include "matching/prepare.hpp"
 #include "small_limits.hpp"
 #include "threads.hpp"
 
@@ -25,6 +26,35 @@ TEST(matchers_of_one_constraint_are_told_what_they_are_told_alone) {
         (void)common.explain({number});
       });
       CHECK(common.tokens().empty());
+    }
+}
+
+// Preparing takes the lock for one state at a time; with little memory, collections come between two of them.
+TEST(matchers_are_told_the_same_beside_preparing) {
+  for (const Sample& sample : samples())
+    for (const bool in_little_memory : {false, true}) {
+      const auto measured = sample.compile();
+      (void)Matcher(measured).mask();
+      const std::size_t least = measured->memory_bytes();
+      play_alone(measured, sample);
+      Limits limits;
+      if (in_little_memory) limits.memory_bytes = least + (measured->memory_bytes() - least) / 2;
+      const auto constraint = sample.compile(limits);
+      const auto cancel = std::make_shared<CancelToken>();
+      at_once(4, [&](unsigned number) {
+        const test::Note note([&] { return sample.name; });
+        if (number == 3) return cancel->cancel();
+        if (number == 2) {
+          const tokamata::Preparation report = prepare(*constraint, limits.seconds, nullptr);
+          CHECK(in_little_memory || report.is_finished);
+          CHECK_THROWS(Cancelled, for (unsigned i = 0; i < 100'000; ++i) prepare(*constraint, limits.seconds, cancel));
+          return;
+        }
+        Player player(std::make_unique<Matcher>(constraint), number);
+        const unsigned played = play_all(player, sample, number);
+        CHECK(in_little_memory || played == sample.texts.size());
+      });
+      if (!in_little_memory) play_alone(constraint, sample);
     }
 }
 
