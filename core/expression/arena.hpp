@@ -176,10 +176,11 @@ class Arena {
   void note_character(ExpressionId character, Budget& budget);
   ExpressionId character() const { return memos_.character; }
   // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
-  // Those that begin more than `most` are not of the bounded one, if there is neither an escape nor a quote in them.
+  // Of tokens without an escape or a quote, those that begin `sure_plain` at most do the same, and those that begin more
+  // than `most` are not of the bounded one.
   struct Unbounded {
     ExpressionId terminal;
-    Count sure, most;
+    Count sure, sure_plain, most;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
   // A terminal that begins with what is left of something without some strings: the one that has these as well, the
@@ -383,6 +384,13 @@ class Arena {
     Count most;
   };
   std::optional<Beside> beside_bounds(const ExpressionNode& n);
+  // An expression without the bounds of the intersections that it begins with, one within the other, where each bound has
+  // room for `rest` (the shortest text, or the worst rest) of what is beside it; and the least room that is left.
+  struct Loosened {
+    ExpressionId expression;
+    Count room, most;  // `most`: the bound of the whole
+  };
+  std::optional<Loosened> without_bounds(ExpressionId expression, std::uint32_t ExpressionNode::* rest);
   // The bytes of some short text, where it is clear that there is one: bounds have room for the shortest without them, or
   // nothing but some texts is excluded.
   std::optional<std::uint32_t> length_without_search(ExpressionId expression);
