@@ -20,7 +20,7 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer
+constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer, mostly
 
 struct EndOfTerminal {
   std::uint32_t token, length;  // bytes of the token before it
@@ -29,11 +29,11 @@ struct EndOfTerminal {
 
 // Of what judged tokens leave after the ends of a terminal, keeps what they do by `ends`; all is sorted.  False where some
 // of that is not there.
-bool keep_ends(const Vocabulary& vocabulary, const std::vector<std::uint32_t>& judged, const std::vector<EndOfTerminal>& ends,
+bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vector<EndOfTerminal>& ends,
                Segment& segment) {
   std::size_t found = 0;
   segment.remainders = segment.remainders.filtered([&](std::uint32_t token, std::uint32_t depth) {
-    if (!std::ranges::binary_search(judged, token)) return true;
+    if (!has_bit(judged, token)) return true;
     const auto length = static_cast<std::uint32_t>(vocabulary.bytes({token}).size()) - depth;
     const bool is_end = std::ranges::binary_search(ends, EndOfTerminal{token, length});
     found += is_end;
@@ -99,11 +99,14 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
   Segment made = *segment(unbounded.terminal, TokenTrie::root(), budget);
+  // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
+  const std::size_t many = automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kManyJudged;
   std::vector<std::uint32_t> judged;
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
-    if (begun(token) <= unbounded.sure) return true;
-    if (begun(token) > unbounded.most && !has_bit(special, token)) return false;
+    const bool is_plain = !has_bit(special, token);
+    if (begun(token) <= (is_plain ? unbounded.sure_plain : unbounded.sure)) return true;
+    if (begun(token) > unbounded.most && is_plain) return false;
     judged.push_back(token);
     return true;
   };
@@ -113,13 +116,13 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
     if (is_most_at_hand) {
       const std::uint32_t out = open & ~most[word] & ~special[word];
       made.inside[word] &= ~out;
-      open &= ~out;
+      open &= unbounded.sure_plain == unbounded.most ? special[word] : ~out;
     }
     for (; open; open &= open - 1) {
       const auto bit = static_cast<std::uint32_t>(std::countr_zero(open));
       if (!is_kept(static_cast<std::uint32_t>(32 * word) + bit)) made.inside[word] &= ~(1u << bit);
     }
-    if (judged.size() > kManyJudged) return std::nullopt;
+    if (judged.size() > many) return std::nullopt;
   }
   std::ranges::copy_if(made.remainders.order(), std::back_inserter(judged), [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
   return judged_segment(std::move(made), terminal, TokenTrie::root(), std::move(judged), budget);
@@ -162,8 +165,13 @@ std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId
   std::ranges::sort(judged);
   judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
 
-  std::vector<std::uint32_t> in_order = judged;
-  std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_->bytes({token}); });
+  Words is_judged(vocabulary_->words());
+  for (const std::uint32_t token : judged) set_bit(is_judged, token);
+  std::vector<std::uint32_t> in_order = judged;  // of their bytes
+  if (judged.size() <= kManyJudged)
+    std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_->bytes({token}); });
+  else
+    std::ranges::copy_if(vocabulary_->trie().order(), in_order.begin(), [&](std::uint32_t token) { return has_bit(is_judged, token); });
   std::vector<EndOfTerminal> ends;
   std::vector<std::uint32_t> dead;
   std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // behind each byte, as far as they live
@@ -189,7 +197,7 @@ std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId
   if (!made.is_listed())
     for (const std::uint32_t token : dead) clear_bit(made.inside, token);
   std::ranges::sort(ends);
-  if (!keep_ends(*vocabulary_, judged, ends, made)) return std::nullopt;
+  if (!keep_ends(*vocabulary_, is_judged, ends, made)) return std::nullopt;
   return made;
 }
 

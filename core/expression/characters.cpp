@@ -94,13 +94,40 @@ std::optional<Forms::Unbounded> Forms::without_bound(ExpressionId terminal) {
   ByteSet special = characters_.begin_escapes;
   special.add(*end);
   const auto unbounded = [&, rest = tail](ExpressionId string, Count sure, Count most) {
+    const ExpressionNode loop = node(string);
+    const bool is_loop = loop.kind == Kind::Repetition && loop.minimum == 0 && loop.maximum == kUnbounded;
     const ExpressionId body = concatenate(string, rest);
-    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, most, special};
+    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, is_loop ? most : sure, most, special};
   };
   if (counts_characters(n) && n.maximum != kUnbounded) return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
-  const std::optional<Beside> beside = beside_bounds(n);
-  if (!beside || beside->most < node(beside->other).worst) return std::nullopt;
-  return unbounded(beside->other, beside->most - node(beside->other).worst, beside->most);
+  const std::optional<Loosened> loosened = without_bounds(head, &ExpressionNode::worst);
+  if (!loosened) return std::nullopt;
+  return unbounded(loosened->expression, loosened->room, loosened->most);
+}
+
+// An intersection may begin with another one, such as a mailbox of 254 characters with a local part of 64.  What the
+// inner one has without its bound ends its part as early as the worst rest says, so that the outer bound sees no difference.
+std::optional<Forms::Loosened> Forms::without_bounds(ExpressionId expression, std::uint32_t ExpressionNode::* rest) {
+  const ExpressionNode n = node(expression);
+  if (n.kind == Kind::Concatenation) {
+    const auto [head, tail] = split(expression);
+    std::optional<Loosened> loosened = without_bounds(head, rest);
+    if (loosened) loosened = Loosened{concatenate(loosened->expression, tail), loosened->room, kUnbounded};
+    return loosened;
+  }
+  if (n.kind != Kind::Intersection) return std::nullopt;
+  std::vector<ExpressionId> conjuncts(items(n).begin(), items(n).end());
+  const auto others = std::ranges::stable_partition(conjuncts, [this](ExpressionId item) { return counts_characters(node(item)); });
+  if (others.size() != 1) return std::nullopt;
+  Count room = kUnbounded;
+  if (const std::optional<Loosened> within = without_bounds(conjuncts.back(), rest)) {
+    conjuncts.back() = within->expression;
+    room = within->room;
+  }
+  const ExpressionNode whole = node(intersect(conjuncts));
+  const std::optional<Beside> beside = beside_bounds(whole);
+  if (!beside || beside->most < node(beside->other).*rest) return std::nullopt;
+  return Loosened{beside->other, std::min(room, beside->most - node(beside->other).*rest), beside->most};
 }
 
 std::optional<Forms::WithStrings> Forms::with_strings(ExpressionId terminal) {
@@ -148,9 +175,9 @@ std::optional<std::uint32_t> Forms::length_without_search(ExpressionId expressio
   const auto sure = [](std::uint64_t length) { return std::min<std::uint64_t>(length, kLongestLength); };  // it is there
   if (const std::optional<Count> least = characters_but_for_some(head); least && *least < kUnbounded / 2)
     return capped_sum(sure(n.nullable ? 0 : std::max<Count>(*least, 1)), sure(node(tail).shortest));
-  const std::optional<Beside> beside = beside_bounds(n);
-  if (!beside || beside->most < node(beside->other).shortest) return std::nullopt;
-  return capped_sum(sure(node(beside->other).shortest), sure(node(tail).shortest));
+  const std::optional<Loosened> loosened = without_bounds(head, &ExpressionNode::shortest);
+  if (!loosened) return std::nullopt;
+  return capped_sum(sure(node(loosened->expression).shortest), sure(node(tail).shortest));
 }
 
 bool Forms::is_of_characters(ExpressionId expression) {

@@ -77,11 +77,11 @@ class Forms : public Analyses {
   // Strings of characters that one expression spells: characters.cpp.
   ExpressionId character() const { return characters_.character; }
   // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
-  // Those that begin more than `most` are not of the bounded one, unless they hold one of the `special` bytes: those that
-  // begin escapes, and the one that ends the string.
+  // Of tokens without a `special` byte (those that begin escapes, and the one that ends the string), those that begin
+  // `sure_plain` at most do the same, and those that begin more than `most` are not of the bounded one.
   struct Unbounded {
     ExpressionId terminal;
-    Count sure, most;
+    Count sure, sure_plain, most;
     ByteSet special;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
@@ -179,6 +179,13 @@ class Forms : public Analyses {
   bool add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add);
   void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
   std::optional<Beside> beside_bounds(const ExpressionNode& n);
+  // An expression without the bounds of the intersections that it begins with, one within the other, where each bound has
+  // room for `rest` (the shortest text, or the worst rest) of what is beside it; and the least room that is left.
+  struct Loosened {
+    ExpressionId expression;
+    Count room, most;  // `most`: the bound of the whole
+  };
+  std::optional<Loosened> without_bounds(ExpressionId expression, std::uint32_t ExpressionNode::* rest);
 
   unsigned merging_ = 0;  // unions of tails within unions of tails
   std::unordered_map<std::uint32_t, ExpressionId> clipped_;

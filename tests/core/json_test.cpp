@@ -135,6 +135,52 @@ TEST(json_masks_near_a_bound) {
     }
 }
 
+// A mailbox: a bounded part within a bounded whole.  Bounds on all characters but one that no text has are kept and searched;
+// bounds on all characters are dropped where they leave room (Arena::without_bounds).  Both are one language.
+TEST(json_masks_of_bounds_within_bounds) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  const auto some = [](std::vector<tokamata::CodePointRange> ranges) { return Expression::code_points(std::move(ranges)); };
+  const auto many = [](const ExpressionPtr& body, Count least) { return Expression::repetition(body, least, tokamata::kUnbounded, 0); };
+  const ExpressionPtr a = some({{'a', 'a'}}), odd = some({{' ', '"'}, {0xE9, 0xE9}}), ab = Expression::literal("ab");
+  std::size_t walked = 0;
+  const std::uint64_t count = test::drawn(150);
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Choices choices(4'000'000 + seed);
+    const auto part = [&] {
+      return choices.of<ExpressionPtr>({many(a, 1), many(ab, 1), many(odd, 0), many(Expression::unite({odd, ab}), 1),
+                                        Expression::concatenation({many(some({{'a', 'b'}}), 0), Expression::literal("bb")}),
+                                        Expression::unite({many(a, 1), Expression::concatenation({Expression::literal("\""), many(odd, 0), Expression::literal("ba")})})});
+    };
+    const ExpressionPtr local = part(), host = part();
+    const Count short_least = choices.below(2), short_most = choices.between(2, 9), least = choices.below(3), most = choices.between(3, 24);
+    const Count whole_most = choices.between(3, 24);
+    const auto made = [&](const ExpressionPtr& any) {
+      const ExpressionPtr within = Expression::concatenation(
+          {Expression::intersection({local, Expression::repetition(any, short_least, short_most, 0)}), Expression::literal("b"), host});
+      return RandomValues(choices).bounded_string(Expression::intersection({within, Expression::repetition(any, least, most, 0)}), whole_most);
+    };
+    const auto fast = compiled_if_some(made(some({{0, 0x10FFFF}})), vocabulary_of(tokens), limits);
+    const auto slow = compiled_if_some(made(some({{0, 0x10FFFE}})), vocabulary_of(tokens), limits);
+    CHECK_EQUAL(fast == nullptr, slow == nullptr);
+    if (!fast) continue;
+    Matcher fast_matcher(fast), slow_matcher(slow);
+    for (unsigned step = 0; step < 24; ++step) {
+      const std::vector<bool> bits = bits_of(*fast_matcher.mask(), tokens.width);
+      if (bits != bits_of(*slow_matcher.mask(), tokens.width)) test::fail(__FILE__, __LINE__, "masks differ at step " + std::to_string(step));
+      std::vector<std::uint32_t> open;
+      for (std::uint32_t id = 0; id < tokens.width; ++id)
+        if (bits[id] && !tokens.is_stop(id)) open.push_back(id);
+      if (open.empty()) break;
+      const std::uint32_t id = choices.of(open);
+      CHECK(fast_matcher.advance({id}) && slow_matcher.advance({id}));
+      ++walked;
+    }
+  }
+  CHECK(walked > 3 * count);
+}
+
 TEST(json_operations_in_any_order) {
   const oracle::Tokens tokens = RandomValues::tokens();
   const auto vocabulary = vocabulary_of(tokens);
