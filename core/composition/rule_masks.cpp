@@ -311,7 +311,9 @@ void RuleMaskMaker::follow_strings(const Alternative& way, const ExpressionNode&
 
 // Names that begin alike lie side by side, so that each node of the trie is entered once.
 bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& rule) {
-  Rules& rules = arena_.rules(rule);
+  RememberingRules* const remembering = arena_.rules(rule).remembering();
+  if (!remembering) return false;
+  RememberingRules& rules = *remembering;
   const auto given = rules.strings(rule.rule(), arena_, *budget_);
   if (given.empty()) return false;
   names_.assign(given.begin(), given.end());

@@ -14,8 +14,8 @@
 //
 // How.  The trees are cut into *parts*: where nothing is referred to, a tree is one part, which the arena knows as it knows any
 // expression; where that may be empty it becomes a terminal, so that all that is left lives.  The length of a shortest text is
-// a least fixed point over the parts, found in the order of the lengths.  Nothing is forgotten of what was written, so that a
-// rule is its own sketch, and no mask is suspect.
+// a least fixed point over the parts, found in the order of the lengths.  They remember nothing of what was written: a rule is its
+// own sketch, and no mask is suspect.
 // Cost.  n log n in the parts, once; a body is brought into the arena when a text comes to it.  A derivative of a rule by a
 // byte is made once; those of rules that it may begin with are made before it, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
@@ -96,13 +96,7 @@ class ExpressionRules : public Rules {
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
   ByteSet first_bytes(RuleId rule, Arena&, Budget&) override { return first_bytes_[rule.value]; }
   const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[rule.value]; }
-  RuleId committed(RuleId rule, std::uint32_t) override { return rule; }
-  ExpressionId sketched(RuleId rule, Arena& arena, Budget&) override { return arena.rule(source(), rule); }
-  std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget&) override { return {{arena.rule(source(), rule)}}; }
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override { return body(rule.value, arena, budget); }
-  std::span<const std::string_view> strings(RuleId, Arena&, Budget&) override { return {}; }
-  ExpressionId behind(RuleId, std::size_t, Arena&, Budget&) override { return Arena::kEmpty; }
-  std::uint32_t spelled_behind(RuleId, std::size_t) const override { return ExpressionNode::kUnspelled; }
   void begin_anew() override;
   std::size_t memory_bytes() const override;
 

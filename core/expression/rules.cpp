@@ -96,13 +96,16 @@ ExpressionId Derivatives::committed(ExpressionId expression, std::uint32_t choic
   return with_rules(
       expression, committed_, [](const ExpressionNode& n) { return n.waits; },
       [choice](ExpressionId at) { return key_of(at, choice); },
-      [&](const ExpressionNode& n) { return rule(n.first, rules_[n.first]->committed(n.rule(), choice)); });
+      [&](const ExpressionNode& n) { return rule(n.first, rules(n).remembering()->committed(n.rule(), choice)); });
 }
 
 ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
   return with_rules(
       expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
-      [&](const ExpressionNode& n) { return rules(n).sketched(n.rule(), *this, budget); });
+      [&](const ExpressionNode& n) {
+        RememberingRules* const of = rules(n).remembering();
+        return of ? of->sketched(n.rule(), *this, budget) : rule(n.first, n.rule());
+      });
 }
 
 std::vector<Sketch> Arena::sketches(ExpressionId expression, Budget& budget) {
@@ -137,7 +140,8 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
     const std::optional<std::uint8_t> byte = only_byte(is_optional ? node(head.body()) : head);
     if (head.kind == Kind::Rule) {
       const ExpressionId rest = sketched(tail, budget);
-      for (Sketch& of_rule : rules_[head.first]->sketches(head.rule(), *this, budget))
+      RememberingRules* const of = rules(head).remembering();
+      for (Sketch& of_rule : of ? of->sketches(head.rule(), *this, budget) : std::vector<Sketch>{{first}})
         add(concatenate(of_rule.expression, rest), std::move(of_rule));
     } else if (byte && lead > 0) {
       for (Sketch& further : sketches(tail, lead - 1, budget)) {

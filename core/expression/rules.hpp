@@ -75,7 +75,10 @@ struct Sketch {
   bool is_plain() const { return refused.empty() && doubted.empty(); }
 };
 
-// The rules of one pattern within one arena; made by a RuleSet.
+class RememberingRules;
+
+// The rules of one pattern within one arena; made by a RuleSet.  What is here every set has; what only sets have whose rules
+// remember what was written is in RememberingRules.
 class Rules {
  public:
   struct About {
@@ -105,21 +108,10 @@ class Rules {
   virtual ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) = 0;
   // The same and perhaps others, told without a look at what the rule stands for.
   virtual const ByteSet& may_begin(RuleId rule) const = 0;
-  // What becomes of a rule that waits.
-  virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
-  // An expression over sketches that accepts at least the texts of the rule, where it stands behind something else:
-  // suspect wherever it may accept what the rule does not.
-  virtual ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) = 0;
-  // The same where the rule is in front of all that is to come, as alternatives.
-  virtual std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget& budget) = 0;
   // What a rule stands for, where that may be told before its first byte is read.
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
-  // Where a rule begins with one of some strings: these, less what was read of them, sorted, none the beginning of
-  // another; what follows each is `behind`.  Valid until the next call.
-  virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
-  virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
-  // As About::spelled, of what is behind a string.
-  virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
+  // The optional part; null where nothing that was written is remembered: then a rule is its own sketch, and none waits.
+  virtual RememberingRules* remembering() { return nullptr; }
   // Collecting: numbers of expressions mean nothing any more, and of the rules those alone are needed further that are
   // `kept`, which get new numbers.  It ends with `all_kept`; or with `keep_all`, where it cannot go on: then all rules
   // are there still, with the numbers that they had.  Neither fails.
@@ -134,6 +126,27 @@ class Rules {
 
  private:
   std::uint32_t source_;  // which of the sets of rules of its arena it is
+};
+
+// Rules whose texts depend on what was written before: on a choice, on names that may not come twice.
+class RememberingRules : public Rules {
+ public:
+  using Rules::Rules;
+
+  RememberingRules* remembering() final { return this; }
+  // What becomes of a rule that waits.
+  virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
+  // An expression over sketches that accepts at least the texts of the rule, where it stands behind something else:
+  // suspect wherever it may accept what the rule does not.
+  virtual ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // The same where the rule is in front of all that is to come, as alternatives.
+  virtual std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // Where a rule begins with one of some strings: these, less what was read of them, sorted, none the beginning of
+  // another; what follows each is `behind`.  Valid until the next call.
+  virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
+  // As About::spelled, of what is behind a string.
+  virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
 };
 
 // What a pattern knows of its rules: immutable, shared between threads.

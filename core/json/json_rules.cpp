@@ -110,7 +110,7 @@ ByteSet JsonRuleSet::class_borders() const {
 ByteSet JsonRuleSet::told_apart() const { return table_->told_apart(); }
 
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
-    : Rules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
+    : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
   name_sets_.emplace_back();
   name_set_index_.emplace(std::vector<NameId>(), 0);
 }

@@ -52,7 +52,7 @@ class JsonRuleSet : public RuleSet {
   Style style_;
 };
 
-class JsonRules : public Rules {
+class JsonRules : public RememberingRules {
  public:
   JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
 
