@@ -23,9 +23,15 @@ void Derivatives::note_character(ExpressionId character, Budget& budget) {
   if (this->character() == character) return;
   Characters known;
   std::vector<ExpressionId> open;
-  for (unsigned value = 0; value < 0x80; ++value) {  // beyond, code points are read as a whole
+  ExpressionId rest = kEmpty;
+  // Bytes between two borders are alike.
+  const auto step = [&](ExpressionId from, unsigned value) {
     const auto byte = static_cast<std::uint8_t>(value);
-    const ExpressionId rest = derivative(character, byte, budget);
+    if (value == 0 || class_borders().contains(byte)) rest = derivative(from, byte, budget);
+    return byte;
+  };
+  for (unsigned value = 0; value < 0x80; ++value) {  // beyond, code points are read as a whole
+    const std::uint8_t byte = step(character, value);
     if (rest == kEmpty) continue;
     if (rest == kEpsilon) {
       known.stand_for_themselves.add(byte);
@@ -41,8 +47,7 @@ void Derivatives::note_character(ExpressionId character, Budget& budget) {
     open.pop_back();
     if (at == kEpsilon || at == kEmpty || !met.insert(at.value).second) continue;
     for (unsigned value = 0; value < 0x80; ++value) {
-      const auto byte = static_cast<std::uint8_t>(value);
-      const ExpressionId rest = derivative(at, byte, budget);
+      const std::uint8_t byte = step(at, value);
       if (rest == kEmpty) continue;
       known.escape_steps.emplace(Characters::step_key(at, byte), rest);
       open.push_back(rest);

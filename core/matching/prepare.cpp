@@ -161,8 +161,9 @@ class Preparer {
   void for_each_string(StateId state, Budget& budget, Visit&& visit) {
     for (const ExpressionId alternative : arena_.unfolded(automaton_.expression(state), budget)) {
       const ExpressionNode head = arena_.node(arena_.split(alternative).head);
-      if (head.kind != Kind::Rule) continue;
-      const auto strings = arena_.rules(head).strings(head.rule(), arena_, budget);
+      RememberingRules* const rules = head.kind == Kind::Rule ? arena_.rules(head).remembering() : nullptr;
+      if (!rules) continue;
+      const auto strings = rules->strings(head.rule(), arena_, budget);
       for (const std::string_view string : strings.first(std::min(strings.size(), kMostStrings))) visit(string);
     }
   }
