@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -90,7 +91,12 @@ class Derivatives : public Forms {
                            std::vector<ExpressionId>& out);
   ExpressionId closed_at_edge(const ExpressionNode& n, Budget& budget);
   ExpressionId committed(ExpressionId expression, std::uint32_t choice);
+  static constexpr std::size_t kMostFound = 8, kLongestFound = 64;  // texts that are tried for other expressions
   TextStep found_text(ExpressionId expression, Budget& budget);
+  TextStep search_text(ExpressionId expression, Budget& budget);
+  bool ends_like_found(ExpressionId expression, Budget& budget);
+  bool has_shortest(ExpressionId expression, std::string_view text, Budget& budget);
+  std::string spelled_text(TextStep step) const;
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
 
   std::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;     // of large ones, by union and symbol
@@ -98,6 +104,7 @@ class Derivatives : public Forms {
   std::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   std::unordered_map<std::uint32_t, TextStep> texts_;                     // of bodies that were searched
+  std::vector<std::string> found_texts_;                                  // by searches, the last of them
 };
 
 }  // namespace tokamata

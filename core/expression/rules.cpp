@@ -14,7 +14,6 @@
 // ends well.
 
 #include <algorithm>
-#include <queue>
 
 #include "expression/arena.hpp"
 
@@ -78,6 +77,7 @@ void Derivatives::forget(Positions positions) {
   Forms::forget(std::move(positions));
   for (auto* memo : {&union_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) *memo = {};
   texts_ = {};
+  found_texts_ = {};
 }
 
 std::size_t Derivatives::memory_bytes() const {
@@ -234,69 +234,6 @@ ExpressionId Derivatives::derive_terminal(const ExpressionNode& n, const Derivat
   const ExpressionId result = terminal(derivative(n.body(), run.symbol, run.budget), run.budget);
   terminal_derivatives_.emplace(key, result);
   return result;
-}
-
-// ---- some text --------------------------------------------------------------------------------
-
-std::uint32_t Derivatives::length_of_some_text(ExpressionId expression, Budget& budget) {
-  const std::optional<std::uint32_t> known = length_without_search(expression);
-  return known ? *known : found_text(expression, budget).length;
-}
-
-std::optional<std::string> Derivatives::some_text(ExpressionId expression, Budget& budget) {
-  TextStep step = found_text(expression, budget);
-  if (step.length == kNoText) return std::nullopt;
-  std::string text;
-  for (; step.length > 0; step = texts_.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
-  return text;
-}
-
-Derivatives::TextStep Derivatives::found_text(ExpressionId expression, Budget& budget) {
-  struct Open {
-    std::uint32_t estimate;  // of a whole text through here, in bytes
-    std::uint32_t length;    // so far
-    ExpressionId at;
-    bool operator<(const Open& other) const {  // the best on top; of equals the longest
-      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
-    }
-  };
-  struct Arrival {
-    ExpressionId from;
-    std::uint8_t byte;
-  };
-  if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second;
-  std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
-  std::priority_queue<Open> open;
-  if (expression != kEmpty) open.push({node(expression).shortest, 0, expression});
-  while (!open.empty()) {
-    const Open best = open.top();
-    open.pop();
-    if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
-    if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
-      std::uint32_t length = known->second.length;
-      for (ExpressionId at = best.at; at != expression;) {
-        const Arrival& arrival = arrivals.at(at.value);
-        texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
-        at = arrival.from;
-      }
-      return texts_.at(expression.value);
-    }
-    const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
-    for (unsigned value = 0; value < 256; ++value) {
-      const auto byte = static_cast<std::uint8_t>(value);
-      if (byte != 0 && !class_borders().contains(byte)) continue;
-      if (leaf && !leaf->contains(byte)) continue;
-      budget.step();
-      const ExpressionId target = derivative(best.at, byte, budget);
-      if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
-      const auto known = texts_.find(target.value);
-      if (known != texts_.end() && known->second.length == kNoText) continue;
-      const std::uint32_t rest = known != texts_.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
-      open.push({best.length + 1 + rest, best.length + 1, target});
-    }
-  }
-  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
-  return texts_.at(expression.value);
 }
 
 }  // namespace tokamata

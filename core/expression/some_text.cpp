@@ -1,0 +1,125 @@
+// A shortest text of an expression that does not show its own, and how long it is: part of Derivatives.
+//
+// Problem.  Whether an intersection accepts anything is a search, and a walk of the vocabulary asks that of each state
+// that it comes to: "exactly one of customer, maker and admin occurs" has a thousand, each with fifty bytes to try.
+// How.  The search goes first where a whole text is shortest, by what an expression needs at least (A*, Hart, Nilsson
+// and Raphael 1968).  A successor that is no longer than what it comes from is followed before its siblings are made.
+// What was found for one state is tried for others first: the end of an earlier text, of just the length that the
+// expression needs at least, is a shortest one where it is accepted.
+// Example.  Behind "cus" a shortest text is "tomer", found by a search.  Behind "cust" it is its end "omer"; behind "cusx"
+// five bytes are needed, "tomer" is refused at its first byte, and "maker", found earlier, is accepted.
+// Cost.  A derivative for each byte of a text where one fits; else for each byte class of each expression reached.
+// Not taken: any text at hand, whatever its length.  Lengths would depend on what was asked before.
+
+#include <algorithm>
+#include <queue>
+
+#include "expression/derivatives.hpp"
+
+namespace tokamata {
+
+std::uint32_t Derivatives::length_of_some_text(ExpressionId expression, Budget& budget) {
+  const std::optional<std::uint32_t> known = length_without_search(expression);
+  return known ? *known : found_text(expression, budget).length;
+}
+
+std::optional<std::string> Derivatives::some_text(ExpressionId expression, Budget& budget) {
+  const TextStep step = found_text(expression, budget);
+  if (step.length == kNoText) return std::nullopt;
+  return spelled_text(step);
+}
+
+std::string Derivatives::spelled_text(TextStep step) const {
+  std::string text;
+  for (; step.length > 0; step = texts_.at(step.next.value)) text.push_back(static_cast<char>(step.byte));
+  return text;
+}
+
+Derivatives::TextStep Derivatives::found_text(ExpressionId expression, Budget& budget) {
+  if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second;
+  if (ends_like_found(expression, budget)) return texts_.at(expression.value);
+  const TextStep found = search_text(expression, budget);
+  if (found.length > 0 && found.length <= kLongestFound) {
+    if (found_texts_.size() == kMostFound) found_texts_.erase(found_texts_.begin());
+    found_texts_.push_back(spelled_text(found));
+  }
+  return found;
+}
+
+// Whether the end of a text found earlier is a shortest one of the expression: then it is in the memo.
+bool Derivatives::ends_like_found(ExpressionId expression, Budget& budget) {
+  const std::uint32_t length = node(expression).shortest;
+  for (auto text = found_texts_.rbegin(); text != found_texts_.rend(); ++text)
+    if (length <= text->size() && has_shortest(expression, std::string_view(*text).substr(text->size() - length), budget)) return true;
+  return false;
+}
+
+// Whether it accepts a text, which is not longer than a shortest one: then it is in the memo.
+bool Derivatives::has_shortest(ExpressionId expression, std::string_view text, Budget& budget) {
+  std::vector<ExpressionId> path{expression};
+  for (const char byte : text) {
+    budget.step();
+    const ExpressionId next = derivative(path.back(), static_cast<std::uint8_t>(byte), budget);
+    if (next == kEmpty || node(next).shortest > text.size() - path.size()) return false;
+    path.push_back(next);
+  }
+  if (!node(path.back()).nullable) return false;
+  texts_.emplace(path.back().value, TextStep{0, 0, path.back()});
+  for (std::size_t i = text.size(); i-- > 0;)
+    texts_.emplace(path[i].value, TextStep{static_cast<std::uint32_t>(text.size() - i), static_cast<std::uint8_t>(text[i]), path[i + 1]});
+  return true;
+}
+
+Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& budget) {
+  struct Open {
+    std::uint32_t estimate;  // of a whole text through here, in bytes
+    std::uint32_t length;    // so far
+    ExpressionId at;
+    unsigned next_byte = 0;  // those before it were tried
+    bool operator<(const Open& other) const {  // the best on top; of equals the longest
+      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
+    }
+  };
+  struct Arrival {
+    ExpressionId from;
+    std::uint8_t byte;
+  };
+  std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
+  std::priority_queue<Open> open;
+  if (expression != kEmpty) open.push({node(expression).shortest, 0, expression});
+  while (!open.empty()) {
+    const Open best = open.top();
+    open.pop();
+    if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
+    if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
+      std::uint32_t length = known->second.length;
+      for (ExpressionId at = best.at; at != expression;) {
+        const Arrival& arrival = arrivals.at(at.value);
+        texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
+        at = arrival.from;
+      }
+      return texts_.at(expression.value);
+    }
+    const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
+    for (unsigned value = best.next_byte; value < 256; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      if (byte != 0 && !class_borders().contains(byte)) continue;
+      if (leaf && !leaf->contains(byte)) continue;
+      budget.step();
+      const ExpressionId target = derivative(best.at, byte, budget);
+      if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
+      const auto known = texts_.find(target.value);
+      if (known != texts_.end() && known->second.length == kNoText) continue;
+      const std::uint32_t rest = known != texts_.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
+      open.push({best.length + 1 + rest, best.length + 1, target});
+      if (best.length + 1 + rest <= best.estimate) {
+        open.push({best.estimate, best.length, best.at, value + 1});
+        break;
+      }
+    }
+  }
+  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
+  return texts_.at(expression.value);
+}
+
+}  // namespace tokamata
