@@ -302,15 +302,16 @@ FEW_MASKS = 1_000_000
 
 @pytest.fixture(scope="module")
 def wide_vocabulary(vocabulary: tk.Vocabulary) -> tk.Vocabulary:
-    """The same tokens and some more, so that masks of many tokens are common: these take 32 KB."""
-    more = ["".join(letters).encode() for length in range(2, 8) for letters in product("ab", repeat=length)]
+    """The same tokens and some more, one in each word of a mask: masks of many tokens are rows of 32 KB."""
+    more = ["".join(letters).encode() for length in range(2, 12) for letters in product("ab", repeat=length)]
     more += [b"ab" * pairs + b"b" * rest for pairs in range(2, 6) for rest in range(7, 20)]
     more += [b"b" * rest + b"ab" * pairs for pairs in range(2, 6) for rest in range(2, 20)]
-    return tk.Vocabulary.load([*vocabulary.tokens, *more], stop=vocabulary.stop, width=1 << 18)
+    spread = [part for text in more for part in (text, *[b""] * 31)]
+    return tk.Vocabulary.load([*vocabulary.tokens, *spread], stop=vocabulary.stop, width=1 << 18)
 
 
 def test_views_outlive_eviction_and_their_constraint(wide_vocabulary: tk.Vocabulary) -> None:
-    limits = tk.Limits(memory_bytes=FEW_MASKS // 2)
+    limits = tk.Limits(memory_bytes=FEW_MASKS // 4)
     compiled = tk.regex(COUNTED[0]).compile(wide_vocabulary, limits=limits)
     draw = random.Random(8)
     views, copies = [], []
@@ -328,23 +329,25 @@ def test_views_outlive_eviction_and_their_constraint(wide_vocabulary: tk.Vocabul
 
 @pytest.mark.parametrize("pattern", COUNTED[:4])
 def test_memory_is_bounded_and_masks_are_the_same(pattern: str, wide_vocabulary: tk.Vocabulary) -> None:
-    """A long walk in room for few masks, in batches of all matchers of one constraint."""
-    tight = tk.regex(pattern).compile(wide_vocabulary, limits=tk.Limits(memory_bytes=FEW_MASKS))
+    """A long walk in room for some of its masks, in batches of all matchers of one constraint."""
     wide = tk.regex(pattern).compile(wide_vocabulary)
     draw = random.Random(9)
-    first, second = [tight.matcher() for _ in range(20)], [wide.matcher() for _ in range(20)]
-    small, large = tight.allocate_mask(20), wide.allocate_mask(20)
+    first, rows = [wide.matcher() for _ in range(20)], wide.allocate_mask(20)
+    walk: Walk = []
     for _ in range(20):
-        tk.fill_masks(first, small, threads=2)
-        tk.fill_masks(second, large, threads=2)
-        assert np.array_equal(small, large)
-        assert tight.memory_bytes <= FEW_MASKS
-        for one, two, row in zip(first, second, small, strict=True):
-            live = sorted(bits(row) - set(wide_vocabulary.stop))
-            token = draw.choice(live or list(wide_vocabulary.stop))
-            assert one.advance(token)
-            assert two.advance(token)
-    assert wide.memory_bytes > FEW_MASKS
+        tk.fill_masks(first, rows, threads=2)
+        live = [sorted(bits(row) - set(wide_vocabulary.stop)) for row in rows]
+        tokens = [draw.choice(choice or list(wide_vocabulary.stop)) for choice in live]
+        assert all(matcher.advance(token) for matcher, token in zip(first, tokens, strict=True))
+        walk.append((rows.copy(), tokens))
+    limits = tk.Limits(memory_bytes=wide.memory_bytes * 3 // 4)
+    tight = tk.regex(pattern).compile(wide_vocabulary, limits=limits)
+    second = [tight.matcher() for _ in range(20)]
+    for expected, tokens in walk:
+        tk.fill_masks(second, rows, threads=2)
+        assert np.array_equal(rows, expected)
+        assert tight.memory_bytes <= limits.memory_bytes < wide.memory_bytes
+        assert all(matcher.advance(token) for matcher, token in zip(second, tokens, strict=True))
 
 
 @pytest.mark.parametrize("memory_bytes", [FEW_MASKS, 1 << 29])
