@@ -158,7 +158,13 @@ std::vector<RuleId> Pool::rules_to_keep(const std::vector<ExpressionId>& moved) 
 void Pool::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules) {
   for (std::size_t i = 0; i < leaves.strings.size(); ++i)
     if (leaves.strings[i] != kGone.value && leaves.strings[i] != i) strings_[leaves.strings[i]] = std::move(strings_[i]);
+  for (auto known = strings_index_.begin(); known != strings_index_.end();) {
+    known->second = leaves.strings[known->second];
+    known = known->second == kGone.value ? strings_index_.erase(known) : std::next(known);
+  }
   strings_.erase(strings_.begin() + static_cast<std::ptrdiff_t>(leaves.strings_left), strings_.end());
+  strings_bytes_ = 0;
+  for (const KnownStrings& known : strings_) strings_bytes_ += known.memory_bytes();
   for (std::size_t i = 0; i < leaves.languages.size(); ++i) languages_[i].automaton = std::move(leaves.languages[i]);
   auto language_state = leaves.language_states.begin();
   auto rule = rules.begin();

@@ -57,8 +57,7 @@ ExpressionId Forms::add_literal(const std::string& text, Budget& budget) {
 }
 
 std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
-  for (std::uint32_t known = 0; known < strings_.size(); ++known)
-    if (strings_[known].automaton == automaton) return known;
+  if (const auto known = strings_index_.find(automaton.get()); known != strings_index_.end()) return known->second;
   ByteSet used;
   std::vector<std::uint32_t> spelled(automaton->state_count(), 0);
   std::vector<std::uint32_t> shortest(automaton->state_count(), 0);
@@ -76,8 +75,11 @@ std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& au
     worst = std::max(worst, shortest[state]);
   }
   note_each(used);  // any byte may lead elsewhere than its neighbours do
+  const auto number = static_cast<std::uint32_t>(strings_.size());
   strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst, used});
-  return static_cast<std::uint32_t>(strings_.size() - 1);
+  strings_bytes_ += strings_.back().memory_bytes();
+  strings_index_.emplace(automaton.get(), number);  // after it is kept: what is not found is added again
+  return number;
 }
 
 // The last state of a string says no more than epsilon.

@@ -168,6 +168,9 @@ class Pool {
     std::vector<std::uint32_t> shortest;
     std::uint32_t worst = 0;
     ByteSet used;
+    std::size_t memory_bytes() const {
+      return automaton->memory_bytes() + (spelled.capacity() + shortest.capacity()) * sizeof(std::uint32_t);
+    }
   };
   struct KnownLanguage {
     std::unique_ptr<LeafAutomaton> automaton;
@@ -206,6 +209,8 @@ class Pool {
   const std::uint32_t depth_limit_;
   std::vector<KnownAutomaton> automata_;
   std::vector<KnownStrings> strings_;
+  std::unordered_map<const StringAutomaton*, std::uint32_t> strings_index_;
+  std::size_t strings_bytes_ = 0;
   std::vector<KnownSearch> searches_;
   std::vector<KnownLanguage> languages_;
   std::vector<std::unique_ptr<Rules>> rules_;  // by source
