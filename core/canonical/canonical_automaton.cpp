@@ -14,8 +14,8 @@ MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state)
 
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
   if (const Made* known = masks_.find(PlaceView{place.state, place.at_start, state})) return *known;
-  const Place sketch = sketched(place, budget);
-  const FramePtr own = frame(sketch, state, budget);
+  const Place approximation = approximated(place, budget);
+  const FramePtr own = frame(approximation, state, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   mask->open_tokens = own->open_tokens;
@@ -23,18 +23,18 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   if (own->kept.empty())
     mask->bits = own->bits;
   else
-    most = std::max(most, forbid(sketch, state, *own, *mask, budget));
-  if (sketch.state != place.state) cut(place, sketch, *mask, budget);
+    most = std::max(most, forbid(approximation, state, *own, *mask, budget));
+  if (approximation.state != place.state) cut(place, approximation, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   budget.check();
   while (masks_.size() >= kMostMasks) drop_oldest_mask();
   return masks_.keep(PlaceKey{place.state, place.at_start, state}, Made{std::move(mask), most});
 }
 
-// Clears the tokens that the sketch allows and the state itself does not.
-void CanonicalAutomaton::cut(Place place, Place sketch, Mask& mask, Budget& budget) {
+// Clears the tokens that the over-approximation allows and the state itself does not.
+void CanonicalAutomaton::cut(Place place, Place approximation, Mask& mask, Budget& budget) {
   const MaskPtr exact = pattern_.mask(place, budget);
-  if (exact == pattern_.mask(sketch, budget)) return;
+  if (exact == pattern_.mask(approximation, budget)) return;
   const Words allowed = exact->bits.row();
   if (mask.bits.is_few()) {
     mask.open_tokens -= mask.bits.keep_of_few([&](std::uint32_t token) { return has_bit(allowed, token); });
@@ -157,19 +157,19 @@ TokenCount CanonicalAutomaton::bound(Place place, const CanonicalState& state, B
     const Made& first = made_mask(place, state, budget);
     return first.mask->open_tokens > 0 ? more(first.most, 1) : kDead;
   }
-  const StateId sketch = sketched(place, budget).state;
+  const StateId approximation = approximated(place, budget).state;
   const auto text = [&](const Hypothesis& h) { return TextState{h.guess, h.place, state.starter, state.marks, state.open}; };
   TokenCount least = kDead;
   for (const Hypothesis& h : state.hypotheses)
-    if (h.edge == Hypothesis::Edge::Border) least = std::min(least, liveness_.text().bound(sketch, text(h), budget));
+    if (h.edge == Hypothesis::Edge::Border) least = std::min(least, liveness_.text().bound(approximation, text(h), budget));
   for (const Hypothesis& h : state.hypotheses)
     if (h.edge == Hypothesis::Edge::Inside && least == kDead)
-      least = liveness_.bound({sketch, state.last, h.pieces, text(h)}, budget);
+      least = liveness_.bound({approximation, state.last, h.pieces, text(h)}, budget);
   return least;
 }
 
 bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
-  const StateId state = sketched({at, false}, budget).state;
+  const StateId state = approximated({at, false}, budget).state;
   for (std::uint16_t guess = 0; guess < tokenization_->rules().guess_count(); ++guess)
     if (liveness_.text().bound(state, {.guess = guess}, budget) != kDead) return true;
   return false;
@@ -181,7 +181,7 @@ bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
 // Where the bound holds, that does not show: masks within it are whole.  With rules it is told in bytes of texts that need
 // not be canonical, so that it has to be the same each time: it is the pattern's own.
 TokenCount CanonicalAutomaton::most_after(Place place, TokenCount by_witnesses, Budget& budget) {
-  if (!pattern_.takes_sketch(place.state)) return by_witnesses;
+  if (!pattern_.is_approximated(place.state)) return by_witnesses;
   place.at_start = false;
   pattern_.mask(place, budget);  // finds it
   return pattern_.most_after(place);
@@ -228,7 +228,7 @@ std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalSt
 // ---- memory -------------------------------------------------------------------------------------
 
 void CanonicalAutomaton::clear() {
-  sketched_.reset();
+  approximated_.reset();
   liveness_.clear();
   parts_.clear();
   frames_.clear();

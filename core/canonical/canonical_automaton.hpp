@@ -10,9 +10,9 @@
 //     Llama 3.1, anything at all, after ` th`: the frame behind three letters is the one that ` ab` has too; of
 //     it, `e`, `ere` and 1,200 others are cleared, since ` the` and ` there` are tokens.
 //
-// Rules have states without end, since they keep what was written.  What lives is asked of their sketches
-// (expression/rules.hpp), which many states share; a mask is then cut to what the pattern itself allows.  A sketch that
-// lives has a canonical text; what the state itself refuses of it are names and elements that were written before, and
+// Rules have states without end, since they keep what was written.  Liveness is decided for their over-approximations
+// (expression/rules.hpp), which many states share; a mask is then cut to what the pattern itself allows.  A live
+// over-approximation has a canonical text; what the state itself refuses of it are names and elements that were written before, and
 // another name or element lives in their place.
 //
 // Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders.  Cost: parts are
@@ -102,22 +102,22 @@ class CanonicalAutomaton {
   Frame make_frame(const PlaceKey& key, Budget& budget);
   const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
   TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
-  void cut(Place place, Place sketch, Mask& mask, Budget& budget);
+  void cut(Place place, Place approximation, Mask& mask, Budget& budget);
   void drop_oldest_mask();
   std::size_t mask_bytes() const;
 
   TokenCount most_after(Place place, TokenCount by_witnesses, Budget& budget);
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
-  // The place of the sketch, where the pattern has rules; nothing is written yet at the start.
-  Place sketched(Place place, Budget& budget) {
-    if (place.at_start || !pattern_.takes_sketch(place.state)) return place;
-    if (!sketched_ || sketched_->first != place.state) sketched_ = {place.state, pattern_.sketched(place, budget)};
-    return sketched_->second;
+  // The place of the over-approximation, where the pattern has rules; nothing is written yet at the start.
+  Place approximated(Place place, Budget& budget) {
+    if (place.at_start || !pattern_.is_approximated(place.state)) return place;
+    if (!approximated_ || approximated_->first != place.state) approximated_ = {place.state, pattern_.approximated(place, budget)};
+    return approximated_->second;
   }
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
-  std::optional<std::pair<StateId, Place>> sketched_;  // the last one: tokens of a string leave it where it was
+  std::optional<std::pair<StateId, Place>> approximated_;  // the last one: tokens of a string leave it where it was
   Liveness liveness_;
   MaskParts parts_;
   CanonicalBudgets budgets_;

@@ -92,7 +92,7 @@ std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(P
 CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Place place, const Words& allowed, std::size_t& kinds, Budget& budget) {
   Groups groups;
   std::unordered_map<std::uint32_t, std::size_t> number;  // by over-approximated state
-  walk_kinds(pattern_, pattern_.sketched(place, budget), budget, [&](StateId reached, const TokenKind& kind) {
+  walk_kinds(pattern_, pattern_.approximated(place, budget), budget, [&](StateId reached, const TokenKind& kind) {
     ++kinds;
     const auto [known, is_new] = number.try_emplace(reached.value, groups.size());
     if (is_new) groups.emplace_back();

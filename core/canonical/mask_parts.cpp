@@ -55,7 +55,7 @@ TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open o
 
 const MaskParts::Part& MaskParts::part(const Key& asked, Budget& budget) {
   Key key = asked;
-  if (key.edge == Hypothesis::Edge::Inside && pattern_.takes_sketch(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
+  if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
   return memoized(parts_, key, [&] {
     Part made = make(key, budget);
     bytes_ += (made.words.size() + made.listed.size() + made.asked.size()) * sizeof(std::uint32_t) + 160;
@@ -234,7 +234,7 @@ class MaskParts::Judge {
 MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
   Part part;
   Judge judge(tokenization_, liveness_, part, key, budget);
-  if (pattern_.takes_sketch(key.state)) {
+  if (pattern_.is_approximated(key.state)) {
     add_rules(part, judge, key, budget);
     return part;
   }
@@ -360,7 +360,7 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
   const auto one_by_one = [&](std::uint32_t token) {
     if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
     if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))
-      judge.judge({token}, pattern_.takes_sketch(*target) ? pattern_.sketched({*target, false}, budget).state : *target);
+      judge.judge({token}, pattern_.is_approximated(*target) ? pattern_.approximated({*target, false}, budget).state : *target);
   };
   if (key.at_start || (key.pieces != 0 && key.place == CodePoints::kBetween)) {
     for_each_bit(pattern_.mask(place, budget)->bits.row(), one_by_one);
@@ -378,7 +378,7 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
     const auto [head, tail] = arena.split(alternative);
     if (arena.node(head).kind == Kind::Terminal)
       add_terminal(part, judge, key, head, arena.settled(tail), budget);
-    else if (alternative != Arena::kEpsilon && arena.node(alternative).kind != Kind::Suspect)
+    else if (alternative != Arena::kEpsilon && arena.node(alternative).kind != Kind::Unverified)
       others.push_back(alternative);
   }
   if (others.empty()) return;

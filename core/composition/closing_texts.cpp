@@ -56,8 +56,8 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
   const ByteAutomaton& automaton = automaton_.automaton();
   const std::uint32_t least = automaton.node(from).spelled;
   const auto length = [&](StateId state) {
-    const bool is_kept = automaton_.takes_sketch(state);
-    return automaton.node(is_kept ? automaton_.sketched({state, false}, budget).state : state).spelled;
+    const bool is_kept = automaton_.is_approximated(state);
+    return automaton.node(is_kept ? automaton_.approximated({state, false}, budget).state : state).spelled;
   };
   std::unordered_map<std::uint32_t, Byte> arrivals;
   std::priority_queue<Open> open;
@@ -104,7 +104,7 @@ ClosingTexts::Step ClosingTexts::spelled(const Byte& first) const {
     byte = known->second.byte;
     at = known->second.next;
   }
-  step.is_unverified = accepts(first.to) ? automaton_.automaton().node(first.to).suspect : steps_.at(first.to.value).is_unverified;
+  step.is_unverified = accepts(first.to) ? automaton_.automaton().node(first.to).unverified : steps_.at(first.to.value).is_unverified;
   return step;
 }
 

@@ -44,7 +44,7 @@ class ClosingTexts {
   TokenCount tokens(StateId state, Budget& budget) { return accepts(state) ? 0 : step(state, budget).tokens; }
   // Whether the state's text was made from an over-approximation.
   bool is_unverified(StateId state, Budget& budget) {
-    return accepts(state) ? automaton_.automaton().node(state).suspect : step(state, budget).is_unverified;
+    return accepts(state) ? automaton_.automaton().node(state).unverified : step(state, budget).is_unverified;
   }
 
   void clear() { steps_ = {}; }

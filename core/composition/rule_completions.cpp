@@ -54,14 +54,14 @@ class RuleCompletions::Search {
 
   void expand(std::size_t from) {
     const Place place = nodes_[from].place;
-    const Place sketch = automaton_.sketched(place, budget_);
+    const Place approximation = automaton_.approximated(place, budget_);
     std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
-    walk_kinds(automaton_, sketch, budget_, [&](StateId reached, const TokenKind& kind) {
+    walk_kinds(automaton_, approximation, budget_, [&](StateId reached, const TokenKind& kind) {
       ++kinds_;
       std::size_t& count = followed[reached.value];
       if (count == kAlike) return;
       const TokenId token{*std::ranges::min_element(kind.tokens)};
-      const std::optional<StateId> target = sketch.state == place.state ? reached : automaton_.step(place, token, budget_);
+      const std::optional<StateId> target = approximation.state == place.state ? reached : automaton_.step(place, token, budget_);
       if (!target) return;
       const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
       const bool is_kept = automaton_.automaton().node(*target).by_byte && rest > 1;
@@ -151,8 +151,8 @@ std::vector<TokenId> RuleCompletions::shortest(Place place, Budget& budget) {
 
 // ---- masks ------------------------------------------------------------------------------------
 
-// By token, whether it is on the way to a text that the over-approximation refuses or doubts: what such a token leads to
-// is not alike to what others do.
+// By token, whether it is on the path of a text that the over-approximation refuses or leaves unverified: what such a
+// token leads to is not alike to what others do.
 std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
   const TokenTrie& trie = automaton_.vocabulary(false).trie();
   std::vector<bool> tokens(automaton_.vocabulary(false).width());
@@ -160,8 +160,8 @@ std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
     for (std::uint32_t i = begin; i < end; ++i) tokens[trie.order()[i]] = true;
   };
   ByteAutomaton& automaton = automaton_.automaton();
-  for (const Sketch& sketch : automaton.arena().sketches(automaton.expression(state), budget))
-    for (const auto* texts : {&sketch.refused, &sketch.doubted})
+  for (const Approximation& approximation : automaton.arena().approximations(automaton.expression(state), budget))
+    for (const auto* texts : {&approximation.refused, &approximation.unverified})
       walk_texts(
           trie, *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
           [&](NodeId node, bool with_longer) {
@@ -178,11 +178,11 @@ std::vector<std::uint32_t> RuleCompletions::tokens_within(Place place, TokenCoun
   std::vector<std::uint32_t> tokens, doubtful;
   if (left == 0) return tokens;
   const Words allowed = automaton_.mask(place, budget)->bits.row();
-  const Place sketch = automaton_.sketched(place, budget);
-  const bool is_exact = sketch.state == place.state;
+  const Place approximation = automaton_.approximated(place, budget);
+  const bool is_exact = approximation.state == place.state;
   const std::vector<bool> is_ambiguous = is_exact ? std::vector<bool>(automaton_.vocabulary(false).width()) : ambiguous(place.state, budget);
   std::unordered_map<std::uint32_t, Judged> judged;
-  walk_kinds(automaton_, sketch, budget, [&](StateId target, const TokenKind& kind) {
+  walk_kinds(automaton_, approximation, budget, [&](StateId target, const TokenKind& kind) {
     auto known = judged.find(target.value);
     if (known == judged.end())
       known = judged.emplace(target.value, Judged{texts_.tokens(target, budget), texts_.is_unverified(target, budget)}).first;

@@ -8,8 +8,8 @@
 // suffices is known from the start, at any depth.  A search by tokens looks for fewer: best first, by the tokens so far
 // and those of the closing text of what is reached; what cannot be better than the best so far, by the length of its
 // shortest text and of the longest token, is left out.
-//   - Tokens are walked from the over-approximation of a state (Arena::sketches), where all that goes on in a string is
-//     one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
+//   - Tokens are walked from the over-approximation of a state (Arena::approximations), where all that goes on in a string
+//     is one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
 //     name or an element that must differ from others: what some of them begin may be taken.
 //   - Where the search ends by itself, no fewer tokens suffice: always where two are found, of which one walk tells.  It ends early after
 //     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
@@ -56,7 +56,7 @@ class RuleCompletions {
 
   // Whether the texts of a state are finished by what is here.
   bool serves(StateId state, Budget& budget) {
-    return automaton_.takes_sketch(state) && automaton_.automaton().node(state).spellable_by_bytes() &&
+    return automaton_.is_approximated(state) && automaton_.automaton().node(state).spellable_by_bytes() &&
            texts_.tokens(state, budget) != kNoTokens;
   }
 

@@ -65,7 +65,7 @@ RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   if (first == Arena::kEpsilon) return next;
   const ExpressionNode& n = arena_.node(first);
   const Rest& rest = rests_[next.value];
-  const bool somewhere = n.suspect || rest.is_unverified;
+  const bool somewhere = n.unverified || rest.is_unverified;
   rests_.push_back({first, next, n.spelled + rest.spelled, somewhere,
                     somewhere || is_unverified(first) || (n.kind == Kind::Commit && rest.begins_unverified)});
   return {static_cast<std::uint32_t>(rests_.size() - 1)};
@@ -82,10 +82,10 @@ ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
 // Of what may begin with a choice, without making it.
 bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
   const ExpressionNode& n = arena_.node(expression);
-  if (n.suspect || !n.commits) return n.suspect;
+  if (n.unverified || !n.commits) return n.unverified;
   if (n.kind == Kind::Union) return std::ranges::any_of(arena_.items(n), [this](ExpressionId item) { return is_unverified(item); });
   if (n.kind == Kind::Concatenation) return is_unverified(n.head()) || is_unverified(n.tail());
-  return n.kind == Kind::Commit && n.first == Rules::kSuspect;
+  return n.kind == Kind::Commit && n.first == Rules::kUnverified;
 }
 
 // ---- alternatives -----------------------------------------------------------------------------
@@ -163,7 +163,7 @@ bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
   switch (n.kind) {
     case Kind::Empty:
     case Kind::Epsilon:
-    case Kind::Suspect: return false;
+    case Kind::Unverified: return false;
     case Kind::Bytes: return is_below(arena_.byte_set(n));
     case Kind::Repetition: return arena_.node(n.body()).kind != Kind::Bytes || is_below(arena_.byte_set(arena_.node(n.body())));
     case Kind::Rule: return is_below(arena_.rules(n).may_begin(n.rule()));
@@ -221,7 +221,7 @@ void RuleMaskMaker::follow(const Alternative& way) {
 
 void RuleMaskMaker::follow_segment(const Alternative& way) {
   const Rest rest = rests_[way.rest.value];
-  const bool inside_is_unverified = arena_.node(way.head).suspect || rest.is_unverified;
+  const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
   const std::shared_ptr<const Segment>& segment = tokens_.segment(way.head, way.spot.node, *budget_);
   for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
   if (!segment->is_listed()) {
@@ -241,7 +241,7 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
   ByteAutomaton& automaton = tokens_.automaton();
   const TokenTrie& trie = *way.spot.trie;
   const Rest rest = rests_[way.rest.value];
-  const bool inside_is_unverified = arena_.node(way.head).suspect || rest.is_unverified;
+  const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
   const std::uint64_t inside = arena_.node(way.head).worst + rest.spelled;
   std::vector<std::pair<NodeId, StateId>> frames{{way.spot.node, automaton.state_of(way.head, *budget_)}};
   while (!frames.empty()) {
@@ -343,7 +343,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
       const std::optional<Spot> child = below(frame.spot, static_cast<std::uint8_t>(byte));
       if (!child) continue;
       const std::uint64_t spelled = frame.depth == 0 ? most_needed(low, high) : frame.spelled;
-      add_own(*child, rule.suspect || rest.is_unverified, spelled);
+      add_own(*child, rule.unverified || rest.is_unverified, spelled);
       if (is_last(*child)) continue;
       if (names_[low].size() == frame.depth + 1)
         ends.emplace_back(*child, low);
@@ -363,14 +363,14 @@ void RuleMaskMaker::walk(Spot spot, StateId state) {
   ByteAutomaton& automaton = tokens_.automaton();
   constexpr std::uint64_t kLongestRest = 3;  // of a code point that a loop has begun
   const auto describe = [&](StateId at) {
-    if (automaton.node(at).suspect) return WalkState{{}, true};
+    if (automaton.node(at).unverified) return WalkState{{}, true};
     const std::span<const Loop> loops = tokens_.loops(at, *budget_);
     if (!loops.empty()) note_loops(at);
     return WalkState{loops, true};
   };
   const auto visit = [&](NodeId at, StateId reached) {
     mask_.note(std::uint64_t{automaton.node(reached).spelled} + kLongestRest);
-    if (!automaton.node(reached).suspect) return;
+    if (!automaton.node(reached).unverified) return;
     for (const std::uint32_t token : trie.own(at)) mask_.unverified.push_back(token);
   };
   MaskWalk mask_walk(trie, automaton, *budget_, describe, visit);

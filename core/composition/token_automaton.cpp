@@ -71,7 +71,7 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
     start_mask_ = build_mask(place, budget);
     return start_mask_;
   }
-  if (takes_sketch(place.state)) {
+  if (is_approximated(place.state)) {
     remember_rule_mask(place.state, budget);
     return *known_mask(place);
   }
@@ -415,7 +415,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   start_kinds_.reset();
   data_ = {};
   segments_.clear();
-  suspects_.clear();
+  unverified_.clear();
   loops_bytes_ = parts_bytes_ = 0;
   mask_states_.clear();
   masks_bytes_ = 0;

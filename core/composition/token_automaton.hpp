@@ -88,13 +88,13 @@ class TokenAutomaton {
   // class; and the tokens that stay inside such a class.
   std::optional<Factors> factors(StateId state);
   MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
-  // Whether a state holds rules, so that its mask is made of its sketch (expression/rules.hpp).
-  bool takes_sketch(StateId state) const {
+  // Whether a state holds rules, so that its mask is made of its over-approximation (expression/rules.hpp).
+  bool is_approximated(StateId state) const {
     const ExpressionNode& node = automaton_.node(state);
     return node.rules && lives_by_bytes_ && !node.constrained && controls_.empty();
   }
-  // The place of the sketch of a state.
-  Place sketched(Place place, Budget& budget);
+  // The place of the over-approximation of a state.
+  Place approximated(Place place, Budget& budget);
   // What a terminal does to the tokens below a node of the trie, where it begins there.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
   // Which code points a state takes again and again.
@@ -164,7 +164,7 @@ class TokenAutomaton {
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
 
-  // Of states that hold rules: sketch_masks.cpp, rule_masks.cpp, segments.cpp.
+  // Of states that hold rules: approximate_masks.cpp, rule_masks.cpp, segments.cpp.
   Segment make_segment(ExpressionId terminal, NodeId node, Budget& budget);
   Segment walked_segment(ExpressionId terminal, NodeId node, Budget& budget);
   std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
@@ -176,12 +176,12 @@ class TokenAutomaton {
   std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
   RuleMaskMaker& rule_mask_maker();
   void remember_rule_mask(StateId state, Budget& budget);
-  struct SketchCut {
-    ExpressionId sketch;
-    std::vector<TokenRange> refused, doubted;
+  struct ApproximationCut {
+    ExpressionId approximation;
+    std::vector<TokenRange> refused, unverified;
   };
-  std::vector<SketchCut> sketch_cuts(StateId state, Budget& budget);
-  StateId made_rule_mask(ExpressionId sketch, Budget& budget);
+  std::vector<ApproximationCut> approximation_cuts(StateId state, Budget& budget);
+  StateId made_rule_mask(ExpressionId approximation, Budget& budget);
   MaskPtr mask_with_stops(MaskBits bits, StateId state);
 
   bool lives_along_text(StateId state, Budget& budget);
@@ -201,13 +201,13 @@ class TokenAutomaton {
   bool whole_leads_;          // all continuation bytes are tokens of their own
   std::vector<StateData> data_;
   std::size_t loops_bytes_ = 0;
-  std::size_t parts_bytes_ = 0;  // of parts and suspects
+  std::size_t parts_bytes_ = 0;  // of parts and unverified
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   std::unordered_map<std::uint64_t, std::shared_ptr<const Segment>> segments_;  // by terminal and node
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> suspects_;  // by the state whose mask it is
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   MaskPtr start_mask_;
   MaskPtr stop_mask_;
   std::deque<StateId> mask_states_;  // those that have a mask, oldest first

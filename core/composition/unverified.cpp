@@ -1,11 +1,11 @@
 // Unverified tokens of a mask, judged by the state itself.  Part of TokenAutomaton.
 //
-// Problem.  The mask of a sketch leaves some tokens unverified (expression/rules.hpp).  Most of them close a name that an
-// object does not declare, and go on: `":`, `": "`, `": {"` and 165 others of Llama 3.1's.  A derivative for each byte of
-// each would take 0.7 ms, at every state within such a name.
+// Problem.  The mask of an over-approximation leaves some tokens unverified (expression/rules.hpp).  Most of them close a
+// name that an object does not declare, and go on: `":`, `": "`, `": {"` and 165 others of Llama 3.1's.  A derivative for
+// each byte of each would take 0.7 ms, at every state within such a name.
 // How.  Tokens are judged in the order of their bytes, so that bytes which several share are read once.  Where the state
-// that was reached keeps nothing byte by byte any more (the name has ended), its own sketches judge all that follows:
-// a mask is made of them, below that node of the trie alone.  What is unverified in this mask is judged in turn.
+// that was reached keeps nothing byte by byte any more (the name has ended), its own over-approximations judge all that
+// follows: a mask is made of them, below that node of the trie alone.  What is unverified in this mask is judged in turn.
 // Example.  {"x-a|  with tokens  ":  ": "  ": {  b":  : two derivatives by `"` and `b"`; the mask of  :value,…  is made
 // below the node of `"`, and the one token below `b"` is read by its bytes.
 // Cost.  A derivative for each prefix in front of such a node, and there a mask of what tokens go on with.
@@ -71,18 +71,18 @@ class TokenAutomaton::UnverifiedTokens {
     return end;
   }
 
-  // Whether the sketches of a state say of each token whether they accept it, are in doubt, or refuse it, wherever it begins.
+  // Whether the over-approximations of a state accept a token, refuse it or leave it unverified, wherever it begins.
   bool is_settled(StateId state) {
-    if (automaton_.automaton_.node(state).by_byte || !automaton_.takes_sketch(state)) return false;
-    const auto sketches = automaton_.automaton_.arena().sketches(automaton_.automaton_.expression(state), budget_);
-    return std::ranges::all_of(sketches, &Sketch::is_plain);
+    if (automaton_.automaton_.node(state).by_byte || !automaton_.is_approximated(state)) return false;
+    const auto approximations = automaton_.automaton_.arena().approximations(automaton_.automaton_.expression(state), budget_);
+    return std::ranges::all_of(approximations, &Approximation::is_plain);
   }
 
   // Leaves those tokens in the group that are unverified still.
   void judge_by_mask(Group& group) {
-    const StateId sketch = automaton_.automaton_.clipped(automaton_.sketched({group.state, false}, budget_).state, budget_);
+    const StateId approximation = automaton_.automaton_.clipped(automaton_.approximated({group.state, false}, budget_).state, budget_);
     const NodeId node = *automaton_.vocabulary_->trie().find(text(tokens_[group.begin]).substr(0, group.depth));
-    RuleMask mask = automaton_.rule_mask_maker().make(automaton_.automaton_.expression(sketch), node, budget_);
+    RuleMask mask = automaton_.rule_mask_maker().make(automaton_.automaton_.expression(approximation), node, budget_);
     std::ranges::sort(mask.unverified);
     std::size_t left = group.begin;
     for (std::size_t i = group.begin; i < group.end; ++i) {

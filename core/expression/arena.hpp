@@ -39,11 +39,11 @@ class Arena : public Derivatives {
 
   // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
-  // The same with sketches in place of rules, behind something else.
-  ExpressionId sketched(ExpressionId expression, Budget& budget);
-  // Sketches of an expression, in front of all that is to come: one of whatever refuses nothing and one for each
+  // The same with over-approximations in place of rules, behind something else.
+  ExpressionId approximated(ExpressionId expression, Budget& budget);
+  // Over-approximations of an expression, in front of all that is to come: one of whatever refuses nothing and one for each
   // alternative that does.
-  std::vector<Sketch> sketches(ExpressionId expression, Budget& budget);
+  std::vector<Approximation> approximations(ExpressionId expression, Budget& budget);
   // From now on what may still be written of something that must differ from what was written holds nothing of that, also
   // where so much may follow that the end alone needs to be compared.  A tokenization asks for it: of all that may follow
   // the text of a token, it may admit nothing but what was written already.
@@ -64,10 +64,10 @@ class Arena : public Derivatives {
   template <class Visit>
   void visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit);
   static constexpr std::size_t kLongestLead = 4;  // before what is still judged as if it were in front
-  std::vector<Sketch> sketches(ExpressionId expression, std::size_t lead, Budget& budget);
+  std::vector<Approximation> approximations(ExpressionId expression, std::size_t lead, Budget& budget);
 
   bool narrows_always_ = false;
-  std::unordered_map<std::uint64_t, ExpressionId> sketched_;
+  std::unordered_map<std::uint64_t, ExpressionId> approximated_;
 };
 
 }  // namespace tokamata

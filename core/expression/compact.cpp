@@ -60,7 +60,7 @@ void Pool::visit_parts(ExpressionNode& n, Visit&& visit) {
     case Kind::OneToken:
     case Kind::Rule:
     case Kind::Commit:
-    case Kind::Suspect:
+    case Kind::Unverified:
       break;
   }
 }
@@ -135,7 +135,7 @@ std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) 
   plan.rules = rules_to_keep(plan.moved);
   // All that is needed is allocated: from here on nothing fails.
   Derivatives::forget(std::move(positions));
-  sketched_ = {};
+  approximated_ = {};
   compact(plan);
   return std::move(plan.moved);
 }

@@ -37,7 +37,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
       case Kind::LookAhead:
       case Kind::LookBehind:
       case Kind::Commit:
-      case Kind::Suspect:
+      case Kind::Unverified:
         return;
       case Kind::Terminal:
         if (const ExpressionId rest = derive_terminal(n, run); rest != kEmpty)

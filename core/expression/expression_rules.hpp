@@ -15,7 +15,7 @@
 // How.  The trees are cut into *parts*: where nothing is referred to, a tree is one part, which the arena knows as it knows any
 // expression; where that may be empty it becomes a terminal, so that all that is left lives.  The length of a shortest text is
 // a least fixed point over the parts, found in the order of the lengths.  They remember nothing of what was written: a rule is its
-// own sketch, and no mask is suspect.
+// own over-approximation, and no token is unverified.
 // Cost.  n log n in the parts, once; a body is brought into the arena when a text comes to it.  A derivative of a rule by a
 // byte is made once; those of rules that it may begin with are made before it, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.

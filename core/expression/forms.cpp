@@ -72,7 +72,7 @@ ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
                  .rules = h.rules || t.rules,
                  .commits = h.commits,
                  .by_byte = h.by_byte || (h.nullable && t.by_byte),
-                 .suspect = h.suspect || t.suspect,
+                 .unverified = h.unverified || t.unverified,
                  .spelled = capped_sum(h.spelled, t.spelled),
                  .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
                  .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
@@ -118,7 +118,7 @@ ExpressionId Forms::repeat(ExpressionId body, Count minimum, Count maximum) {
                  .waits = false,  // each round makes its own choice, whatever was chosen before
                  .rules = b.rules,
                  .by_byte = b.by_byte,
-                 .suspect = b.suspect,
+                 .unverified = b.unverified,
                  .spelled = capped_times(rounds, b.spelled),
                  .shortest = capped(rounds * b.shortest),
                  .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
@@ -141,7 +141,7 @@ ExpressionId Forms::rotated(ExpressionId expression) {
 ExpressionId Forms::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
   return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
-                 .suspect = about.suspect,
+                 .unverified = about.unverified,
                  .spelled = about.by_tokens || pattern_bytes().is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
                  .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
 }
@@ -150,8 +150,8 @@ ExpressionId Forms::commit(std::uint32_t choice) {
   return intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
 }
 
-ExpressionId Forms::suspect_end() {
-  return intern({.kind = Kind::Suspect, .nullable = true, .text = true, .suspect = true, .spelled = 0});
+ExpressionId Forms::unverified_end() {
+  return intern({.kind = Kind::Unverified, .nullable = true, .text = true, .unverified = true, .spelled = 0});
 }
 
 ExpressionId Forms::terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest) {

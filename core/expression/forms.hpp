@@ -24,7 +24,7 @@
 //   terminal        a regular part that stays whole as the head of what follows it: what it does to a
 //                   vocabulary is asked once for all that may follow (vocabulary/segment.hpp).  It is
 //                   alive by itself, or kEmpty: where its body is constrained, that was searched.
-//   suspect         accepts the empty text, at the end of what is suspect, so that it is that to its very end.
+//   unverified      accepts the empty text.  It ends what is unverified, so that all of that is unverified to its last byte.
 //   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so
 //                   that an ambiguous text has no stack for each of its readings: r·s beside r·t is r·(s|t).
 //   commit          never in front of a state: what follows it is committed then.
@@ -65,7 +65,7 @@ class Forms : public Analyses {
   ExpressionId scope(ExpressionId body);
   ExpressionId rule(std::uint32_t source, RuleId rule);
   ExpressionId commit(std::uint32_t choice);
-  ExpressionId suspect_end();
+  ExpressionId unverified_end();
   // The alternatives of an expression, each to begin with something else than a union, or than one that holds rules.
   std::vector<ExpressionId> fronts(ExpressionId expression, bool without_rules = true);
 

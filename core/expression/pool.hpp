@@ -42,7 +42,7 @@ enum class Kind : std::uint8_t {
   Bytes, CodePoints, Strings, Language, ControlToken, OneToken,
   Concatenation, Union, Repetition, Intersection, Complement,
   LookAhead, LookBehind, Scope, Guarded,
-  Terminal, Rule, Commit, Suspect,
+  Terminal, Rule, Commit, Unverified,
   Until,  // the last one: files of parts hold these numbers
 };
 
@@ -60,7 +60,7 @@ struct ExpressionNode {
   bool rules : 1 = false;               // has a rule
   bool commits : 1 = false;             // a Commit stands in front
   bool by_byte : 1 = false;             // a rule in front keeps what is read, so that no two bytes are alike
-  bool suspect : 1 = false;             // has a sketch of a rule that may accept what the rule does not
+  bool unverified : 1 = false;          // has an over-approximation of a rule that may accept what the rule does not
   std::uint32_t spelled = kUnspelled;  // bytes of a shortest text of single-byte tokens that is sure to be there
   std::uint32_t shortest = 0;  // bytes of a shortest text; at least so many, where it is constrained
   std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained

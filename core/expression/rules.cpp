@@ -88,7 +88,7 @@ std::size_t Derivatives::memory_bytes() const {
 
 std::size_t Arena::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;
-  return Derivatives::memory_bytes() + sketched_.size() * kMapEntry;
+  return Derivatives::memory_bytes() + approximated_.size() * kMapEntry;
 }
 
 // What `expression` becomes once the choice is made.
@@ -99,17 +99,17 @@ ExpressionId Derivatives::committed(ExpressionId expression, std::uint32_t choic
       [&](const ExpressionNode& n) { return rule(n.first, rules(n).remembering()->committed(n.rule(), choice)); });
 }
 
-ExpressionId Arena::sketched(ExpressionId expression, Budget& budget) {
+ExpressionId Arena::approximated(ExpressionId expression, Budget& budget) {
   return with_rules(
-      expression, sketched_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+      expression, approximated_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
       [&](const ExpressionNode& n) {
         RememberingRules* const of = rules(n).remembering();
-        return of ? of->sketched(n.rule(), *this, budget) : rule(n.first, n.rule());
+        return of ? of->approximated(n.rule(), *this, budget) : rule(n.first, n.rule());
       });
 }
 
-std::vector<Sketch> Arena::sketches(ExpressionId expression, Budget& budget) {
-  return sketches(expression, kLongestLead, budget);
+std::vector<Approximation> Arena::approximations(ExpressionId expression, Budget& budget) {
+  return approximations(expression, kLongestLead, budget);
 }
 
 namespace {
@@ -123,15 +123,15 @@ std::vector<TextsBehind> behind_byte(std::vector<TextsBehind> all, std::uint8_t 
 }  // namespace
 
 // What is behind a byte or two is judged as well as what is in front: it is known where that begins.
-std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, Budget& budget) {
+std::vector<Approximation> Arena::approximations(ExpressionId expression, std::size_t lead, Budget& budget) {
   std::vector<ExpressionId> others;
-  std::vector<Sketch> found(1);
-  const auto add = [&](ExpressionId all, Sketch sketch) {
-    sketch.expression = all;
-    if (sketch.is_plain())
+  std::vector<Approximation> found(1);
+  const auto add = [&](ExpressionId all, Approximation approximation) {
+    approximation.expression = all;
+    if (approximation.is_plain())
       others.push_back(all);
     else
-      found.push_back(std::move(sketch));
+      found.push_back(std::move(approximation));
   };
   for (const ExpressionId front : fronts(expression, false)) {
     const auto [first, tail] = split(front);
@@ -139,19 +139,19 @@ std::vector<Sketch> Arena::sketches(ExpressionId expression, std::size_t lead, B
     const bool is_optional = head.kind == Kind::Repetition && head.minimum == 0 && head.maximum == 1;
     const std::optional<std::uint8_t> byte = only_byte(is_optional ? node(head.body()) : head);
     if (head.kind == Kind::Rule) {
-      const ExpressionId rest = sketched(tail, budget);
+      const ExpressionId rest = approximated(tail, budget);
       RememberingRules* const of = rules(head).remembering();
-      for (Sketch& of_rule : of ? of->sketches(head.rule(), *this, budget) : std::vector<Sketch>{{first}})
+      for (Approximation& of_rule : of ? of->approximations(head.rule(), *this, budget) : std::vector<Approximation>{{first}})
         add(concatenate(of_rule.expression, rest), std::move(of_rule));
     } else if (byte && lead > 0) {
-      for (Sketch& further : sketches(tail, lead - 1, budget)) {
+      for (Approximation& further : approximations(tail, lead - 1, budget)) {
         const ExpressionId behind = concatenate(first, further.expression);
         further.refused = behind_byte(std::move(further.refused), *byte, is_optional);
-        further.doubted = behind_byte(std::move(further.doubted), *byte, is_optional);
+        further.unverified = behind_byte(std::move(further.unverified), *byte, is_optional);
         add(behind, std::move(further));
       }
     } else {
-      others.push_back(sketched(front, budget));
+      others.push_back(approximated(front, budget));
     }
   }
   found.front().expression = unite(others);
@@ -190,13 +190,13 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
       if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
       const std::uint32_t choice = node(n.head()).first;
       const ExpressionId rest = committed(n.tail(), choice);
-      alternative = rotated(choice == Rules::kSuspect ? concatenate(rest, suspect_end()) : rest);
+      alternative = rotated(choice == Rules::kUnverified ? concatenate(rest, unverified_end()) : rest);
     }
   };
   while (node(expression).commits) {
     if (expression == kEmpty) return kEmpty;
     if (node(expression).kind == Kind::Commit)
-      return node(expression).first == Rules::kSuspect ? suspect_end() : kEpsilon;
+      return node(expression).first == Rules::kUnverified ? unverified_end() : kEpsilon;
     std::vector<ExpressionId> settled_alternatives;
     const auto all = alternatives(expression);
     std::vector<ExpressionId> open(all.begin(), all.end());

@@ -14,10 +14,9 @@
 // A rule may *wait* for a choice that the text makes once, such as the width of its indents.  Where it is made,
 // a Commit node stands in the expression, and all that follows becomes what it is under that choice.
 //
-// What a text has written may decide what comes much later: that a name is not written twice.  A *sketch* of a rule
-// forgets that: it accepts at least the texts of the rule, in finitely many states, so that masks can be made of
-// it.  Where a text goes on through a place that the sketch cannot judge, what follows is *suspect*: whether it is
-// accepted must be asked of the rule itself.
+// What a text has written may decide what comes much later: that a name is not written twice.  An *over-approximation*
+// of a rule forgets that.  It accepts at least the texts of the rule, in finitely many states, so that masks can be made
+// of it.  What it may accept wrongly is *unverified*: the rule itself must judge it.
 //
 // Source.  Derivatives of context-free languages, Might, Darais and Spiewak 2011, where rules are not left
 // recursive; chains of continuations as in graph-structured stacks, Tomita 1985.
@@ -66,13 +65,13 @@ struct TextsBehind {
 };
 
 // What stands in for an alternative of an expression.  It may accept too much
-//   - where it is suspect;
+//   - where it is unverified;
 //   - where a text is marked in `refused`: through this alternative no text begins so;
-//   - where a text is marked in `doubted`: whether some text begins so must be asked.
-struct Sketch {
+//   - where a text is marked in `unverified`: the rule itself must say whether some text begins so.
+struct Approximation {
   ExpressionId expression;
-  std::vector<TextsBehind> refused = {}, doubted = {};
-  bool is_plain() const { return refused.empty() && doubted.empty(); }
+  std::vector<TextsBehind> refused = {}, unverified = {};
+  bool is_plain() const { return refused.empty() && unverified.empty(); }
 };
 
 class RememberingRules;
@@ -85,13 +84,13 @@ class Rules {
     std::uint32_t shortest;  // no text is shorter, in bytes
     std::uint32_t spelled;   // some text of so many bytes has a token for every byte; or kUnspelled
     bool waits;              // for a choice
-    bool suspect = false;
+    bool unverified = false;
     bool by_byte = false;    // it keeps what is read
     bool by_tokens = false;  // `spelled` is so though the vocabulary may lack bytes of the pattern
   };
 
-  // The choice by which all that follows becomes suspect; others belong to the rules.
-  static constexpr std::uint32_t kSuspect = 1 << 16;
+  // The choice by which all that follows becomes unverified; others belong to the rules.
+  static constexpr std::uint32_t kUnverified = 1 << 16;
 
   explicit Rules(std::uint32_t source) : source_(source) {}
   virtual ~Rules() = default;
@@ -110,7 +109,8 @@ class Rules {
   virtual const ByteSet& may_begin(RuleId rule) const = 0;
   // What a rule stands for, where that may be told before its first byte is read.
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
-  // The optional part; null where nothing that was written is remembered: then a rule is its own sketch, and none waits.
+  // The optional part; null where nothing that was written is remembered: a rule is its own over-approximation then,
+  // and none waits.
   virtual RememberingRules* remembering() { return nullptr; }
   // Collecting: numbers of expressions mean nothing any more, and of the rules those alone are needed further that are
   // `kept`, which get new numbers.  It ends with `all_kept`; or with `keep_all`, where it cannot go on: then all rules
@@ -136,11 +136,11 @@ class RememberingRules : public Rules {
   RememberingRules* remembering() final { return this; }
   // What becomes of a rule that waits.
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
-  // An expression over sketches that accepts at least the texts of the rule, where it stands behind something else:
-  // suspect wherever it may accept what the rule does not.
-  virtual ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // An expression of over-approximations that accepts at least the texts of the rule, where it stands after something else:
+  // unverified wherever it may accept what the rule does not.
+  virtual ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) = 0;
   // The same where the rule is in front of all that is to come, as alternatives.
-  virtual std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) = 0;
   // Where a rule begins with one of some strings: these, less what was read of them, sorted, none the beginning of
   // another; what follows each is `behind`.  Valid until the next call.
   virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;

@@ -67,7 +67,7 @@ ExpressionId Forms::unite(std::vector<ExpressionId>& alternatives) {
     result.commits |= n.commits;
     result.by_byte |= n.by_byte;
     result.rules |= n.rules;
-    result.suspect |= n.suspect;
+    result.unverified |= n.unverified;
     result.spelled = std::min(result.spelled, n.spelled);
     result.shortest = std::min(result.shortest, n.shortest);
     result.worst = std::max(result.worst, n.worst);

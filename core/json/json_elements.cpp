@@ -10,8 +10,8 @@
 // says by itself what it may become.
 // Example.  Integers from 0 to 999 of which 0 to 150 were seen.  After 1 there are 111 that can follow, and 62 that were
 // seen; after 15 there are 11, of which 15 and 150 were seen.  After 150 there is one, which was.
-// Masks.  All watching elements of a set share the mask of their sketch, which forgets what was seen.  Tokens on whose
-// way more values may have been seen than can follow are asked one by one: DoubtTree finds them.
+// Masks.  All watching elements of a set share the mask of their over-approximation, which forgets what was seen.  Tokens
+// on whose path more values may have been seen than can follow are unverified: UnverifiedTree finds them.
 // Cost.  A byte of a watching element costs what it would cost in another array, and a node of its text.
 
 #include <algorithm>
@@ -57,7 +57,7 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
       continue;
     }
     if (rule.line.mode != Mode::Exact) {
-      next.push_back(element_in_sketch(way, is_first, rule.line, work));
+      next.push_back(approximate_element(way, is_first, rule.line, work));
       continue;
     }
     // An element like none before it, or like one of them.
@@ -77,11 +77,11 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
   return arena.unite(ways);
 }
 
-// In a sketch nobody knows the elements that were there, nor whether this one is like one of them: it is suspect, and so is
-// all behind it.  Only the first of all is like none.
-ExpressionId JsonRules::element_in_sketch(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work) {
+// An over-approximation knows neither the elements before this one nor whether it equals one of them.  So the element is
+// unverified, and so is everything after it.  Only the first element of an array equals none.
+ExpressionId JsonRules::approximate_element(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work) {
   Arena& arena = work.arena;
-  const auto suspect = [&](ExpressionId what) { return line.mode == Mode::Sketch ? suspect_from(what, work) : what; };
+  const auto unverified = [&](ExpressionId what) { return line.mode == Mode::Approximation ? unverified_from(what, work) : what; };
   std::vector<ExpressionId> further;
   SetId set = way.value;
   if (is_first) set = sets_.arrays().fresh(way, {}, work).values;
@@ -90,7 +90,7 @@ ExpressionId JsonRules::element_in_sketch(const Branch<ArrayTag>& way, bool is_f
   if (const ArrayId equal = sets_.arrays().with_equal(way.rest); equal != Formulas<ArrayTag>::kFalse && !is_first)
     further.push_back(elements(array_number({equal, kNoTexts}), false, line, work));
   const ExpressionId element = value(set, Gap::Line, line, work), rest = arena.unite(further);
-  return is_first ? arena.concatenate(element, suspect(rest)) : suspect(arena.concatenate(element, rest));
+  return is_first ? arena.concatenate(element, unverified(rest)) : unverified(arena.concatenate(element, rest));
 }
 
 // ---- elements that must differ ----------------------------------------------------------------
@@ -219,9 +219,9 @@ JsonRules::Element JsonRules::element_so_far(const Rule& recorded, const Work& w
 // ---- masks ------------------------------------------------------------------------------------
 
 // Goes on with an element, along the trie of tokens, and marks where more values may have been seen than can follow.
-class JsonRules::DoubtTree final : public TextTree {
+class JsonRules::UnverifiedTree final : public TextTree {
  public:
-  DoubtTree(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, const Work& work)
+  UnverifiedTree(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, const Work& work)
       : rules_(rules), element_(element), seen_(seen), seen_count_(rules.text_sets_.size(seen)), begun_(std::move(begun)), work_(work) {
     const auto has = [&](std::string_view first) { return rules_.text_sets_.below(seen_, first) != kNoTexts; };
     has_strings_ = has("\"") && !rules_.is_of_all_strings(element.set, work);
@@ -262,7 +262,7 @@ class JsonRules::DoubtTree final : public TextTree {
   void along_strings(ExpressionId rest, Walk& walk) const {
     if (rules_.style_.spelling == Spelling::Any) return walk.mark(true);
     const std::string begun = begun_.empty() ? "\"" : begun_;
-    rules_.doubts_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
+    rules_.unverified_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
   }
 
   ExpressionId behind(ExpressionId rest, std::uint8_t byte) const {
@@ -287,22 +287,22 @@ class JsonRules::DoubtTree final : public TextTree {
 
 bool JsonRules::is_of_all_strings(SetId set, const Work& work) { return sets_.parts(set, work).strings == sets_.all_texts(work); }
 
-std::vector<Sketch> JsonRules::recorded_sketches(const Rule& rule, const Work& work) {
+std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, const Work& work) {
   Arena& arena = work.arena;
   const Array array = arrays_[rule.subject];
-  const Line line = rule.line.of(Mode::Sketch);
+  const Line line = rule.line.of(Mode::Approximation);
   const Element element = element_so_far(rule, work);
-  const ExpressionId further = suspect_from(elements(array_number({array.rest, kNoTexts}), false, line, work), work);
+  const ExpressionId further = unverified_from(elements(array_number({array.rest, kNoTexts}), false, line, work), work);
   const std::string text = element.part == Part::String || element.part == Part::Container ? texts_.string({rule.record}) : std::string();
   const std::string_view begun = without_blanks(text);
   if (!element.is_settled && element.part != Part::Container) {
-    auto tree = std::make_shared<DoubtTree>(*this, element, array.seen, std::string(begun), work);
-    return {{arena.concatenate(arena.sketched(element.rest, work.budget), further), {}, {{"", std::move(tree)}}}};
+    auto tree = std::make_shared<UnverifiedTree>(*this, element, array.seen, std::string(begun), work);
+    return {{arena.concatenate(arena.approximated(element.rest, work.budget), further), {}, {{"", std::move(tree)}}}};
   }
   const bool is_free = element.is_settled || is_endless(element.rest, work) || size(like(array.seen, begun)) == 0;
   if (is_free) {
-    std::vector<Sketch> found = arena.sketches(element.rest, work.budget);
-    for (Sketch& sketch : found) sketch.expression = arena.concatenate(sketch.expression, further);
+    std::vector<Approximation> found = arena.approximations(element.rest, work.budget);
+    for (Approximation& approximation : found) approximation.expression = arena.concatenate(approximation.expression, further);
     return found;
   }
   // What is like it may forbid what leaves the string that is under way, or anything else.
@@ -310,8 +310,8 @@ std::vector<Sketch> JsonRules::recorded_sketches(const Rule& rule, const Work& w
   std::vector<ExpressionId> ways;
   for (const ExpressionId front : arena.fronts(element.rest)) {
     const auto [head, tail] = arena.split(front);
-    const ExpressionId rest = arena.concatenate(arena.sketched(head == string ? tail : front, work.budget), further);
-    ways.push_back(head == string ? arena.concatenate(head, suspect_from(rest, work)) : suspect_from(rest, work));
+    const ExpressionId rest = arena.concatenate(arena.approximated(head == string ? tail : front, work.budget), further);
+    ways.push_back(head == string ? arena.concatenate(head, unverified_from(rest, work)) : unverified_from(rest, work));
   }
   return {{arena.unite(ways), {}, {}}};
 }

@@ -42,7 +42,7 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   std::vector<ExpressionId> next;
   if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
     next.push_back(layout_.behind(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
-  if (rule.line.mode != Mode::Exact) add_others_in_sketch(rule, next, work);
+  if (rule.line.mode != Mode::Exact) add_approximate_others(rule, next, work);
   const ExpressionId more = arena.unite(next);
   if (more != Arena::kEmpty)
     ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
@@ -295,31 +295,31 @@ class QuotedTree final : public TextTree {
 }  // namespace
 
 // A name in front refuses what remains, quote and all, of the names that are taken and begin as it does.
-Sketch JsonRules::name_sketch(const Rule& other, const Work& work) {
+Approximation JsonRules::approximate_name(const Rule& other, const Work& work) {
   const Name name = name_so_far(other, work);
   const bool is_any = is_any_name(other, work), is_plain = style_.spelling == Spelling::Plain;
-  Sketch sketch{other_in_sketch(other.subject, other.high, name.rest, Gap::None, !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Sketch), work), {}, {}};
-  if (other.high == kDeclared) return sketch;
+  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Approximation), work), {}, {}};
+  if (other.high == kDeclared) return approximation;
   const Object& object = objects_[other.subject];
   const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
   const TextId record{other.record};
   for (const TextSetId set : {object.others, orders_[object.order].spelled}) {
     const TextSetId below = is_plain ? text_sets_.below(set, record) : set;
     if (below == kNoTexts) continue;
-    if (is_plain) sketch.refused.push_back({"", std::make_shared<QuotedTree>(text_sets_, below, texts_.length(record))});
+    if (is_plain) approximation.refused.push_back({"", std::make_shared<QuotedTree>(text_sets_, below, texts_.length(record))});
     if (is_any || name.is_settled) continue;
     if (is_plain)
-      sketch.doubted.push_back({"", doubts_along(below, texts_.length(record), name.rest, taken, work)});
+      approximation.unverified.push_back({"", unverified_along(below, texts_.length(record), name.rest, taken, work)});
     else
-      sketch.doubted.push_back({"", std::make_shared<AllTexts>()});
+      approximation.unverified.push_back({"", std::make_shared<AllTexts>()});
   }
-  return sketch;
+  return approximation;
 }
 
-// ---- other names in sketches ------------------------------------------------------------------
+// ---- other names in over-approximations -------------------------------------------------------
 
 // Masks are shared between objects that have different names, where names are without end.
-std::uint32_t JsonRules::in_sketch(std::uint32_t number, const Work& work) {
+std::uint32_t JsonRules::approximate_object(std::uint32_t number, const Work& work) {
   Object object = objects_[number];
   if (object.others == kNoTexts) return number;
   const auto classes = sets_.objects().name_classes(object.rest, work);
@@ -334,27 +334,27 @@ bool JsonRules::is_any_name(const Rule& other, const Work& work) {
 }
 
 // A name of some language, whatever is taken, with its quote, and what follows it.
-ExpressionId JsonRules::other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap,
-                                        bool is_suspect, Line line, const Work& work) {
-  object = in_sketch(object, work);
+ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap,
+                                        bool is_unverified, Line line, const Work& work) {
+  object = approximate_object(object, work);
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
   const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal("\"", work), texts), work);
   const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
-  return arena.concatenate(arena.terminal(quoted, work.budget), is_suspect && line.mode == Mode::Sketch ? suspect_from(after, work) : after);
+  return arena.concatenate(arena.terminal(quoted, work.budget), is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.
-void JsonRules::add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work) {
+void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work) {
   const Choice& next = choice(rule.subject, work);
   const auto add = [&](std::uint32_t name_class, const Name& name) {
     if (name.rest == Arena::kEmpty) return;
-    const bool is_suspect = !name.is_settled && rule.line.mode == Mode::Sketch;
-    const auto add_way = [&](ExpressionId way) { ways.push_back(is_suspect ? suspect_from(way, work) : way); };
-    add_way(other_in_sketch(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
-    const ExpressionId inside = other_in_sketch(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
+    const bool is_unverified = !name.is_settled && rule.line.mode == Mode::Approximation;
+    const auto add_way = [&](ExpressionId way) { ways.push_back(is_unverified ? unverified_from(way, work) : way); };
+    add_way(approximate_other(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
+    const ExpressionId inside = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
     add_way(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
   if (style_.spelling == Spelling::Any && !next.names.empty()) add(kDeclared, begun_name(objects_[rule.subject], rule.subject, kDeclared, work));

@@ -46,10 +46,10 @@ std::uint32_t number_in(std::vector<T>& all, NumberTable& index, const T& wanted
 RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
   Rule wanted = given;
   if (!layout_.has_depth()) wanted.line.indent = {};
-  const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Sketch;
+  const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Approximation;
   const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
   const auto next = static_cast<std::uint32_t>(rules_.size());
-  put_at(abouts_, next, About{1, spelled, waits, wanted.line.mode == Mode::Suspect, keeps});  // first: no rule lacks its own
+  put_at(abouts_, next, About{1, spelled, waits, wanted.line.mode == Mode::Unverified, keeps});  // first: no rule lacks its own
   return {number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
 }
 
@@ -174,8 +174,8 @@ const ByteSet& JsonRules::may_begin(RuleId id) const {
 
 RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
   Rule rule = rules_[id.value];
-  if (choice == kSuspect)
-    rule.line.mode = rule.line.mode == Mode::Sketch ? Mode::Suspect : rule.line.mode;
+  if (choice == kUnverified)
+    rule.line.mode = rule.line.mode == Mode::Approximation ? Mode::Unverified : rule.line.mode;
   else if (layout_.waits(rule.line.indent))
     rule.line.indent.width = static_cast<std::uint8_t>(choice);
   return this->rule(rule, abouts_[id.value].spelled);
@@ -191,46 +191,46 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
   return made(id) = result;
 }
 
-// ---- sketches ---------------------------------------------------------------------------------
+// ---- over-approximations ----------------------------------------------------------------------
 
-ExpressionId JsonRules::sketched(RuleId id, Arena& arena, Budget& budget) {
+ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
   const Work work{arena, budget};
   Rule rule = rules_[id.value];
   if (rule.line.mode != Mode::Exact) return expression(id, work);
-  const Line line = rule.line.of(Mode::Sketch);
+  const Line line = rule.line.of(Mode::Approximation);
   // Of a name behind its quote, and of an element that is begun, nobody knows here where they began.
   if (rule.form == Form::Other) {
     const Name name = name_so_far(rule, work);
-    const ExpressionId other = other_in_sketch(rule.subject, rule.high, name.rest, Gap::None, true, line, work);
-    return name.is_settled ? other : suspect_from(other, work);
+    const ExpressionId other = approximate_other(rule.subject, rule.high, name.rest, Gap::None, true, line, work);
+    return name.is_settled ? other : unverified_from(other, work);
   }
   if (rule.form == Form::Recorded) {
     const Array array = arrays_[rule.subject];
     const ExpressionId further = elements(array_number({array.rest, {}}), false, line, work);
     const Element begun = element_so_far(rule, work);
-    const ExpressionId element = arena.sketched(begun.rest, budget);
-    if (!begun.is_settled) return suspect_from(arena.concatenate(element, further), work);
-    return arena.concatenate(element, suspect_from(further, work));
+    const ExpressionId element = arena.approximated(begun.rest, budget);
+    if (!begun.is_settled) return unverified_from(arena.concatenate(element, further), work);
+    return arena.concatenate(element, unverified_from(further, work));
   }
   rule.line = line;
   if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}});
-  if (rule.form == Form::Members || rule.form == Form::Name) rule.subject = in_sketch(rule.subject, work);
+  if (rule.form == Form::Members || rule.form == Form::Name) rule.subject = approximate_object(rule.subject, work);
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
 
 // A name in front refuses what is taken; those within an element that is begun do too.
-std::vector<Sketch> JsonRules::sketches(RuleId id, Arena& arena, Budget& budget) {
+std::vector<Approximation> JsonRules::approximations(RuleId id, Arena& arena, Budget& budget) {
   const Work work{arena, budget};
   const Rule rule = rules_[id.value];
-  if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) return recorded_sketches(rule, work);
-  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {name_sketch(rule, work)};
-  if (rule.line.mode == Mode::Exact && is_opened_for_sketches(rule))
-    return arena.sketches(expanded(id, work), budget);
-  return {{sketched(id, arena, budget), {}, {}}};
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) return approximate_recorded(rule, work);
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {approximate_name(rule, work)};
+  if (rule.line.mode == Mode::Exact && is_opened_for_approximation(rule))
+    return arena.approximations(expanded(id, work), budget);
+  return {{approximated(id, arena, budget), {}, {}}};
 }
 
 // What stands in front of them keeps or refuses what was written.
-bool JsonRules::is_opened_for_sketches(const Rule& rule) {
+bool JsonRules::is_opened_for_approximation(const Rule& rule) {
   return rule.form == Form::Members || (rule.form == Form::Elements && sets_.arrays().tells_equal(arrays_[rule.subject].rest));
 }
 

@@ -5,7 +5,7 @@
 //   members    what follows the brace of an object, or a member of it
 //   name       a declared name under way, up to its quote, and all that follows in its object
 //   other      another name under way, likewise; what it is called is kept, since no name comes twice
-//   after      what follows the quote of another name, in a sketch
+//   after      what follows the quote of another name, in an over-approximation
 //   recorded   an element under way that must differ from those before it, and all that follows in its array
 //
 // Example.  {"type": "object", "properties": {"a": …}, "additionalProperties": false}, after `{"`: name(a) · ε, then
@@ -15,8 +15,8 @@
 // what was written.  So every prefix of such a name, and of such an element, is a state of its own; all else is
 // told by what is still to be fulfilled alone.  What was written is a set of texts and a text under way, which states
 // name by their numbers (texts.hpp); that an element can still become one that differs: json_elements.cpp.
-// Sketches (expression/rules.hpp) forget what was written within the token at hand: a name or an element that is begun
-// in it may be one that was there before, and behind its end all is suspect.
+// Over-approximations (expression/rules.hpp) forget what was written within the token at hand: a name or an element that
+// is begun in it may be one that was there before, and everything after its end is unverified.
 // White space and indents: layout.hpp.
 #pragma once
 
@@ -64,8 +64,8 @@ class JsonRules : public RememberingRules {
   ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
   const ByteSet& may_begin(RuleId rule) const override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
-  ExpressionId sketched(RuleId rule, Arena& arena, Budget& budget) override;
-  std::vector<Sketch> sketches(RuleId rule, Arena& arena, Budget& budget) override;
+  ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) override;
+  std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
   ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
@@ -78,7 +78,7 @@ class JsonRules : public RememberingRules {
 
  private:
   enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, After, Recorded };
-  enum class Mode : std::uint8_t { Exact, Sketch, Suspect };
+  enum class Mode : std::uint8_t { Exact, Approximation, Unverified };
   // Where a rule stands.
   struct Line {
     Indent indent;
@@ -141,7 +141,7 @@ class JsonRules : public RememberingRules {
   RuleId rule(const Rule& rule, std::uint32_t spelled);
   ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
   ExpressionId expanded(RuleId rule, const Work& work);
-  bool is_opened_for_sketches(const Rule& rule);
+  bool is_opened_for_approximation(const Rule& rule);
   ExpressionId expand_value(const Rule& rule, const Work& work);
   ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
   ExpressionId after_name_of(const Rule& rule, std::size_t place, const Work& work);
@@ -150,9 +150,9 @@ class JsonRules : public RememberingRules {
   ExpressionId quoted(ExpressionId strings, const Work& work) const;
   ExpressionId value(SetId set, Gap gap, Line line, const Work& work);
   ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);
-  // From here on all is suspect, to the end of the text.
-  ExpressionId suspect_from(ExpressionId expression, const Work& work) const {
-    return work.arena.concatenate(work.arena.commit(kSuspect), expression);
+  // From here on all is unverified, to the end of the text.
+  ExpressionId unverified_from(ExpressionId expression, const Work& work) const {
+    return work.arena.concatenate(work.arena.commit(kUnverified), expression);
   }
 
   // ---- members: json_members.cpp ----
@@ -171,13 +171,13 @@ class JsonRules : public RememberingRules {
   std::vector<std::string> taken_below(const Object& object, TextId record) const;
   bool is_taken(const Object& object, TextId spelled) const;
   bool is_any_name(const Rule& other, const Work& work);
-  std::uint32_t in_sketch(std::uint32_t object, const Work& work);
+  std::uint32_t approximate_object(std::uint32_t object, const Work& work);
   ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
   Object after_declared(Object object, const Choice::Name& name);
-  void add_others_in_sketch(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
-  ExpressionId other_in_sketch(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_suspect,
+  void add_approximate_others(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
+  ExpressionId approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_unverified,
                                Line line, const Work& work);
-  Sketch name_sketch(const Rule& other, const Work& work);
+  Approximation approximate_name(const Rule& other, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;
@@ -193,10 +193,10 @@ class JsonRules : public RememberingRules {
     Part part;
     bool is_settled;
   };
-  class DoubtTree;
+  class UnverifiedTree;
   ExpressionId expand_elements(const Rule& rule, const Work& work);
   ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
-  ExpressionId element_in_sketch(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work);
+  ExpressionId approximate_element(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work);
   ExpressionId derive_recorded(RuleId rule, std::uint8_t byte, const Work& work);
   ExpressionId recorded(std::uint32_t array, const Element& element, TextId record, Line line, const Work& work);
   std::uint64_t bytes_after(std::uint32_t array_number, SetId set, std::uint64_t element, const Work& work);
@@ -207,7 +207,7 @@ class JsonRules : public RememberingRules {
   static Part part_behind(Part part, std::uint8_t byte);
   bool ends_in_exponent(TextId record) const;
   bool is_of_all_strings(SetId set, const Work& work);
-  std::vector<Sketch> recorded_sketches(const Rule& rule, const Work& work);
+  std::vector<Approximation> approximate_recorded(const Rule& rule, const Work& work);
 
   // ---- elements that one under way may become equal to: like_elements.cpp ----
   struct Like {
@@ -231,8 +231,8 @@ class JsonRules : public RememberingRules {
   std::uint64_t values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
   std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
   // The texts of a set behind their first bytes, to be marked where that is so no more.
-  class DoubtsAlong;
-  std::shared_ptr<const TextTree> doubts_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work);
+  class UnverifiedAlong;
+  std::shared_ptr<const TextTree> unverified_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work);
   // Whether that stays so to the very end of the outermost container.
   bool is_endless(ExpressionId rest, const Work& work);
   bool is_endless(const Rule& rule, const Work& work);

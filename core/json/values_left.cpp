@@ -61,7 +61,7 @@ std::uint64_t JsonRules::values_left(ExpressionId rest, Part part, std::uint64_t
       const ExpressionNode n = arena.node(head);
       if (n.kind == Kind::Rule)
         found = std::max(found, values_in(rules_[n.rule().value], most, work));
-      else if (!n.rules && !n.commits && n.kind != Kind::Suspect)
+      else if (!n.rules && !n.commits && n.kind != Kind::Unverified)
         found = std::max(found, count(head, most, &kTelling));
       at = tail;
     }
@@ -123,9 +123,9 @@ std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t m
 }
 
 // Goes along texts of a set, and marks where no more strings than so many can follow.
-class JsonRules::DoubtsAlong final : public TextTree {
+class JsonRules::UnverifiedAlong final : public TextTree {
  public:
-  DoubtsAlong(JsonRules& rules, TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work)
+  UnverifiedAlong(JsonRules& rules, TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work)
       : rules_(rules), set_(set), from_(from), rest_(rest), than_(than), work_(work) {}
   void walk(Walk& walk) const override {
     Following following(*this, walk);
@@ -135,7 +135,7 @@ class JsonRules::DoubtsAlong final : public TextTree {
  private:
   class Following final : public Walk {
    public:
-    Following(const DoubtsAlong& tree, Walk& walk) : tree_(tree), walk_(walk), path_{tree.rest_} {}
+    Following(const UnverifiedAlong& tree, Walk& walk) : tree_(tree), walk_(walk), path_{tree.rest_} {}
     bool enter(std::uint8_t byte) override {
       const Work& work = tree_.work_;
       work.budget.step();
@@ -152,7 +152,7 @@ class JsonRules::DoubtsAlong final : public TextTree {
     void mark(bool) override {}
 
    private:
-    const DoubtsAlong& tree_;
+    const UnverifiedAlong& tree_;
     Walk& walk_;
     std::vector<ExpressionId> path_;
   };
@@ -165,8 +165,8 @@ class JsonRules::DoubtsAlong final : public TextTree {
   Work work_;
 };
 
-std::shared_ptr<const TextTree> JsonRules::doubts_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work) {
-  return std::make_shared<DoubtsAlong>(*this, set, from, rest, than, work);
+std::shared_ptr<const TextTree> JsonRules::unverified_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work) {
+  return std::make_shared<UnverifiedAlong>(*this, set, from, rest, than, work);
 }
 
 bool JsonRules::is_endless(ExpressionId rest, const Work& work) {

@@ -108,10 +108,10 @@ class Preparer {
   std::uint64_t appearance(const Step& step, Budget& budget) {
     std::uint64_t hash = 0;
     for (const Hypothesis& h : step.canonical.hypotheses) hash = mix(mix(hash, h.guess), h.place);
-    if (!tokens_.takes_sketch(step.state)) return mix(hash, automaton_.clipped(step.state, budget).value);
+    if (!tokens_.is_approximated(step.state)) return mix(hash, automaton_.clipped(step.state, budget).value);
     std::uint64_t all = 0;
-    for (const Sketch& sketch : arena_.sketches(automaton_.expression(step.state), budget)) {
-      const ExpressionId expression = sketch.expression;
+    for (const Approximation& approximation : arena_.approximations(automaton_.expression(step.state), budget)) {
+      const ExpressionId expression = approximation.expression;
       for (const ExpressionId alternative : arena_.alternatives(expression)) all += near(alternative);
     }
     return mix(hash, all);
@@ -151,7 +151,7 @@ class Preparer {
       if (longest) add(*longest);
     };
     for (const std::uint8_t byte : automaton_.byte_classes()) add_longest(std::string_view(reinterpret_cast<const char*>(&byte), 1));
-    if (tokens_.takes_sketch(place.state)) for_each_string(place.state, budget, add_longest);
+    if (tokens_.is_approximated(place.state)) for_each_string(place.state, budget, add_longest);
     std::ranges::sort(chosen);
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     return chosen;

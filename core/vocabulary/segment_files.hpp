@@ -5,7 +5,7 @@
 // How.  A segment that took some work to make is written to a file at once, under a hash of the terminal's structure, with
 // the structure inside.  A process reads the ones that were used last when it begins, and others where one is missing.
 // Several processes may do so at once: each writes to a file of its own and renames it, so that whoever reads sees a
-// whole file or none.  What cannot be read, or is not what it should be, is made anew, and written over.
+// whole file or none.  What cannot be read, or is not what it should be, is recomputed, and written over.
 // What does not work costs time alone: no member throws for what a disk does.
 // Whoever names the folder sees to it that a name stands for one vocabulary and one version of this code, and takes
 // out what is old (src/tokamata/kept_files.py).

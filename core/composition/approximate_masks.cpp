@@ -1,12 +1,12 @@
-// Masks of states by their sketches, which many states share.  Part of TokenAutomaton.
+// Masks of states by their over-approximations, which many states share.  Part of TokenAutomaton.
 //
 // Problem.  What a text has written decides what it may write much later (expression/rules.hpp), so no two states need be
 // alike, though most of their masks are.
-// How.  A state has the masks of its sketches, each made once (rule_masks.cpp).  Tokens that begin with what a sketch
-// refuses are taken out as runs of the trie; tokens on whose way a sketch is suspect, and those it doubts, are asked for
-// one by one, of the state itself.
+// How.  A state has the masks of its over-approximations, each made once (rule_masks.cpp).  Tokens that begin with a text
+// which an over-approximation refuses are taken out, as runs of the trie.  The state itself judges the tokens that are
+// unverified (unverified.cpp).
 // Example.  {"a": 1, "|  where any names may stand: the mask of any name, less the tokens that begin with  a" .
-// Cost.  One look for each sketch, a few words for each run cut, one step for each suspect token.
+// Cost.  A look-up for each over-approximation, a few words for each run, and what unverified tokens cost.
 
 #include <algorithm>
 #include <functional>
@@ -16,18 +16,18 @@
 
 namespace tokamata {
 
-TokenAutomaton::Place TokenAutomaton::sketched(Place place, Budget& budget) {
+TokenAutomaton::Place TokenAutomaton::approximated(Place place, Budget& budget) {
   std::vector<ExpressionId> all;
-  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(place.state), budget)) all.push_back(sketch.expression);
+  for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(place.state), budget)) all.push_back(approximation.expression);
   return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
 }
 
-// Sketches of a state with the tokens that each refuses or doubts, those that do neither in one.
-std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state, Budget& budget) {
+// Over-approximations of a state with the tokens that each refuses or leaves unverified, those that do neither in one.
+std::vector<TokenAutomaton::ApproximationCut> TokenAutomaton::approximation_cuts(StateId state, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<ExpressionId> whole;
-  std::vector<SketchCut> cuts;
-  for (const Sketch& sketch : automaton_.arena().sketches(automaton_.expression(state), budget)) {
+  std::vector<ApproximationCut> cuts;
+  for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(state), budget)) {
     const auto marked_tokens = [&](const std::vector<TextsBehind>& texts) {
       std::vector<TokenRange> tokens;
       walk_texts(trie, texts, budget, [](NodeId) {}, [&](NodeId node, bool with_longer) {
@@ -35,9 +35,9 @@ std::vector<TokenAutomaton::SketchCut> TokenAutomaton::sketch_cuts(StateId state
       });
       return tokens;
     };
-    SketchCut cut{sketch.expression, marked_tokens(sketch.refused), marked_tokens(sketch.doubted)};
-    if (cut.refused.empty() && cut.doubted.empty())
-      whole.push_back(sketch.expression);
+    ApproximationCut cut{approximation.expression, marked_tokens(approximation.refused), marked_tokens(approximation.unverified)};
+    if (cut.refused.empty() && cut.unverified.empty())
+      whole.push_back(approximation.expression);
     else
       cuts.push_back(std::move(cut));
   }
@@ -50,14 +50,14 @@ RuleMaskMaker& TokenAutomaton::rule_mask_maker() {
   return *rule_mask_maker_;
 }
 
-// The state that holds the mask of a sketch.
-StateId TokenAutomaton::made_rule_mask(ExpressionId sketch, Budget& budget) {
-  const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(sketch), budget), budget);
+// The state that holds the mask of an over-approximation.
+StateId TokenAutomaton::made_rule_mask(ExpressionId approximation, Budget& budget) {
+  const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(approximation), budget), budget);
   if (data(holder).mask) return holder;
   RuleMask made = rule_mask_maker().make(automaton_.expression(holder), TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   parts_bytes_ += made.unverified.capacity() * sizeof(std::uint32_t);
-  if (!made.unverified.empty()) suspects_.insert_or_assign(holder.value, std::move(made.unverified));
+  if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, std::move(made.unverified));
   remember(holder, mask_with_stops(std::move(made.bits), holder));
   return holder;
 }
@@ -74,19 +74,19 @@ MaskPtr TokenAutomaton::mask_with_stops(MaskBits bits, StateId state) {
 
 void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   const std::span<const std::uint32_t> order = vocabulary_->trie().order();
-  const std::vector<SketchCut> cuts = sketch_cuts(state, budget);
+  const std::vector<ApproximationCut> cuts = approximation_cuts(state, budget);
   const bool is_one = cuts.size() == 1 && cuts.front().refused.empty();
-  std::vector<std::uint32_t> suspects;
+  std::vector<std::uint32_t> unverified;
   std::uint64_t most = 0;
-  std::optional<MaskBuilder> own;  // where it is not the mask of one sketch
+  std::optional<MaskBuilder> own;  // where it is not the mask of one over-approximation
   if (!is_one) own.emplace(vocabulary_->words());
   StateId holder = state;
-  for (const SketchCut& cut : cuts) {
-    holder = made_rule_mask(cut.sketch, budget);
+  for (const ApproximationCut& cut : cuts) {
+    holder = made_rule_mask(cut.approximation, budget);
     most = std::max(most, data(holder).most_after);
-    if (const auto known = suspects_.find(holder.value); state != holder && known != suspects_.end())
-      suspects.insert(suspects.end(), known->second.begin(), known->second.end());
-    for (const TokenRange& range : cut.doubted) suspects.insert(suspects.end(), order.begin() + range.begin, order.begin() + range.end);
+    if (const auto known = unverified_.find(holder.value); state != holder && known != unverified_.end())
+      unverified.insert(unverified.end(), known->second.begin(), known->second.end());
+    for (const TokenRange& range : cut.unverified) unverified.insert(unverified.end(), order.begin() + range.begin, order.begin() + range.end);
     if (is_one) break;
     MaskBuilder less_refused(vocabulary_->words());
     less_refused.add(data(holder).mask->bits);
@@ -95,18 +95,18 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
     own->add(less_refused.take());
   }
   const auto is_set = [&](std::uint32_t token) { return own ? own->contains(token) : data(holder).mask->bits.contains(token); };
-  std::ranges::sort(suspects);
-  suspects.erase(std::unique(suspects.begin(), suspects.end()), suspects.end());
-  std::erase_if(suspects, [&](std::uint32_t token) { return !is_set(token); });
-  if (!suspects.empty()) suspects = refused_tokens(state, std::move(suspects), budget);
-  if (!suspects.empty() && !own) {
+  std::ranges::sort(unverified);
+  unverified.erase(std::unique(unverified.begin(), unverified.end()), unverified.end());
+  std::erase_if(unverified, [&](std::uint32_t token) { return !is_set(token); });
+  if (!unverified.empty()) unverified = refused_tokens(state, std::move(unverified), budget);
+  if (!unverified.empty() && !own) {
     own.emplace(vocabulary_->words());
     own->add(data(holder).mask->bits);
   }
   data(state).most_after = most;
   data(state).mask_state = own ? state : holder;
   if (!own) return;
-  for (const std::uint32_t token : suspects) own->remove(token);
+  for (const std::uint32_t token : unverified) own->remove(token);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   mask->bits = own->take();
