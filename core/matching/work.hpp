@@ -15,7 +15,7 @@ auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelTo
       spent_seconds = budget.spent_seconds();
       // Masks are given up here and not within a task, which may be reading them.  The eighth is for the next task.
       trim_masks(limits_.memory_bytes - limits_.memory_bytes / 8);
-      note_figures();
+      if (note_figures() > limits.memory_bytes) throw LimitExceeded("memory_bytes", static_cast<double>(limits.memory_bytes));
       return result;
     } catch (const LimitExceeded& error) {
       spent_seconds = budget.spent_seconds();
