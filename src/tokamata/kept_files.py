@@ -8,8 +8,8 @@ their own, and nothing outside of that subfolder is ever deleted::
     cache folder/tokamata-derived/KIND/…    512 MiB at most; the least recently used files go first
 
 Three kinds are derived: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical
-tokenization (``tokenization/kept_tables.py``), and what terminals do to a vocabulary
-(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``).  Each file has a name that says
+tokenization (``tokenization/kept_tables.py``), and segments of vocabularies
+(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``).  The name of each file says
 everything it depends on, the versions of what made it included, so that no file is ever out of date, and
 all of them may be deleted at any time.
 
