@@ -41,7 +41,8 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
   for (const std::uint16_t guess : rules.ends(text.guess)) {
     TextState behind = text;
     behind.guess = guess;
-    least = std::min(least, text_.bound(state, behind, budget));
+    least = text_.bound(state, behind, budget);
+    if (least != kDead) break;
   }
   if (least != kDead || !may_end) return least;
   for (const AddedMove& move : text_.added().of({state, false}, budget))

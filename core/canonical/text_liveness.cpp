@@ -36,18 +36,35 @@ bool TextLiveness::is_free(StateId state, const TextState& text) const {
 }
 
 bool TextLiveness::rules_are_harmless() {
-  if (harmless_ != Calm::Unknown) return harmless_ == Calm::Yes;
-  const ByteSet& borders = pattern_.automaton().arena().told_apart_by_rules();
+  if (harmless_ == Calm::Unknown) harmless_ = find_harmless() ? Calm::Yes : Calm::No;
+  return harmless_ == Calm::Yes;
+}
+
+// Where a text has the content of a control token, another text without it will do: in a string that may be told from it, some
+// byte of the content may be another, which is in no such content.  What is spelled out must not have the content, nor be
+// what stands for it with one other byte: then it holds half of it.
+bool TextLiveness::find_harmless() const {
+  const Arena& arena = pattern_.automaton().arena();
+  const ByteSet& borders = arena.told_apart_by_rules();
+  if (tokenization_.rules().has_normal_form() && borders.next_member(0x81) < 256) return false;
   const AddedTokens& added = tokenization_.rules().added();
-  bool is_harmless = !tokenization_.rules().has_normal_form() || borders.next_member(0x81) >= 256;
+  std::vector<std::string_view> contents;
+  ByteSet taken = ByteSet::range(0x00, 0x20) | ByteSet::range(0x7F, 0xFF);
   for (std::size_t i = 0; i < added.count(); ++i) {
     if (added.content(i).empty() || !tokenization_.is_control({tokenization_.added()[i]})) continue;
-    const auto first = static_cast<std::uint8_t>(added.content(i)[0]);
-    const bool is_alone = borders.contains(first) && (first == 0xFF || borders.contains(static_cast<std::uint8_t>(first + 1)));
-    is_harmless = is_harmless && !is_alone;
+    contents.push_back(added.content(i));
+    for (const char byte : contents.back()) taken.add(static_cast<std::uint8_t>(byte));
   }
-  harmless_ = is_harmless ? Calm::Yes : Calm::No;
-  return is_harmless;
+  const auto has_other = [&](char byte) {
+    const auto given = static_cast<std::uint8_t>(byte);
+    unsigned low = given;
+    while (low > 0 && !borders.contains(static_cast<std::uint8_t>(low))) --low;
+    return taken.next_non_member(low) < borders.next_member(given + 1u);
+  };
+  return std::ranges::all_of(contents, [&](std::string_view content) {
+    const std::size_t half = content.size() / 2;
+    return std::ranges::any_of(content, has_other) && !arena.rules_spell(content.substr(0, half)) && !arena.rules_spell(content.substr(half));
+  });
 }
 
 bool TextLiveness::is_unbound(StateId state, const TextState& text) {
@@ -195,9 +212,10 @@ class TextLiveness::Search {
     const std::uint64_t so_far = met_.at(here).so_far;
     for (const char likely : bytes_.arena().ending_bytes()) {
       const auto byte = static_cast<std::uint8_t>(likely);
-      const StateId target = bytes_.next(state, byte, budget_);
       TextState after = text;
-      if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled || !rules_.read(after, byte)) continue;
+      if (!rules_.read(after, byte)) continue;
+      const StateId target = bytes_.next(state, byte, budget_);
+      if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       offer({target, after}, here, 1, so_far + 1);
       open_.push({bytes_.node(state).spelled, 0, here, true});
@@ -212,10 +230,10 @@ class TextLiveness::Search {
     Pair before = here;  // bytes side by side often lead to the same pair
     for (unsigned value = 0; value < 256; ++value) {
       const auto byte = static_cast<std::uint8_t>(value);
-      const StateId target = bytes_.next(state, byte, budget_);
-      if (target == ByteAutomaton::kDead) continue;
       TextState after = text;
-      if (!rules_.read(after, byte) || Pair(target, after) == before) continue;
+      if (!rules_.read(after, byte)) continue;  // before a derivative is made
+      const StateId target = bytes_.next(state, byte, budget_);
+      if (target == ByteAutomaton::kDead || Pair(target, after) == before) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       if (all_.is_unbound(target, after)) return more(all_.shortest_of(target), 1);
       before = {target, after};

@@ -10,8 +10,8 @@
 // guess is free, and the pattern reads nothing that meets a mark or begins an added token.  Added tokens are many
 // and seldom needed, so that only every so often a pair has its turn with them.
 // Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
-// that the tokenizer would not leave as it is: no name and no language tells the byte that control tokens begin with
-// from the one beside it, or asks for code points that normal forms change, so that another text will do.  Then a pair is
+// that the tokenizer would not leave as it is: no language tells each byte of a control token's content from all others, no
+// name spells it, and none asks for code points that normal forms change, so that another text will do.  Then a pair is
 // unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched to the end, unless
 // there may be none.
 // Where values nest, the pairs that can be reached may be infinitely many, and none of them an end.  So a search that has
@@ -77,6 +77,7 @@ class TextLiveness {
   bool is_calm(StateId state);
   bool is_free(StateId state, const TextState& text) const;
   bool rules_are_harmless();
+  bool find_harmless() const;
 
   static constexpr std::size_t kMostMet = 1 << 15;
 

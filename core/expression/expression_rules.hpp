@@ -80,7 +80,9 @@ class ExpressionRuleSet : public RuleSet {
   // None: the arena notes those of the parts when it takes them in.
   ByteSet bytes() const override { return {}; }
   ByteSet class_borders() const override { return parts_->class_borders; }
+  // Literals are among what is told apart.
   ByteSet told_apart() const override { return parts_->told_apart; }
+  bool spells(std::string_view) const override { return false; }
 
  private:
   std::shared_ptr<const RuleParts> parts_;

@@ -138,8 +138,11 @@ class Pool {
   // Bytes that begin or end a range somewhere in the patterns added: bit b means that b - 1 and b
   // may behave differently.  Bytes between two such borders are one byte class.
   const ByteSet& class_borders() const { return class_borders_; }
-  // Those of the rules' own languages and names (RuleSet::told_apart).
+  // Those of the rules' own languages (RuleSet::told_apart), and whether rules spell out a text that contains `part`.
   const ByteSet& told_apart_by_rules() const { return told_apart_by_rules_; }
+  bool rules_spell(std::string_view part) const {
+    return std::ranges::any_of(rule_sets_, [&](const auto& rules) { return rules->spells(part); });
+  }
   // The bytes by which the rules' texts mostly come nearer to their ends (RuleSet::ending_bytes).
   const std::string& ending_bytes() const { return ending_bytes_; }
   // All bytes that occur in the patterns added.

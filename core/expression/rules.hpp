@@ -158,8 +158,10 @@ class RuleSet {
   virtual ByteSet bytes() const = 0;
   virtual ByteSet class_borders() const = 0;
   // Of these, the ones without which some text would not be told from others: bytes between two of them stand in for
-  // one another wherever the texts of a pattern have a choice.
+  // one another wherever the texts of a pattern have a choice.  Without texts that are spelled out (`spells`).
   virtual ByteSet told_apart() const = 0;
+  // Whether a text that the rules spell out byte by byte, such as a declared name, contains `part`.
+  virtual bool spells(std::string_view part) const = 0;
   // The bytes by which texts mostly come nearer to their ends, the likeliest first: searches try them before others.
   virtual std::string_view ending_bytes() const { return {}; }
 };

@@ -107,7 +107,15 @@ ByteSet JsonRuleSet::class_borders() const {
   return set;
 }
 
-ByteSet JsonRuleSet::told_apart() const { return table_->told_apart(); }
+// What stands outside of strings, or after a backslash, has nothing that could stand for it.
+ByteSet JsonRuleSet::told_apart() const {
+  constexpr std::string_view kAlone = "{}[],:\"\\/ \t\n\r+-.0123456789EabcdeflnrstuU";
+  ByteSet set = table_->told_apart();
+  for (const char byte : kAlone) set |= ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte + 1));
+  return set;
+}
+
+bool JsonRuleSet::spells(std::string_view part) const { return table_->has_name_with(part); }
 
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
     : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {

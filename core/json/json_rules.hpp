@@ -43,6 +43,7 @@ class JsonRuleSet : public RuleSet {
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
   ByteSet told_apart() const override;
+  bool spells(std::string_view part) const override;
   // What ends a string or a container, or goes on in one.
   std::string_view ending_bytes() const override { return "\"}],:01"; }
 

@@ -62,18 +62,24 @@ ByteSet ValueTable::class_borders() const {
     const auto* others = std::get_if<Others>(&node);
     return std::holds_alternative<Unique>(node) || std::holds_alternative<Matching>(node) || (others && !others->languages.empty());
   });
-  return keeps ? ByteSet::range(0, 0xFF) : told_apart();
-}
-
-ByteSet ValueTable::told_apart() const {
-  ByteSet set;
-  for (const ExpressionPtr& language : languages_) set |= language->class_borders();
+  if (keeps) return ByteSet::range(0, 0xFF);
+  ByteSet set = told_apart();
   for (const std::string& name : names_)
     for (const char byte : name) {
       set.add(static_cast<std::uint8_t>(byte));
       if (byte != '\xFF') set.add(static_cast<std::uint8_t>(static_cast<std::uint8_t>(byte) + 1));
     }
   return set;
+}
+
+ByteSet ValueTable::told_apart() const {
+  ByteSet set;
+  for (const ExpressionPtr& language : languages_) set |= language->class_borders();
+  return set;
+}
+
+bool ValueTable::has_name_with(std::string_view part) const {
+  return std::ranges::any_of(names_, [part](const std::string& name) { return name.find(part) != std::string::npos; });
 }
 
 void ValueTable::check() const {

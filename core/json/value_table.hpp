@@ -186,8 +186,10 @@ class ValueTable {
 
   // The bytes that begin or end a byte class in some language (Arena::class_borders).
   ByteSet class_borders() const;
-  // The same, of languages and names alone.
+  // The same, of languages alone.
   ByteSet told_apart() const;
+  // Whether some declared name contains the text.
+  bool has_name_with(std::string_view part) const;
 
  private:
   std::vector<Node> nodes_;
