@@ -24,7 +24,7 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_t
     class_of_[byte] = static_cast<std::uint8_t>(byte_classes_.size() - 1);
   }
   stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
-  make_row(state_of(Arena::kEmpty, limits_));
+  make_row(state_of(Arena::kEmpty, limits_), budget);
   std::ranges::fill(rows_, kDead);  // the row of kDead is never unknown
   start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
 }
@@ -43,11 +43,13 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   return state;
 }
 
-void ByteAutomaton::make_row(StateId state) {
+void ByteAutomaton::make_row(StateId state, Budget& budget) {
   const OnlyTransition only = only_transitions_[state.value];
   if (begins_with_rule(expressions_[state.value])) {
+    const ByteSet readable = arena_.leaf_bytes(expressions_[state.value], budget).value_or(ByteSet::range(0x00, 0xFF));
     if (only.target != kUnknown) single_transitions_.emplace(std::uint64_t{state.value} * stride_ + only.column, only.target);
-    row_of_[state.value] = kNoRow;
+    readable_.push_back(readable);
+    row_of_[state.value] = kFirstRuled + static_cast<std::uint32_t>(readable_.size() - 1);
   } else {
     const auto row = static_cast<std::uint32_t>(rows_.size() / stride_);
     rows_.resize(rows_.size() + stride_, kUnknown);
@@ -66,17 +68,20 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    if (row_of_[state.value] == kRowToCome && only_transitions_[state.value].target != kUnknown) make_row(state);
+    if (row_of_[state.value] == kRowToCome && only_transitions_[state.value].target != kUnknown) {
+      make_row(state, budget);
+      if (known_transition(state, symbol) == kDead) return kDead;
+    }
     const bool is_by_byte = arena_.node(source).by_byte;
     const std::uint32_t row = row_of_[state.value];
     const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
-    if (row < kRowToCome && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
+    if (row < kFirstRuled && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
       return kDead;
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
     if (is_by_byte) return target;
     if (row == kRowToCome)
       only_transitions_[state.value] = {column(symbol), target};
-    else if (row == kNoRow)
+    else if (row >= kFirstRuled)
       single_transitions_.emplace(place(state, symbol), target);
     else
       rows_[place_in_row] = target;
@@ -104,7 +109,7 @@ StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
 
 std::size_t ByteAutomaton::memory_bytes() const {
   return arena_.memory_bytes() + rows_.capacity() * sizeof(StateId) +
-         single_transitions_.size() * kMapEntry + row_of_.capacity() * sizeof(std::uint32_t) +
+         single_transitions_.size() * kMapEntry + readable_.capacity() * sizeof(ByteSet) + row_of_.capacity() * sizeof(std::uint32_t) +
          only_transitions_.capacity() * sizeof(OnlyTransition) + expressions_.capacity() * sizeof(ExpressionId) +
          state_of_expression_.capacity() * sizeof(std::uint32_t);
 }
@@ -133,6 +138,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   only_transitions_ = std::move(only_transitions);
   rows_ = std::move(rows);
   single_transitions_ = {};
+  readable_ = {};
   std::ranges::fill(state_of_expression_, kNoState);
   if (state_of_expression_.size() > arena_.size()) state_of_expression_.resize(arena_.size());
   for (std::uint32_t state = 0; state < expressions_.size(); ++state) state_of_expression_[expressions_[state].value] = state;

@@ -83,8 +83,9 @@ class ByteAutomaton {
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
-  // In place of a row: of states that begin with a rule, which have no row, and of those with one known transition or none.
-  static constexpr std::uint32_t kNoRow = ~std::uint32_t{0}, kRowToCome = kNoRow - 1;
+  // In place of a row: of states with one known transition or none; and, from kFirstRuled on, of those that begin with a rule.
+  // These have no row but a set of bytes, outside of which none leads anywhere.
+  static constexpr std::uint32_t kRowToCome = ~std::uint32_t{0}, kFirstRuled = std::uint32_t{1} << 31;
   // The one transition that a state without a row knows.  Most states of a text are left by one byte, and a row is long.
   struct OnlyTransition {
     std::uint32_t column = ~std::uint32_t{0};
@@ -94,17 +95,18 @@ class ByteAutomaton {
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
     const std::uint32_t row = row_of_[state.value];
-    if (row < kRowToCome) return rows_[std::size_t{row} * stride_ + column(symbol)];
+    if (row < kFirstRuled) return rows_[std::size_t{row} * stride_ + column(symbol)];
     if (row == kRowToCome) {
       const OnlyTransition& only = only_transitions_[state.value];
       return only.column == column(symbol) ? only.target : kUnknown;
     }
+    if (symbol.is_byte() && !readable_[row - kFirstRuled].contains(symbol.byte())) return kDead;
     const auto known = single_transitions_.find(place(state, symbol));
     return known == single_transitions_.end() ? kUnknown : known->second;
   }
   std::uint64_t place(StateId state, Symbol symbol) const { return std::uint64_t{state.value} * stride_ + column(symbol); }
   bool begins_with_rule(ExpressionId expression) const;
-  void make_row(StateId state);
+  void make_row(StateId state, Budget& budget);
   std::uint32_t column(Symbol symbol) const {
     return symbol.is_byte() ? class_of_[symbol.byte()]
                             : static_cast<std::uint32_t>(byte_classes_.size()) + symbol.value - Symbol::kBytes;
@@ -122,7 +124,8 @@ class ByteAutomaton {
   std::vector<std::uint32_t> row_of_;            // by state
   std::vector<OnlyTransition> only_transitions_;  // by state, of those whose row is to come
   std::vector<StateId> rows_;
-  std::unordered_map<std::uint64_t, StateId> single_transitions_;  // of states without a row
+  std::vector<ByteSet> readable_;                                  // of states that begin with a rule
+  std::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
   std::vector<ExpressionId> expressions_;       // by state
   std::vector<std::uint32_t> state_of_expression_;  // state, or ~0
   StateId start_;
