@@ -228,7 +228,8 @@ class TextLiveness::Search {
     const auto& [state, text] = here;
     const std::uint64_t so_far = met_.at(here).so_far;
     Pair before = here;  // bytes side by side often lead to the same pair
-    for (unsigned value = 0; value < 256; ++value) {
+    const ByteSet readable = bytes_.may_read(state, budget_);
+    for (unsigned value = readable.next_member(0); value < 256; value = readable.next_member(value + 1)) {
       const auto byte = static_cast<std::uint8_t>(value);
       TextState after = text;
       if (!rules_.read(after, byte)) continue;  // before a derivative is made

@@ -46,7 +46,7 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
 void ByteAutomaton::make_row(StateId state, Budget& budget) {
   const OnlyTransition only = only_transitions_[state.value];
   if (begins_with_rule(expressions_[state.value])) {
-    const ByteSet readable = arena_.leaf_bytes(expressions_[state.value], budget).value_or(ByteSet::range(0x00, 0xFF));
+    const ByteSet readable = may_read(state, budget);
     if (only.target != kUnknown) single_transitions_.emplace(std::uint64_t{state.value} * stride_ + only.column, only.target);
     readable_.push_back(readable);
     row_of_[state.value] = kFirstRuled + static_cast<std::uint32_t>(readable_.size() - 1);

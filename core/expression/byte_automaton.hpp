@@ -42,6 +42,14 @@ class ByteAutomaton {
     const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
+  // No other byte leads anywhere from the state, nor perhaps does each of these.  For searches that would ask for all: it makes
+  // no transition.
+  ByteSet may_read(StateId state, Budget& budget) {
+    const std::uint32_t row = row_of_[state.value];
+    if (row < kFirstRuled) return ByteSet::range(0x00, 0xFF);
+    if (row != kRowToCome) return readable_[row - kFirstRuled];
+    return arena_.leaf_bytes(expressions_[state.value], budget).value_or(ByteSet::range(0x00, 0xFF));
+  }
   bool accepting(StateId state) const { return node(state).nullable; }
 
   // The least byte of each class.  Bytes of one class behave alike in every state.
