@@ -1,8 +1,8 @@
 #include "canonical/liveness.hpp"
 
 #include <algorithm>
-#include <queue>
 
+#include "common/hash.hpp"
 #include "common/bits.hpp"
 #include "common/memoized.hpp"
 
@@ -11,7 +11,7 @@ namespace tokamata {
 std::size_t Liveness::NodeHash::operator()(const Node& node) const {
   std::uint64_t hash = TextLiveness::PairHash()({node.state, node.text});
   hash ^= ((std::uint64_t{node.last.value} << 32) | node.pieces) * 0x9E3779B97F4A7C15u;
-  return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
+  return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
 TokenCount Liveness::bound(const Node& node, Budget& budget) {
@@ -67,14 +67,19 @@ class Liveness::Search {
  public:
   Search(Liveness& liveness, const Node& start, Budget& budget)
       : all_(liveness), bytes_(liveness.pattern_.automaton()), trie_(liveness.tokenization_.vocabulary().trie()),
-        pieces_(liveness.tokenization_.pieces()), budget_(budget) {
+        pieces_(liveness.tokenization_.pieces()), budget_(budget), nodes_(liveness.scratch_.nodes), met_(liveness.scratch_.met),
+        open_(liveness.scratch_.open) {
+    nodes_.clear();
+    met_.clear();
+    open_.clear();
     reach(start, 0);
   }
 
   TokenCount run() {
     while (!open_.empty()) {
-      const Entry entry = open_.top();
-      open_.pop();
+      std::pop_heap(open_.begin(), open_.end());
+      const Entry entry = open_.back();
+      open_.pop_back();
       budget_.step();
       if (entry.place == TokenTrie::root()) {
         if (const TokenCount count = known(entry.from); count != kDead) return found(entry.from, count);
@@ -98,23 +103,13 @@ class Liveness::Search {
   }
 
  private:
-  struct Entry {
-    std::uint64_t estimate;  // bytes that the pattern still needs
-    std::uint64_t order;     // the last one comes first
-    std::uint32_t from;      // number of the node
-    NodeId place;            // in the trie
-    StateId state;
-    bool operator<(const Entry& other) const {
-      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
-    }
-  };
-
   void push(std::uint32_t from, NodeId place, StateId state) {
-    open_.push({bytes_.node(state).shortest, order_++, from, place, state});
+    open_.push_back({bytes_.node(state).shortest, order_++, from, place, state});
+    std::push_heap(open_.begin(), open_.end());
   }
 
   void reach(const Node& node, std::uint32_t from) {
-    if (!met_.emplace(node, true).second) return;
+    if (!met_.insert(node)) return;
     nodes_.emplace_back(node, from);
     push(static_cast<std::uint32_t>(nodes_.size() - 1), TokenTrie::root(), node.state);
   }
@@ -196,9 +191,9 @@ class Liveness::Search {
   const TokenTrie& trie_;
   const Pieces& pieces_;
   Budget& budget_;
-  std::vector<std::pair<Node, std::uint32_t>> nodes_;  // and the number of the one before
-  std::unordered_map<Node, bool, NodeHash> met_;
-  std::priority_queue<Entry> open_;
+  std::vector<std::pair<Node, std::uint32_t>>& nodes_;
+  Visited<Node, NodeHash>& met_;
+  std::vector<Entry>& open_;  // a heap
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
 };

@@ -65,6 +65,22 @@ class Liveness {
     std::size_t operator()(const Node& node) const;
   };
   class Search;
+  struct Entry {
+    std::uint64_t estimate;  // bytes that the pattern still needs
+    std::uint64_t order;     // the last one comes first
+    std::uint32_t from;      // number of the node
+    NodeId place;            // in the trie
+    StateId state;
+    bool operator<(const Entry& other) const {
+      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
+    }
+  };
+  // The lists of one search after another: most end at once.
+  struct Scratch {
+    std::vector<std::pair<Node, std::uint32_t>> nodes;  // and the number of the one before
+    Visited<Node, NodeHash> met;
+    std::vector<Entry> open;
+  };
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);
   TokenCount by_witness(const Node& node) const;
@@ -75,6 +91,7 @@ class Liveness {
   std::unordered_map<TextLiveness::Pair, TokenCount, TextLiveness::PairHash> borders_;
   std::unordered_map<Node, TokenCount, NodeHash> known_;
   std::unordered_map<TextLiveness::Pair, Witnesses, TextLiveness::PairHash> witnesses_;
+  Scratch scratch_;
 };
 
 }  // namespace tokamata

@@ -1,8 +1,8 @@
 #include "canonical/text_liveness.hpp"
+#include "common/hash.hpp"
 
 #include <algorithm>
 #include <optional>
-#include <queue>
 #include <string_view>
 
 namespace tokamata {
@@ -11,7 +11,7 @@ std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   const TextState& text = pair.second;
   std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
   hash ^= ((std::uint64_t{text.open} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
-  return static_cast<std::size_t>((hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9u);
+  return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
 TokenCount TextLiveness::bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget) {
@@ -87,86 +87,84 @@ bool TextLiveness::is_calm(StateId state) {
   return calm_[state.value] == Calm::Yes;
 }
 
-// The pairs that one search has met, and how it came to them.
+// A search among the pairs that it has met, each by its number.
 class TextLiveness::Search {
  public:
   // `opens_dead`: also what is known to be dead, so that all that can be reached is met.
   Search(TextLiveness& liveness, const Pair& start, bool opens_dead, Budget& budget)
-      : all_(liveness), bytes_(liveness.pattern_.automaton()), rules_(liveness.tokenization_.rules()), start_(start),
-        opens_dead_(opens_dead), budget_(budget) {
-    offer(start, start, 0, 0);
+      : all_(liveness), bytes_(liveness.pattern_.automaton()), rules_(liveness.tokenization_.rules()), opens_dead_(opens_dead),
+        budget_(budget), met_(liveness.scratch_.met), numbers_(liveness.scratch_.numbers), open_(liveness.scratch_.open),
+        late_(liveness.scratch_.late) {
+    met_.clear();
+    numbers_.clear();
+    open_.clear();
+    late_.clear();
+    offer(start, 0, 0, 0);
   }
 
   // Nothing where it takes a search that opens what is dead.
   std::optional<TokenCount> run() {
     constexpr std::size_t kTurn = 1024;
-    for (std::size_t turn = 1; !open_.empty() || !late_.empty(); ++turn) {
+    for (std::size_t turn = 1; !open_.empty() || next_late_ < late_.size(); ++turn) {
       budget_.step();
       if (met_.size() > kMostMet && is_free_met_) return suppose();
-      if (open_.empty() || (!late_.empty() && turn % kTurn == 0)) {
-        const Pair here = late_.front();
-        late_.pop();
+      if (open_.empty() || (next_late_ < late_.size() && turn % kTurn == 0)) {
+        const std::uint32_t here = late_[next_late_++];
         if (const TokenCount count = by_added(here); count != kDead) return found(here, count);
       } else {
-        const Entry entry = open_.top();
-        open_.pop();
-        const TokenCount count = entry.is_rest ? by_bytes(entry.pair) : by_text(entry.pair);
-        if (count != kDead) return found(entry.pair, count);
+        std::pop_heap(open_.begin(), open_.end());
+        const Entry entry = open_.back();
+        open_.pop_back();
+        const TokenCount count = entry.is_rest ? by_bytes(entry.number) : by_text(entry.number);
+        if (count != kDead) return found(entry.number, count);
       }
     }
     const std::size_t reached = met_.size() + below_dead_;
     const bool may_be_free = is_free_met_ || may_be_free_below_dead_;
     if (may_be_free && reached > kMostMet) return opens_dead_ ? suppose() : std::optional<TokenCount>();
     const auto capped = static_cast<std::uint32_t>(std::min<std::size_t>(reached, kMostMet + 1));
-    for (const auto& [dead, back] : met_) all_.known_.emplace(dead, Known{kDead, capped, may_be_free});
+    for (const Met& dead : met_) all_.known_.emplace(dead.pair, Known{kDead, capped, may_be_free});
     return kDead;
   }
 
  private:
-  struct Came {
-    Pair from;
-    TokenCount by;         // tokens, at most
-    std::uint64_t so_far;  // bytes and added tokens from the start
-  };
-  struct Entry {
-    std::uint64_t estimate;  // of a whole text
-    std::uint64_t order;     // the last one offered comes first
-    Pair pair;
-    bool is_rest = false;  // the likely bytes were read
-    bool operator<(const Entry& other) const {
-      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
-    }
-  };
-
-  void offer(const Pair& pair, const Pair& from, TokenCount by, std::uint64_t so_far) {
-    if (!met_.emplace(pair, Came{from, by, so_far}).second) return;
+  // `by`: tokens from the pair before, at most; `so_far`: bytes and added tokens from the start.
+  void offer(const Pair& pair, std::uint32_t from, TokenCount by, std::uint64_t so_far) {
+    if (!numbers_.insert(pair)) return;
+    const auto number = static_cast<std::uint32_t>(met_.size());
+    met_.push_back({pair, from, by, so_far});
     is_free_met_ = is_free_met_ || all_.is_free(pair.first, pair.second);
     // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
     const ExpressionNode& node = bytes_.node(pair.first);
-    open_.push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), pair, false});
+    push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), number, false});
+  }
+  void push(const Entry& entry) {
+    open_.push_back(entry);
+    std::push_heap(open_.begin(), open_.end());
   }
 
   TokenCount suppose() {
-    const TokenCount count = all_.shortest_of(start_.first);
-    all_.known_.insert_or_assign(start_, Known{count});
+    const Pair& start = met_.front().pair;
+    const TokenCount count = all_.shortest_of(start.first);
+    all_.known_.insert_or_assign(start, Known{count});
     return count;
   }
 
   // What is known at the end is known on the way to it.
-  TokenCount found(const Pair& end, TokenCount count) {
-    for (Pair at = end;;) {
-      Known& known = all_.known_.try_emplace(at, Known{count}).first->second;
+  TokenCount found(std::uint32_t number, TokenCount count) {
+    while (true) {
+      const Met& at = met_[number];
+      Known& known = all_.known_.try_emplace(at.pair, Known{count}).first->second;
       known.count = std::min(known.count, count);
-      if (at == start_) return known.count;
-      const Came& came = met_.at(at);
-      count = more(count, came.by);
-      at = came.from;
+      if (number == 0) return known.count;
+      count = more(count, at.by);
+      number = at.from;
     }
   }
 
-  TokenCount by_added(const Pair& here) {
-    const auto [state, text] = here;
-    const std::uint64_t so_far = met_.at(here).so_far + 1;
+  TokenCount by_added(std::uint32_t here) {
+    const auto [state, text] = met_[here].pair;
+    const std::uint64_t so_far = met_[here].so_far + 1;
     bool is_found = false;
     for (const AddedMove& move : all_.added_.of({state, false}, budget_))
       all_.added_.for_each_behind(move, text.open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
@@ -177,9 +175,10 @@ class TextLiveness::Search {
     return is_found ? 1 : kDead;
   }
 
-  TokenCount by_text(const Pair& here) {
-    const auto& [state, text] = here;
-    if (const auto known = all_.known_.find(here); known != all_.known_.end()) {
+  TokenCount by_text(std::uint32_t here) {
+    const Met at = met_[here];  // a copy: the list grows
+    const auto& [state, text] = at.pair;
+    if (const auto known = all_.known_.find(at.pair); known != all_.known_.end()) {
       const Known& about = known->second;
       if (about.count != kDead) return about.count;
       if (!opens_dead_) {
@@ -190,15 +189,14 @@ class TextLiveness::Search {
     }
     if (rules_.may_end(text)) {
       if (bytes_.accepting(state)) return 0;
-      if (!rules_.added().empty()) late_.push(here);
+      if (!rules_.added().empty()) late_.push_back(here);
     }
     if (all_.is_unbound(state, text)) return all_.shortest_of(state);
-    const std::uint64_t so_far = met_.at(here).so_far;
     if (text.place == CodePoints::kBetween) {
       for (const std::uint16_t guess : rules_.ends(text.guess)) {
         TextState after = text;
         after.guess = guess;
-        offer({state, after}, here, 0, so_far);
+        offer({state, after}, here, 0, at.so_far);
       }
     }
     if (bytes_.node(state).rules) return by_likely_bytes(here);
@@ -207,9 +205,9 @@ class TextLiveness::Search {
 
   // The bytes by which rules mostly end a part, or go on after one: where that brings the text nearer to its end, all other bytes
   // wait.  Each costs a derivative.
-  TokenCount by_likely_bytes(const Pair& here) {
-    const auto& [state, text] = here;
-    const std::uint64_t so_far = met_.at(here).so_far;
+  TokenCount by_likely_bytes(std::uint32_t here) {
+    const Met at = met_[here];
+    const auto& [state, text] = at.pair;
     for (const char likely : bytes_.arena().ending_bytes()) {
       const auto byte = static_cast<std::uint8_t>(likely);
       TextState after = text;
@@ -217,17 +215,17 @@ class TextLiveness::Search {
       const StateId target = bytes_.next(state, byte, budget_);
       if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
-      offer({target, after}, here, 1, so_far + 1);
-      open_.push({bytes_.node(state).spelled, 0, here, true});
+      offer({target, after}, here, 1, at.so_far + 1);
+      push({bytes_.node(state).spelled, 0, here, true});
       return kDead;
     }
     return by_bytes(here);
   }
 
-  TokenCount by_bytes(const Pair& here) {
-    const auto& [state, text] = here;
-    const std::uint64_t so_far = met_.at(here).so_far;
-    Pair before = here;  // bytes side by side often lead to the same pair
+  TokenCount by_bytes(std::uint32_t here) {
+    const Met at = met_[here];
+    const auto& [state, text] = at.pair;
+    Pair before = at.pair;  // bytes side by side often lead to the same pair
     const ByteSet readable = bytes_.may_read(state, budget_);
     for (unsigned value = readable.next_member(0); value < 256; value = readable.next_member(value + 1)) {
       const auto byte = static_cast<std::uint8_t>(value);
@@ -238,7 +236,7 @@ class TextLiveness::Search {
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       if (all_.is_unbound(target, after)) return more(all_.shortest_of(target), 1);
       before = {target, after};
-      offer(before, here, 1, so_far + 1);
+      offer(before, here, 1, at.so_far + 1);
     }
     return kDead;
   }
@@ -246,15 +244,16 @@ class TextLiveness::Search {
   TextLiveness& all_;
   ByteAutomaton& bytes_;
   const TextRules& rules_;
-  Pair start_;
   bool opens_dead_;
   Budget& budget_;
+  std::vector<Met>& met_;  // the start first
+  Visited<Pair, PairHash>& numbers_;
+  std::vector<Entry>& open_;         // a heap
+  std::vector<std::uint32_t>& late_;  // those that wait for added tokens
+  std::size_t next_late_ = 0;
   bool is_free_met_ = false;
   std::size_t below_dead_ = 0;  // pairs, at most
   bool may_be_free_below_dead_ = false;
-  std::unordered_map<Pair, Came, PairHash> met_;
-  std::priority_queue<Entry> open_;
-  std::queue<Pair> late_;
 };
 
 TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& budget) {

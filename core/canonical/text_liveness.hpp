@@ -41,6 +41,7 @@
 
 #include "canonical/added_moves.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/visited.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -72,6 +73,30 @@ class TextLiveness {
 
  private:
   class Search;
+  // A pair that a search has met, and how it came to it.
+  struct Met {
+    Pair pair;
+    std::uint32_t from;    // number of the pair before
+    TokenCount by;         // tokens from there, at most
+    std::uint64_t so_far;  // bytes and added tokens from the start
+  };
+  struct Entry {
+    std::uint64_t estimate;  // of a whole text
+    std::uint64_t order;     // the last one offered comes first
+    std::uint32_t number;
+    bool is_rest;  // the likely bytes were read
+    bool operator<(const Entry& other) const {
+      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
+    }
+  };
+  // The lists of one search after another: most meet a pair or two, and would allocate more than they look at.
+  struct Scratch {
+    std::vector<Met> met;
+    Visited<Pair, PairHash> numbers;
+    std::vector<Entry> open;
+    std::vector<std::uint32_t> late;
+  };
+
   TokenCount shortest_of(StateId state) const;
   bool is_unbound(StateId state, const TextState& text);
   bool is_calm(StateId state);
@@ -94,6 +119,7 @@ class TextLiveness {
   std::unordered_map<Pair, Known, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
   std::vector<Calm> calm_;  // by state
+  Scratch scratch_;
   Calm harmless_ = Calm::Unknown;
 };
 
