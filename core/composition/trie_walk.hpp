@@ -18,9 +18,14 @@ void walk_trie(const TokenTrie& trie, NodeId from, ByteAutomaton& automaton, Sta
   struct Frame {
     std::uint32_t child, end;
     StateId state;
+    ByteSet readable;
   };
   std::vector<Frame> frames;
-  if (enter(from, start)) frames.push_back({trie.children_begin(from), trie.children_end(from), start});
+  const auto go_below = [&](NodeId node, StateId state) {
+    const std::uint32_t child = trie.children_begin(node), end = trie.children_end(node);
+    if (child != end) frames.push_back({child, end, state, automaton.may_read(state, budget)});
+  };
+  if (enter(from, start)) go_below(from, start);
   while (!frames.empty()) {
     Frame& frame = frames.back();
     if (frame.child == frame.end) {
@@ -28,10 +33,12 @@ void walk_trie(const TokenTrie& trie, NodeId from, ByteAutomaton& automaton, Sta
       continue;
     }
     const NodeId child{frame.child++};
-    const StateId state = automaton.next(frame.state, trie.byte(child.value), budget);
+    const std::uint8_t byte = trie.byte(child.value);
+    if (!frame.readable.contains(byte)) continue;
+    const StateId state = automaton.next(frame.state, byte, budget);
     if (state == ByteAutomaton::kDead) continue;
     budget.step();
-    if (enter(child, state)) frames.push_back({trie.children_begin(child), trie.children_end(child), state});
+    if (enter(child, state)) go_below(child, state);
   }
 }
 
