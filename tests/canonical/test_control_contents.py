@@ -1,0 +1,98 @@
+"""JSON whose texts may hold what a control token looks like: where one is forced, nothing is canonical.
+
+A tokenizer never writes the text of a control token as ordinary tokens.  A constraint that forces such a
+text is refused; one that merely allows it is decided without a search to the end of the text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import pytest
+from canonical_tokenizers import SOURCES, Judged
+
+import tokamata as tk
+
+CONTROL = "<|eot_id|>"
+
+
+def _llama() -> Judged:
+    return next(source for source in SOURCES if source.name == "llama-3.1").judged()
+
+
+def _compile(schema: dict[str, Any], order: Literal["schema", "any"] = "schema") -> tk.CompiledConstraint:
+    constraint = tk.json_schema(json.dumps(schema), property_order=order)
+    return constraint.compile(_llama().vocabulary, tokenization="canonical")
+
+
+def _patterns(*patterns: str) -> dict[str, Any]:
+    return {"allOf": [{"type": "string", "pattern": pattern} for pattern in patterns]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"const": CONTROL},
+        {"properties": {CONTROL: {"type": "null"}}, "required": [CONTROL], "type": "object"},
+        _patterns(r"^<\|eot_id\|>$"),
+        _patterns(r"^[<][|]eot_id[|][>]a*$"),
+        # Each leaves a byte free, and both together none.
+        _patterns(r"^<.eot_id.>$", r"^.\|......\|.$"),
+        # The only texts beside the control token's are excluded one by one.
+        {
+            **_patterns(r"^<.eot_id.>$", r"^.[|}]eot_id[|}].$"),
+            "not": {"enum": ["<}eot_id|>", "<|eot_id}>", "<}eot_id}>"]},
+        },
+        {
+            "type": "object",
+            "patternProperties": {r"^<\|eot_id\|>$": {"type": "null"}},
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+    ],
+    ids=lambda schema: json.dumps(schema)[:60],
+)  # fmt: skip
+def test_forced(schema: dict[str, Any]) -> None:
+    with pytest.raises(tk.NoncanonicalError):
+        _compile(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"enum": [CONTROL, "a"]}, '"a"'),
+        (_patterns(r"^<\|eot_i[dx]\|>$"), '"<|eot_ix|>"'),
+        (_patterns("^[^<>]*$"), '"a|b"'),
+        ({"properties": {"<|": {"type": "null"}, "a": {}}, "required": ["<|", "a"], "type": "object"},
+         '{"<|": null, "a": 1}'),
+    ],
+    ids=lambda value: json.dumps(value)[:60],
+)  # fmt: skip
+def test_avoidable(schema: dict[str, Any], text: str) -> None:
+    compiled = _compile(schema)
+    matcher = compiled.matcher()
+    for token in _llama().encode(text):
+        assert matcher.mask[token // 32] >> (token % 32) & 1
+        assert matcher.advance(token)
+    assert matcher.is_accepting
+
+
+def _states(pattern: str) -> int:
+    """Held after the first tokens of an object with many required names and a string of the pattern."""
+    names = [f"name_{number}" for number in range(40)]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string", "pattern": pattern} for name in names},
+        "required": names,
+    }
+    compiled = _compile(schema, "any")
+    matcher = compiled.matcher()
+    for token in _llama().encode('{"name_3": "a'):
+        assert matcher.mask.any()
+        assert matcher.advance(token)
+    return compiled.states
+
+
+def test_a_pattern_that_tells_one_byte_of_it_apart_costs_no_search_to_the_end() -> None:
+    assert _states("^[^<>]*$") < 2 * _states("^[^#~]*$")
