@@ -183,7 +183,6 @@ bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
 }
 
 bool JsonRules::is_endless(const Rule& rule, const Work& work) {
-  constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
   if (rule.form == Form::Elements || rule.form == Form::Recorded) {
     ArrayFormulas& arrays = sets_.arrays();
     const ArrayId f = arrays_[rule.subject].rest;
