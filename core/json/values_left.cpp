@@ -170,6 +170,7 @@ std::shared_ptr<const TextTree> JsonRules::unverified_along(TextSetId set, std::
 }
 
 bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
+  if (layout_.has_depth()) return false;  // a blank before a closing bracket has chosen to end
   const std::vector<ExpressionId> ways = work.arena.fronts(rest);
   return std::ranges::all_of(ways, [&](ExpressionId at) {
     for (;;) {
