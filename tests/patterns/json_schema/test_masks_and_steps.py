@@ -15,7 +15,7 @@ import tokamata as tk
 
 PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
-    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":', b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ',
+    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":', b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
 ]  # fmt: skip
 TOKENS: list[bytes | None] = [*(bytes([value]) for value in range(256)), *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
@@ -66,20 +66,30 @@ CASES: list[tuple[str, Any, bytes]] = [
     (
         "members of long strings",
         {"uniqueItems": True, "items": members({"minLength": 2})},
-        b'[{"a":"a:"},{"a":"aab"},{"a":"a,"}]',
+        b'[{"a":"a:"},{"a":"a:,"},{"a":"a,"}]',
     ),
     (
         "members of strings with a bound",
         {"uniqueItems": True, "items": members({"pattern": "^[ab]*$", "maxLength": 2})},
         b'[{"a":"a"},{"a":"aa"},{"a":"ab"},{"a":""},{"a":"b"},{"a":"ba"},{"a":"bb"}]',
     ),
+    ("members like those seen", {"uniqueItems": True}, b'[{"a":1},{"a":"1"},{"ab":1},{"a":[1]},{"a":[]}]'),
     (
         "members of names of a pattern",
         {
             "uniqueItems": True,
-            "items": {"patternProperties": {"^a": {"enum": [1]}}, "additionalProperties": False},
+            "items": {
+                "patternProperties": {"^a": {"enum": [1]}},
+                "additionalProperties": False,
+                "maxProperties": 1,
+            },
         },
-        b'[{"a":1},{"ab":1},{"ab":1,"a:":1},{}]',
+        b'[{"a":1},{"ab":1},{"a:":1},{}]',
+    ),
+    (
+        "members of any name",
+        {"uniqueItems": True, "items": {"additionalProperties": {"enum": [1]}, "maxProperties": 1}},
+        b'[{"a":1},{"ab":1},{"a:":1},{}]',
     ),
     (
         "members of few names",
