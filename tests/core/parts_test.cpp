@@ -272,6 +272,14 @@ TEST(bytes_of_a_class_have_one_derivative) {
   }
 }
 
+// ax is followed first, since q seems to end it; behind axy and bx is the same, which bx reaches by fewer bytes.
+TEST(what_is_met_again_after_fewer_bytes_is_followed_again) {
+  Forms form;
+  const TreePtr end = text("tttt"), by_ax = sequence({text("ax"), choice({sequence({text("y"), end}), text("q")})});
+  const ExpressionId state = form(both({choice({by_ax, sequence({text("bx"), end})}), no(text("axq"))}));
+  CHECK_EQUAL(form.arena.some_text(state, form.budget).value_or(""), "bxtttt");
+}
+
 // Whatever was searched before, a text found is a shortest one.
 TEST(texts_found_are_shortest) {
   for (std::uint64_t seed = 1; seed <= test::drawn(300); ++seed) try {
