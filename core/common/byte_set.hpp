@@ -38,6 +38,13 @@ class ByteSet {
   constexpr unsigned next_member(unsigned from) const { return next(from, 0); }
   constexpr unsigned next_non_member(unsigned from) const { return next(from, ~std::uint64_t{0}); }
 
+  // The members that are at least `least`, up to 256.
+  constexpr ByteSet from(unsigned least) const {
+    ByteSet rest;
+    for (unsigned i = least >> 6; i < 4; ++i) rest.words_[i] = words_[i] & (i == least >> 6 ? ~std::uint64_t{0} << (least & 63) : ~std::uint64_t{0});
+    return rest;
+  }
+
   constexpr bool is_subset_of(const ByteSet& other) const {
     std::uint64_t outside = 0;
     for (std::size_t i = 0; i < 4; ++i) outside |= words_[i] & ~other.words_[i];

@@ -21,6 +21,15 @@ namespace tokamata {
 
 class Arena;
 
+// The bytes that an expression may begin with, and how they fall into classes.
+struct FirstBytes {
+  ByteSet bytes;    // every byte after which something may follow; perhaps others
+  ByteSet borders;  // every byte after which another expression may follow than after the byte before it
+
+  // One byte of each class.
+  ByteSet representatives() const;
+};
+
 class Derivatives : public Forms {
  public:
   // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
@@ -31,6 +40,8 @@ class Derivatives : public Forms {
   ExpressionId settled(ExpressionId expression);
   // Where that is cheap to tell: the bytes after which something may live.
   std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
+  // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.
+  FirstBytes first_byte_classes(ExpressionId expression);
   // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
   // where there are rules in it.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
@@ -97,6 +108,7 @@ class Derivatives : public Forms {
   bool ends_like_found(ExpressionId expression, Budget& budget);
   bool has_shortest(ExpressionId expression, std::string_view text, Budget& budget);
   std::string spelled_text(TextStep step) const;
+  std::uint32_t least_length(ExpressionId expression) const;
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
 
   std::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;     // of large ones, by union and symbol
@@ -104,6 +116,7 @@ class Derivatives : public Forms {
   std::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
   std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   std::unordered_map<std::uint32_t, TextStep> texts_;                     // of bodies that were searched
+  std::unordered_map<std::uint32_t, std::uint32_t> least_lengths_;        // that searches have shown
   std::vector<std::string> found_texts_;                                  // by searches, the last of them
 };
 

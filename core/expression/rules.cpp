@@ -77,13 +77,14 @@ void Derivatives::forget(Positions positions) {
   Forms::forget(std::move(positions));
   for (auto* memo : {&union_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) *memo = {};
   texts_ = {};
+  least_lengths_ = {};
   found_texts_ = {};
 }
 
 std::size_t Derivatives::memory_bytes() const {
   constexpr std::size_t kMapEntry = 48;
   return Forms::memory_bytes() +
-         (union_derivatives_.size() + advanced_.size() + committed_.size() + terminal_derivatives_.size() + texts_.size()) * kMapEntry;
+         (union_derivatives_.size() + advanced_.size() + committed_.size() + terminal_derivatives_.size() + texts_.size() + least_lengths_.size()) * kMapEntry;
 }
 
 std::size_t Arena::memory_bytes() const {

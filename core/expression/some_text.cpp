@@ -4,11 +4,14 @@
 // that it comes to: "exactly one of customer, maker and admin occurs" has a thousand, each with fifty bytes to try.
 // How.  The search goes first where a whole text is shortest, by what an expression needs at least (A*, Hart, Nilsson
 // and Raphael 1968).  A successor that is no longer than what it comes from is followed before its siblings are made.
+// A search that ends with a text of n bytes has shown that an expression which it met after g bytes needs n - g at least;
+// later searches know that (Koenig and Likhachev, Adaptive A*, 2005).  What is met again after fewer bytes is followed
+// again, so lengths are the least, whatever was known before.
 // What was found for one state is tried for others first: the end of an earlier text, of just the length that the
 // expression needs at least, is a shortest one where it is accepted.
 // Example.  Behind "cus" a shortest text is "tomer", found by a search.  Behind "cust" it is its end "omer"; behind "cusx"
 // five bytes are needed, "tomer" is refused at its first byte, and "maker", found earlier, is accepted.
-// Cost.  A derivative for each byte of a text where one fits; else for each byte class of each expression reached.
+// Cost.  A derivative for each byte of a text where one fits; else for each class of first bytes of each expression reached.
 // Not taken: any text at hand, whatever its length.  Lengths would depend on what was asked before.
 
 #include <algorithm>
@@ -70,12 +73,18 @@ bool Derivatives::has_shortest(ExpressionId expression, std::string_view text, B
   return true;
 }
 
+// A text through `expression` needs at least so many bytes more.
+std::uint32_t Derivatives::least_length(ExpressionId expression) const {
+  if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second.length;
+  const auto learned = least_lengths_.find(expression.value);
+  return learned != least_lengths_.end() ? learned->second : std::min(node(expression).shortest, ExpressionNode::kUnspelled / 2);
+}
+
 Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& budget) {
   struct Open {
     std::uint32_t estimate;  // of a whole text through here, in bytes
     std::uint32_t length;    // so far
     ExpressionId at;
-    unsigned next_byte = 0;  // those before it were tried
     bool operator<(const Open& other) const {  // the best on top; of equals the longest
       return estimate != other.estimate ? estimate > other.estimate : length < other.length;
     }
@@ -83,13 +92,17 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
   struct Arrival {
     ExpressionId from;
     std::uint8_t byte;
+    std::uint32_t length;
+    std::optional<ByteSet> untried = {};  // a byte of each class
   };
-  std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0}}};
+  std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0, 0}}};
   std::priority_queue<Open> open;
-  if (expression != kEmpty) open.push({node(expression).shortest, 0, expression});
+  if (expression != kEmpty) open.push({least_length(expression), 0, expression});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
+    Arrival& here = arrivals.at(best.at.value);
+    if (here.length < best.length) continue;
     if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
     if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
       std::uint32_t length = known->second.length;
@@ -98,22 +111,26 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
         texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
         at = arrival.from;
       }
+      for (const auto& [reached, arrival] : arrivals)
+        if (length > arrival.length && length - arrival.length > least_length({reached})) least_lengths_[reached] = length - arrival.length;
       return texts_.at(expression.value);
     }
-    const std::optional<ByteSet> leaf = leaf_bytes(best.at, budget);
-    for (unsigned value = best.next_byte; value < 256; ++value) {
+    if (!here.untried) here.untried = first_byte_classes(best.at).representatives();
+    for (unsigned value = here.untried->next_member(0); value < 256; value = here.untried->next_member(value + 1)) {
       const auto byte = static_cast<std::uint8_t>(value);
-      if (byte != 0 && !class_borders().contains(byte)) continue;
-      if (leaf && !leaf->contains(byte)) continue;
       budget.step();
       const ExpressionId target = derivative(best.at, byte, budget);
-      if (target == kEmpty || !arrivals.emplace(target.value, Arrival{best.at, byte}).second) continue;
-      const auto known = texts_.find(target.value);
-      if (known != texts_.end() && known->second.length == kNoText) continue;
-      const std::uint32_t rest = known != texts_.end() ? known->second.length : std::min(node(target).shortest, ExpressionNode::kUnspelled / 2);
-      open.push({best.length + 1 + rest, best.length + 1, target});
-      if (best.length + 1 + rest <= best.estimate) {
-        open.push({best.estimate, best.length, best.at, value + 1});
+      if (target == kEmpty) continue;
+      const std::uint32_t rest = least_length(target), length = best.length + 1;
+      if (const auto [arrival, is_new] = arrivals.try_emplace(target.value, Arrival{best.at, byte, length}); !is_new) {
+        if (arrival->second.length <= length) continue;
+        arrival->second = {best.at, byte, length};
+      }
+      if (rest == kNoText) continue;
+      open.push({length + rest, length, target});
+      if (length + rest <= best.estimate) {
+        here.untried = here.untried->from(value + 1);
+        open.push(best);
         break;
       }
     }

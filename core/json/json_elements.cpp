@@ -305,15 +305,61 @@ std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, con
     for (Approximation& approximation : found) approximation.expression = arena.concatenate(approximation.expression, further);
     return found;
   }
-  // What is like it may forbid what leaves the string that is under way, or anything else.
-  const ExpressionId string = arena.derivative(quoted(sets_.all_texts(work), work), '"', work.budget);
+  return approximate_within(element.rest, further, work);
+}
+
+// An element that is like some seen differs as long as it is within a string or a name that can still become any of more
+// texts than are seen: one of these makes it another element.  What leaves that string may be forbidden, and anything else.
+std::vector<Approximation> JsonRules::approximate_within(ExpressionId rest, ExpressionId further, const Work& work) {
+  Arena& arena = work.arena;
+  const ExpressionId all_strings = arena.derivative(quoted(sets_.all_texts(work), work), '"', work.budget);
   std::vector<ExpressionId> ways;
-  for (const ExpressionId front : arena.fronts(element.rest)) {
+  std::vector<Approximation> found;
+  for (const ExpressionId front : arena.fronts(rest)) {
     const auto [head, tail] = arena.split(front);
-    const ExpressionId rest = arena.concatenate(arena.approximated(head == string ? tail : front, work.budget), further);
-    ways.push_back(head == string ? arena.concatenate(head, unverified_from(rest, work)) : unverified_from(rest, work));
+    const ExpressionNode n = arena.node(head);
+    const std::optional<Rule> rule = n.kind == Kind::Rule ? std::optional(rules_[n.rule().value]) : std::nullopt;
+    const bool is_other = rule && rule->form == Form::Other && rule->high != kDeclared &&
+                          (is_any_name(*rule, work) || stays_ample(name_so_far(*rule, work).rest, work));
+    const bool is_string = n.kind == Kind::Terminal && (head == all_strings || (style_.spelling == Spelling::Plain && stays_ample(head, work)));
+    const ExpressionId behind = arena.concatenate(arena.approximated(tail, work.budget), further);
+    if (is_string) {
+      ways.push_back(arena.concatenate(head, unverified_from(behind, work)));
+    } else if (is_other) {
+      found.push_back(approximate_name(*rule, true, work));
+      found.back().expression = arena.concatenate(found.back().expression, behind);
+    } else if (rule && rule->form == Form::Recorded) {
+      const ExpressionId others = elements(array_number({arrays_[rule->subject].rest, kNoTexts}), false, rule->line.of(Mode::Approximation), work);
+      std::ranges::move(approximate_within(element_so_far(*rule, work).rest, unverified_from(arena.concatenate(others, behind), work), work),
+                        std::back_inserter(found));
+    } else {
+      ways.push_back(unverified_from(arena.concatenate(arena.approximated(front, work.budget), further), work));
+    }
   }
-  return {{arena.unite(ways), {}, {}}};
+  found.push_back({arena.unite(ways), {}, {}});
+  return found;
+}
+
+// Whether so many texts can follow, at each byte within, that no set of those seen holds them all.  Where that takes long
+// to find out, it is denied.
+bool JsonRules::stays_ample(ExpressionId rest, const Work& work) {
+  constexpr std::size_t kMostStates = 256;
+  if (ample_.contains(rest.value)) return true;
+  std::vector<std::uint32_t> reached{rest.value};
+  std::unordered_set<std::uint32_t> met{rest.value};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const ExpressionId at{reached[i]};
+    if (ample_.contains(at.value)) continue;
+    if (reached.size() > kMostStates || !has_more(at, Part::String, kMany, work)) return false;
+    const ByteSet bytes = work.arena.first_byte_classes(at).representatives();
+    for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1)) {
+      work.budget.step();
+      const ExpressionId next = work.arena.derivative(at, static_cast<std::uint8_t>(byte), work.budget);
+      if (next != Arena::kEmpty && next != Arena::kEpsilon && met.insert(next.value).second) reached.push_back(next.value);
+    }
+  }
+  ample_.insert(reached.begin(), reached.end());
+  return true;
 }
 
 }  // namespace tokamata::json

@@ -294,11 +294,12 @@ class QuotedTree final : public TextTree {
 
 }  // namespace
 
-// A name in front refuses what remains, quote and all, of the names that are taken and begin as it does.
-Approximation JsonRules::approximate_name(const Rule& other, const Work& work) {
+// A name in front refuses what remains, quote and all, of the names that are taken and begin as it does.  `is_unverified`:
+// what follows the name is.
+Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified, const Work& work) {
   const Name name = name_so_far(other, work);
   const bool is_any = is_any_name(other, work), is_plain = style_.spelling == Spelling::Plain;
-  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Approximation), work), {}, {}};
+  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Approximation), work), {}, {}};
   if (other.high == kDeclared) return approximation;
   const Object& object = objects_[other.subject];
   const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);

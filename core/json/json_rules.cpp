@@ -231,7 +231,7 @@ std::vector<Approximation> JsonRules::approximations(RuleId id, Arena& arena, Bu
   const Work work{arena, budget};
   const Rule rule = rules_[id.value];
   if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) return approximate_recorded(rule, work);
-  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {approximate_name(rule, work)};
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {approximate_name(rule, false, work)};
   if (rule.line.mode == Mode::Exact && is_opened_for_approximation(rule))
     return arena.approximations(expanded(id, work), budget);
   return {{approximated(id, arena, budget), {}, {}}};
@@ -336,6 +336,7 @@ void JsonRules::forget_memos() {
   made_ = {};
   ended_.reset();
   values_left_.clear();
+  ample_.clear();
   sets_.forget_expressions();
   layout_.forget_expressions();
 }
@@ -371,7 +372,7 @@ std::size_t JsonRules::memory_bytes() const {
          made_.capacity() * sizeof(ExpressionId) + arrays_.capacity() * sizeof(Array) + objects_.capacity() * sizeof(Object) +
          rule_index_.memory_bytes() + array_index_.memory_bytes() + object_index_.memory_bytes() + texts_.memory_bytes() +
          text_sets_.memory_bytes() + (choices_.size() + afters_.size()) * kMapEntry + choices_bytes_ + orders_.size() * 2 * kMapEntry +
-         name_sets_bytes_ + (values_left_.size() + objects_with_.size()) * kMapEntry + objects_with_bytes_;
+         name_sets_bytes_ + (values_left_.size() + ample_.size() + objects_with_.size()) * kMapEntry + objects_with_bytes_;
 }
 
 }  // namespace tokamata::json

@@ -178,7 +178,7 @@ class JsonRules : public RememberingRules {
   void add_approximate_others(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
   ExpressionId approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_unverified,
                                Line line, const Work& work);
-  Approximation approximate_name(const Rule& other, const Work& work);
+  Approximation approximate_name(const Rule& other, bool is_unverified, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;
@@ -209,6 +209,8 @@ class JsonRules : public RememberingRules {
   bool ends_in_exponent(TextId record) const;
   bool is_of_all_strings(SetId set, const Work& work);
   std::vector<Approximation> approximate_recorded(const Rule& rule, const Work& work);
+  std::vector<Approximation> approximate_within(ExpressionId rest, ExpressionId further, const Work& work);
+  bool stays_ample(ExpressionId rest, const Work& work);
 
   // ---- elements that one under way may become equal to: like_elements.cpp ----
   struct Like {
@@ -226,6 +228,7 @@ class JsonRules : public RememberingRules {
 
   // ---- how many texts and values there are: values_left.cpp ----
   // Whether more values than so many can still be written.  Where that is not known to be so, it is denied.
+  static constexpr std::uint64_t kMany = std::uint64_t{1} << 40;  // more than any text holds
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);
   std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
@@ -297,6 +300,7 @@ class JsonRules : public RememberingRules {
     std::uint64_t found = 0, most = 0;
   };
   std::unordered_map<std::uint64_t, Counted> values_left_;  // by what may still be written, and part
+  std::unordered_set<std::uint32_t> ample_;                  // rests of strings that stay ample
   std::optional<std::pair<RuleId, ExpressionId>> ended_;    // the element that ended last, and what follows it
 };
 

@@ -170,6 +170,7 @@ std::shared_ptr<const TextTree> JsonRules::unverified_along(TextSetId set, std::
 }
 
 bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
+  if (layout_.has_depth()) return false;  // a blank before a closing bracket has chosen to end
   const std::vector<ExpressionId> ways = work.arena.fronts(rest);
   return std::ranges::all_of(ways, [&](ExpressionId at) {
     for (;;) {
@@ -183,7 +184,6 @@ bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
 }
 
 bool JsonRules::is_endless(const Rule& rule, const Work& work) {
-  constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
   if (rule.form == Form::Elements || rule.form == Form::Recorded) {
     ArrayFormulas& arrays = sets_.arrays();
     const ArrayId f = arrays_[rule.subject].rest;

@@ -239,6 +239,88 @@ TEST(derivatives_are_those_of_the_language) {
     }
 }
 
+// Each byte of a class has the derivative of the first, and a byte of none has none.
+TEST(bytes_of_a_class_have_one_derivative) {
+  for (std::uint64_t seed = 1; seed <= test::drawn(400); ++seed) {
+    Choices choices(seed);
+    const TreePtr tree = generate::tree(choices, choices.between(2, 9), {6, 150, true, true});
+    if (generate::unrolled_size(tree) > 2000) continue;
+    const test::Note note([&] { return "pattern " + shown(tree); });
+    Forms form;
+    ExpressionId state = form(tree);
+    for (unsigned round = 0; round < 6 && state != Arena::kEmpty; ++round) {
+      const tokamata::FirstBytes classes = form.arena.first_byte_classes(state);
+      const ByteSet representatives = classes.representatives();
+      std::vector<ExpressionId> live;
+      ExpressionId of_class = Arena::kEmpty;
+      bool is_new = true;
+      for (unsigned value = 0; value < 256; ++value) {
+        const auto byte = static_cast<std::uint8_t>(value);
+        is_new = is_new || classes.borders.contains(byte);
+        const ExpressionId target = form.arena.derivative(state, byte, form.budget);
+        if (target != Arena::kEmpty) live.push_back(target);
+        CHECK(classes.bytes.contains(byte) || target == Arena::kEmpty);
+        CHECK(!representatives.contains(byte) || classes.bytes.contains(byte));
+        if (!classes.bytes.contains(byte)) continue;
+        CHECK_EQUAL(representatives.contains(byte), is_new);
+        if (is_new) of_class = target;
+        CHECK_EQUAL(target.value, of_class.value);
+        is_new = false;
+      }
+      state = live.empty() ? Arena::kEmpty : live[choices.below(static_cast<std::uint32_t>(live.size()))];
+    }
+  }
+}
+
+// ax is followed first, since q seems to end it; behind axy and bx is the same, which bx reaches by fewer bytes.
+TEST(what_is_met_again_after_fewer_bytes_is_followed_again) {
+  Forms form;
+  const TreePtr end = text("tttt"), by_ax = sequence({text("ax"), choice({sequence({text("y"), end}), text("q")})});
+  const ExpressionId state = form(both({choice({by_ax, sequence({text("bx"), end})}), no(text("axq"))}));
+  CHECK_EQUAL(form.arena.some_text(state, form.budget).value_or(""), "bxtttt");
+}
+
+// Whatever was searched before, a text found is a shortest one.
+TEST(texts_found_are_shortest) {
+  for (std::uint64_t seed = 1; seed <= test::drawn(300); ++seed) try {
+      Choices choices(seed);
+      const TreePtr tree = both({generate::tree(choices, 7, {4, 100, true, true}), generate::tree(choices, 7, {4, 100, true}), star(any())});
+      if (generate::unrolled_size(tree) > 500) continue;
+      const test::Note note([&] { return "pattern " + shown(tree); });
+      Forms form;
+      std::vector<ExpressionId> states{form(tree)};
+      for (std::size_t i = 0; i < states.size() && states.size() < 40; ++i)
+        for (const unsigned letter : {0x62u, 0x61u, 0xC3u, 0xA9u, 0x63u})
+          if (const ExpressionId next = form.after(states[i], std::string(1, static_cast<char>(letter))); next != Arena::kEmpty &&
+              std::ranges::find(states, next) == states.end())
+            states.push_back(next);
+      for (const ExpressionId state : states) {
+        std::optional<std::size_t> least;  // breadth first, by all bytes
+        std::vector<ExpressionId> level{state}, met{state};
+        for (std::size_t length = 0; !least && !level.empty(); ++length) {
+          std::vector<ExpressionId> next;
+          for (const ExpressionId at : level) {
+            if (form.arena.node(at).nullable) least = length;
+            for (unsigned value = 0; value < 256; ++value) {
+              const ExpressionId target = form.arena.derivative(at, static_cast<std::uint8_t>(value), form.budget);
+              if (target == Arena::kEmpty || std::ranges::find(met, target) != met.end()) continue;
+              met.push_back(target);
+              next.push_back(target);
+            }
+          }
+          if (met.size() > 400) throw TooLarge{};
+          level = std::move(next);
+        }
+        const std::optional<std::string> found = form.arena.some_text(state, form.budget);
+        CHECK_EQUAL(found.has_value(), least.has_value());
+        if (!found) continue;
+        CHECK_EQUAL(found->size(), *least);
+        CHECK(form.arena.node(form.after(state, *found)).nullable);
+      }
+    } catch (const TooLarge&) {
+    }
+}
+
 // Products of bounds near the end of 64 bits are kept apart, and nothing wraps.
 TEST(bounds_of_any_size) {
   const Tokens tokens = engine::with_all_bytes({"aa"});

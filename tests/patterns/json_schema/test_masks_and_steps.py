@@ -15,7 +15,7 @@ import tokamata as tk
 
 PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
-    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":', b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ',
+    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":', b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
 ]  # fmt: skip
 TOKENS: list[bytes | None] = [*(bytes([value]) for value in range(256)), *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
@@ -26,6 +26,13 @@ STYLES = [
     for spelling in ("plain", "any")
 ]
 NO_NAMES_OR_ALL: Any = {"if": {"propertyNames": {"enum": []}}, "else": {"oneOf": [{"required": ["c"]}, {}]}}
+
+
+def members(strings: dict[str, Any]) -> Any:
+    member = {"type": "string", **strings}
+    return {"type": "object", "properties": {"a": member}, "required": ["a"], "additionalProperties": False}
+
+
 CASES: list[tuple[str, Any, bytes]] = [
     ("names written before", {}, b'{"a":1,"b":{"a":2,"":""},"ab":[]}'),
     ("declared names", {"properties": {"a": {}, "b": {}}}, b'{"a":1,"b":2,"c":3}'),
@@ -40,6 +47,57 @@ CASES: list[tuple[str, Any, bytes]] = [
         "conditions in them",
         {"uniqueItems": True, "items": NO_NAMES_OR_ALL},
         b'[{"a":1,",":[]},{"a":2,"b":",a"},{}]',
+    ),
+    (
+        "elements that differ within such",
+        {"uniqueItems": True, "items": {"properties": {"a": {"uniqueItems": True}}}},
+        b'[{"a":[{"a":"1,"},"a"]},{"a":[{"a":"1,"},"a"],"b":1},{"a":[{"a":1},{"a":""}]}]',
+    ),
+    (
+        "elements within such, of few strings",
+        {"uniqueItems": True, "items": {"uniqueItems": True, "items": {"pattern": "^[ab]?$"}, "maxItems": 2}},
+        b'[["a","b"],["a",""],["b"],["a"],[]]',
+    ),
+    (
+        "members of few strings",
+        {"uniqueItems": True, "items": members({"pattern": "^[ab]?$"})},
+        b'[{"a":"a"},{"a":""},{"a":"b"}]',
+    ),
+    (
+        "members of long strings",
+        {"uniqueItems": True, "items": members({"minLength": 2})},
+        b'[{"a":"a:"},{"a":"a:,"},{"a":"a,"}]',
+    ),
+    (
+        "members of strings with a bound",
+        {"uniqueItems": True, "items": members({"pattern": "^[ab]*$", "maxLength": 2})},
+        b'[{"a":"a"},{"a":"aa"},{"a":"ab"},{"a":""},{"a":"b"},{"a":"ba"},{"a":"bb"}]',
+    ),
+    ("members like those seen", {"uniqueItems": True}, b'[{"a":1},{"a":"1"},{"ab":1},{"a":[1]},{"a":[]}]'),
+    (
+        "members of names of a pattern",
+        {
+            "uniqueItems": True,
+            "items": {
+                "patternProperties": {"^a": {"enum": [1]}},
+                "additionalProperties": False,
+                "maxProperties": 1,
+            },
+        },
+        b'[{"a":1},{"ab":1},{"a:":1},{}]',
+    ),
+    (
+        "members of any name",
+        {"uniqueItems": True, "items": {"additionalProperties": {"enum": [1]}, "maxProperties": 1}},
+        b'[{"a":1},{"ab":1},{"a:":1},{}]',
+    ),
+    (
+        "members of few names",
+        {
+            "uniqueItems": True,
+            "items": {"patternProperties": {"^[ab]$": {"enum": [1]}}, "additionalProperties": False},
+        },
+        b'[{"a":1},{"b":1},{"a":1,"b":1},{}]',
     ),
 ]
 
