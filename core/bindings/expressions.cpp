@@ -25,8 +25,10 @@ nb::object find_shortest_text(const ExpressionPtr& expression, const Limits& lim
                               nb::object pattern, bool is_pattern) {
   const std::optional<std::string> text = without_interpreter({std::move(pattern), is_pattern}, [&] {
     const ByteSet every_byte = ByteSet::range(0, 0xFF);
+    MemoryAccount account;
+    const Charge charge(account);
     ByteAutomaton automaton(*expression, {}, every_byte, 1, limits, cancel);
-    Budget budget(limits, cancel, 0, [&] { return automaton.memory_bytes(); });
+    Budget budget(limits, cancel, 0, [&] { return account.bytes() + automaton.arena().memory_bytes(); });
     return shortest_text(automaton, budget);
   });
   return text ? nb::object(nb::bytes(text->data(), text->size())) : nb::none();

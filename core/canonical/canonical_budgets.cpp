@@ -106,7 +106,7 @@ void CanonicalBudgets::clear() {
 }
 
 std::size_t CanonicalBudgets::memory_bytes() const {
-  return distances_.memory_bytes() + of_rules_.memory_bytes() + ways_bytes_ + at_least_.size() * 256 + found_.size() * 512;
+  return of_rules_.memory_bytes() + ways_bytes_ + at_least_.size() * 256 + found_.size() * 512;
 }
 
 }  // namespace tokamata

@@ -19,10 +19,11 @@
 #include <string>
 
 #include "common/byte_set.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
-class LeafAutomaton {
+class LeafAutomaton : public CountedObject {
  public:
   static constexpr std::uint32_t kDead = 0;
 

@@ -369,7 +369,7 @@ std::size_t JsonRules::memory_bytes() const {
   constexpr std::size_t kMapEntry = 64;
   return sets_.memory_bytes() + rules_.capacity() * sizeof(Rule) + abouts_.capacity() * sizeof(About) +
          made_.capacity() * sizeof(ExpressionId) + arrays_.capacity() * sizeof(Array) + objects_.capacity() * sizeof(Object) +
-         rule_index_.memory_bytes() + array_index_.memory_bytes() + object_index_.memory_bytes() + texts_.memory_bytes() +
+         texts_.memory_bytes() +
          text_sets_.memory_bytes() + (choices_.size() + afters_.size()) * kMapEntry + choices_bytes_ + orders_.size() * 2 * kMapEntry +
          name_sets_bytes_ + (values_left_.size() + objects_with_.size()) * kMapEntry + objects_with_bytes_;
 }

@@ -55,7 +55,7 @@ class Texts {
   using Moved = std::unordered_map<std::uint32_t, TextId>;
   TextId moved(const Texts& others, TextId text, Moved& moved);
 
-  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + index_.memory_bytes(); }
+  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node); }
 
  private:
   struct Node {
@@ -98,7 +98,7 @@ class TextSets {
   void walk(TextSetId set, std::uint32_t from, TextTree::Walk& walk) const;
 
   const Texts& texts() const { return texts_; }
-  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + index_.memory_bytes(); }
+  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node); }
 
  private:
   // Texts that are alike up to a bit, by that bit; or one text alone, whose `bit` is kLeaf.

@@ -38,6 +38,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
     if (!work(compile_seconds_, lives)) throw NotCanonical(false);
   }
   compile_seconds_ = std::chrono::duration<double>(Budget::Clock::now() - started_).count();
+  end_charging();
 }
 
 void Constraint::collect() {
@@ -60,13 +61,16 @@ void Constraint::collect() {
 // Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
 void Constraint::trim_masks(std::size_t limit) {
   const auto left = [limit](std::size_t held) { return limit > held ? limit - held : 0; };
-  const std::size_t others = completions_.memory_bytes();
-  if (canonical_) canonical_->trim_masks(left(others) / 2);
-  automaton_.trim_masks(left(others + (canonical_ ? canonical_->memory_bytes() : 0)));
+  if (canonical_) canonical_->trim_masks(limit / 2);
+  automaton_.trim_masks(left(uncounted_bytes()));
+}
+
+std::size_t Constraint::uncounted_bytes() const {
+  return automaton_.automaton().arena().memory_bytes() + (canonical_ ? canonical_->memory_bytes() : 0);
 }
 
 std::size_t Constraint::note_figures() {
-  memory_bytes_ = automaton_.memory_bytes() + completions_.memory_bytes() + (canonical_ ? canonical_->memory_bytes() : 0);
+  memory_bytes_ = account_.bytes() + uncounted_bytes();
   state_count_ = automaton_.automaton().state_count();
   return memory_bytes_;
 }

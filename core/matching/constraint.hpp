@@ -12,6 +12,7 @@
 
 #include "canonical/canonical_automaton.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 #include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
@@ -63,14 +64,13 @@ using History = std::vector<Step>;
 
 class Matcher;
 
-class Constraint {
+class Constraint : private Accounted {
  public:
   Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
              std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
              const Limits& limits, std::shared_ptr<const CancelToken> cancel,
              std::shared_ptr<const Tokenization> tokenization = nullptr);
-  Constraint(const Constraint&) = delete;
-  Constraint& operator=(const Constraint&) = delete;
+  ~Constraint() { begin_charging(); }
 
   const Vocabulary& vocabulary() const { return automaton_.vocabulary(false); }
   double compile_seconds() const { return compile_seconds_; }
@@ -97,6 +97,7 @@ class Constraint {
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
+  std::size_t uncounted_bytes() const;
   // Returns the bytes that are held.
   std::size_t note_figures();
   std::shared_ptr<History> begin_history();

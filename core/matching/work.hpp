@@ -8,6 +8,7 @@ namespace tokamata {
 template <class Task>
 auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task) {
   const std::lock_guard lock(mutex_);
+  const Charge charge(account_);
   for (bool retried = false;; retried = true) {
     Budget budget(limits, cancel, spent_seconds, [this] { return note_figures(); });
     try {
