@@ -28,7 +28,7 @@ nb::object find_shortest_text(const ExpressionPtr& expression, const Limits& lim
     MemoryAccount account;
     const Charge charge(account);
     ByteAutomaton automaton(*expression, {}, every_byte, 1, limits, cancel);
-    Budget budget(limits, cancel, 0, [&] { return account.bytes() + automaton.arena().memory_bytes(); });
+    Budget budget(limits, cancel, 0, [&] { return account.bytes(); });
     return shortest_text(automaton, budget);
   });
   return text ? nb::object(nb::bytes(text->data(), text->size())) : nb::none();

@@ -141,6 +141,12 @@ class CountedObject {
   }
 };
 
+// An object that several parts of what one account pays for share.
+template <class T, class... Arguments>
+std::shared_ptr<const T> make_counted(Arguments&&... arguments) {
+  return std::allocate_shared<const T>(CountedAllocator<T>(), std::forward<Arguments>(arguments)...);
+}
+
 // What others may hold too.  `T` says what it takes (memory_bytes), always the same.
 template <class T>
 class Kept {

@@ -12,7 +12,7 @@ constexpr std::uint32_t kNoState = ~std::uint32_t{0};
 ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
                              std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : limits_(limits), arena_(single_bytes, reach, limits.depth) {
-  Budget budget(limits_, std::move(cancel), 0, [this] { return Charge::bytes() + arena_.memory_bytes(); });
+  Budget budget(limits_, std::move(cancel), 0, [] { return Charge::bytes(); });
   arena_.join_control_tokens(std::move(control_tokens));
   const ExpressionId root = arena_.add(pattern, budget);
   pattern_bytes_ = arena_.pattern_bytes();

@@ -53,7 +53,6 @@ class LeafAutomaton : public CountedObject {
   // An automaton of the same language with no state but the first ones; and a state of such a one, in this one.
   virtual std::unique_ptr<LeafAutomaton> anew() const = 0;
   virtual std::uint32_t adopt(const LeafAutomaton& other, std::uint32_t state) = 0;
-  virtual std::size_t memory_bytes() const = 0;
 };
 
 class LeafLanguage {

@@ -49,13 +49,6 @@ ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> ite
   return id;
 }
 
-std::size_t Pool::memory_bytes() const {
-  std::size_t leaves = 0;
-  for (const auto& rules : rules_) leaves += rules->memory_bytes();
-  for (const KnownLanguage& known : languages_) leaves += known.automaton->memory_bytes();
-  return leaves;
-}
-
 // ---- reading ----------------------------------------------------------------------------------
 
 std::optional<std::uint8_t> Pool::only_byte(const ExpressionNode& n) const {

@@ -152,8 +152,6 @@ class Pool {
   const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 
   std::size_t size() const { return nodes_.size(); }
-  // Of what does not charge to the account yet: sets of rules and languages.
-  std::size_t memory_bytes() const;
 
  protected:
   Pool(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit);

@@ -120,7 +120,6 @@ class Rules : public CountedObject {
   virtual RuleId kept(RuleId before) { return before; }
   virtual void all_kept() {}
   virtual void keep_all() {}
-  virtual std::size_t memory_bytes() const { return 0; }
 
  protected:
   std::uint32_t source() const { return source_; }

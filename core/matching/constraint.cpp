@@ -66,7 +66,7 @@ void Constraint::trim_masks(std::size_t limit) {
 }
 
 std::size_t Constraint::uncounted_bytes() const {
-  return automaton_.automaton().arena().memory_bytes() + (canonical_ ? canonical_->memory_bytes() : 0);
+  return canonical_ ? canonical_->memory_bytes() : 0;
 }
 
 std::size_t Constraint::note_figures() {
