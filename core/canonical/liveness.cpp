@@ -207,9 +207,9 @@ TokenCount Liveness::bound_inside(const Node& node, Budget& budget) {
 
 void Liveness::clear() {
   text_.clear();
-  borders_.clear();
-  known_.clear();
-  witnesses_.clear();
+  release(borders_);
+  release(known_);
+  release(witnesses_);
 }
 
 }  // namespace tokamata

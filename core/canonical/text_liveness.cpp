@@ -264,8 +264,8 @@ TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& bud
 }
 
 void TextLiveness::clear() {
-  known_.clear();
-  calm_.clear();
+  release(known_);
+  release(calm_);
   added_.clear();
 }
 

@@ -60,17 +60,12 @@ void Constraint::collect() {
 
 // Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
 void Constraint::trim_masks(std::size_t limit) {
-  const auto left = [limit](std::size_t held) { return limit > held ? limit - held : 0; };
-  if (canonical_) canonical_->trim_masks(limit / 2);
-  automaton_.trim_masks(left(uncounted_bytes()));
-}
-
-std::size_t Constraint::uncounted_bytes() const {
-  return canonical_ ? canonical_->memory_bytes() : 0;
+  if (canonical_) canonical_->trim_masks(limit);
+  automaton_.trim_masks(limit);
 }
 
 std::size_t Constraint::note_figures() {
-  memory_bytes_ = account_.bytes() + uncounted_bytes();
+  memory_bytes_ = account_.bytes();
   state_count_ = automaton_.automaton().state_count();
   return memory_bytes_;
 }

@@ -97,7 +97,6 @@ class Constraint : private Accounted {
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
-  std::size_t uncounted_bytes() const;
   // Returns the bytes that are held.
   std::size_t note_figures();
   std::shared_ptr<History> begin_history();
