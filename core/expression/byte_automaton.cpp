@@ -12,7 +12,7 @@ constexpr std::uint32_t kNoState = ~std::uint32_t{0};
 ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
                              std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : limits_(limits), arena_(single_bytes, reach, limits.depth) {
-  Budget budget(limits_, std::move(cancel), 0, [] { return Charge::bytes(); });
+  Budget budget(limits_, std::move(cancel), 0);
   arena_.join_control_tokens(std::move(control_tokens));
   const ExpressionId root = arena_.add(pattern, budget);
   pattern_bytes_ = arena_.pattern_bytes();
@@ -38,6 +38,7 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   put_at(row_of_, state.value, kRowToCome);  // many states are met for their masks alone
   put_at(only_transitions_, state.value, OnlyTransition{});
   expressions_.push_back(expression);
+  state_count_.store(expressions_.size(), std::memory_order_relaxed);
   state_of_expression_[expression.value] = state.value;
   return state;
 }
@@ -126,6 +127,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
 
   for (ExpressionId& expression : expressions) expression = moved_expressions[expression.value];
   expressions_ = std::move(expressions);
+  state_count_.store(expressions_.size(), std::memory_order_relaxed);
   row_of_ = std::move(row_of);
   only_transitions_ = std::move(only_transitions);
   rows_ = std::move(rows);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -82,7 +83,8 @@ class ByteAutomaton {
   // The state of the clipped expression: one that has the same mask.
   StateId clipped(StateId state, Budget& budget);
 
-  std::size_t state_count() const { return expressions_.size(); }
+  // Any thread may ask for it, in the midst of work too.
+  std::size_t state_count() const { return state_count_.load(std::memory_order_relaxed); }
 
   // Gives up every state but the start and those named; these get new numbers, which replace the
   // old ones in place.  Where it throws, nothing has changed.
@@ -135,6 +137,7 @@ class ByteAutomaton {
   counted::vector<ByteSet> readable_;                                  // of states that begin with a rule
   counted::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
   counted::vector<ExpressionId> expressions_;       // by state
+  std::atomic<std::size_t> state_count_ = 0;        // their number
   counted::vector<std::uint32_t> state_of_expression_;  // state, or ~0
   StateId start_;
 };

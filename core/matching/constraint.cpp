@@ -1,5 +1,7 @@
 #include "matching/constraint.hpp"
 
+#include <cassert>
+
 #include "matching/matcher.hpp"
 #include "matching/work.hpp"
 
@@ -42,6 +44,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
 }
 
 void Constraint::collect() {
+  assert(!is_working_);
   ++collections_;
   std::vector<std::shared_ptr<History>> kept;  // so that none goes meanwhile
   std::vector<StateId*> held;
@@ -55,19 +58,13 @@ void Constraint::collect() {
   if (canonical_) canonical_->clear();
   automaton_.keep_only(held);
   trim_masks(limits_.memory_bytes / 2);
-  note_figures();
 }
 
 // Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
 void Constraint::trim_masks(std::size_t limit) {
+  assert(!is_working_);
   if (canonical_) canonical_->trim_masks(limit);
   automaton_.trim_masks(limit);
-}
-
-std::size_t Constraint::note_figures() {
-  memory_bytes_ = account_.bytes();
-  state_count_ = automaton_.automaton().state_count();
-  return memory_bytes_;
 }
 
 std::shared_ptr<History> Constraint::begin_history() {

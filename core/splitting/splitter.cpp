@@ -227,7 +227,7 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
 }
 
 Budget Splitter::budget() {
-  return Budget(limits_, cancel_, 0, [this] { return account_.bytes(); });
+  return Budget(limits_, cancel_, 0);
 }
 
 Splitter::Run Splitter::started(std::uint32_t pc, std::size_t position, Looks* looks, Budget& budget) {
