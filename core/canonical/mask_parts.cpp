@@ -117,6 +117,7 @@ const Moves& MaskParts::leaving(StateId state, const Factors& factors, Budget& b
 void MaskParts::clear() {
   release(parts_);
   release(touched_);
+  release(within_);
   release(added_);
   terminals_.clear();
   moves_of_.reset();
@@ -260,6 +261,7 @@ void MaskParts::judge_alone(Judge& judge, const Key& key, TokenId token, Budget&
 // Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
 void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
   const Tokenization::WithinPtr inside = within(key, loop, budget);
+  within_.try_emplace(inside.get(), inside);
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const LoopRests rests(pattern_.automaton(), loop, inside->longest, budget);
   const std::size_t lengths = rests.lengths();

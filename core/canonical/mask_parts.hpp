@@ -99,6 +99,7 @@ class MaskParts {
   Liveness& liveness_;
   TerminalWaysMaker terminals_;
   counted::map<Key, Part> parts_;
+  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;  // those that parts share words of
   counted::map<std::pair<Key, Touch>, Touched> touched_;
   counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;
   Words scratch_;

