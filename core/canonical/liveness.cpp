@@ -191,9 +191,9 @@ class Liveness::Search {
   const TokenTrie& trie_;
   const Pieces& pieces_;
   Budget& budget_;
-  std::vector<std::pair<Node, std::uint32_t>>& nodes_;
+  counted::vector<std::pair<Node, std::uint32_t>>& nodes_;
   Visited<Node, NodeHash>& met_;
-  std::vector<Entry>& open_;  // a heap
+  counted::vector<Entry>& open_;  // a heap
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
 };

@@ -77,9 +77,9 @@ class Liveness {
   };
   // The lists of one search after another: most end at once.
   struct Scratch {
-    std::vector<std::pair<Node, std::uint32_t>> nodes;  // and the number of the one before
+    counted::vector<std::pair<Node, std::uint32_t>> nodes;  // and the number of the one before
     Visited<Node, NodeHash> met;
-    std::vector<Entry> open;
+    counted::vector<Entry> open;
   };
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);

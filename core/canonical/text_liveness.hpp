@@ -91,10 +91,10 @@ class TextLiveness {
   };
   // The lists of one search after another: most meet a pair or two, and would allocate more than they look at.
   struct Scratch {
-    std::vector<Met> met;
+    counted::vector<Met> met;
     Visited<Pair, PairHash> numbers;
-    std::vector<Entry> open;
-    std::vector<std::uint32_t> late;
+    counted::vector<Entry> open;
+    counted::vector<std::uint32_t> late;
   };
 
   TokenCount shortest_of(StateId state) const;
