@@ -25,8 +25,10 @@ nb::object find_shortest_text(const ExpressionPtr& expression, const Limits& lim
                               nb::object pattern, bool is_pattern) {
   const std::optional<std::string> text = without_interpreter({std::move(pattern), is_pattern}, [&] {
     const ByteSet every_byte = ByteSet::range(0, 0xFF);
+    MemoryAccount account;
+    const Charge charge(account);
     ByteAutomaton automaton(*expression, {}, every_byte, 1, limits, cancel);
-    Budget budget(limits, cancel, 0, [&] { return automaton.memory_bytes(); });
+    Budget budget(limits, cancel, 0);
     return shortest_text(automaton, budget);
   });
   return text ? nb::object(nb::bytes(text->data(), text->size())) : nb::none();
@@ -94,7 +96,7 @@ void bind_expressions(nb::module_& m) {
           const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
           if (!data) throw nb::python_error();
           return without_interpreter({nb::none(), false}, [&] {
-            Budget budget(limits, std::move(cancel), 0, [] { return std::size_t{0}; });  // memory is asked for beforehand
+            Budget budget(limits, std::move(cancel), 0);  // memory is asked for beforehand
             return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}, budget));
           });
         },

@@ -17,7 +17,7 @@ class AddedMoves::Gathered {
   }
   void add(AddedMove move) { moves_.push_back(std::move(move)); }
 
-  std::vector<AddedMove> moves() && {
+  counted::vector<AddedMove> moves() && {
     for (auto& [where, numbers] : by_target_)
       moves_.push_back({std::get<0>(where), std::get<1>(where), std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
     return std::move(moves_);
@@ -26,10 +26,10 @@ class AddedMoves::Gathered {
  private:
   const Tokenization& tokenization_;
   std::map<std::tuple<StateId, AddedTokens::Open, bool>, std::vector<std::uint32_t>> by_target_;
-  std::vector<AddedMove> moves_;
+  counted::vector<AddedMove> moves_;
 };
 
-const std::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Place place, Budget& budget) {
+const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Place place, Budget& budget) {
   const auto key = std::pair(place.state, place.at_start);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   Gathered gathered(tokenization_);
@@ -68,9 +68,7 @@ const std::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Place place, Budget
     for (const TokenId control : pattern_.controls())
       if (const std::optional<std::size_t> number = tokenization_.added_number(control)) one_by_one(static_cast<std::uint32_t>(*number));
   }
-  std::vector<AddedMove> moves = std::move(gathered).moves();
-  for (const AddedMove& move : moves) bytes_ += sizeof move + move.numbers->size() * sizeof(std::uint32_t);
-  bytes_ += 96;
+  counted::vector<AddedMove> moves = std::move(gathered).moves();
   return known_.emplace(key, std::move(moves)).first->second;
 }
 

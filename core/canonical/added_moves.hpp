@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "canonical/tokenization.hpp"
+#include "common/memory_account.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -28,7 +29,7 @@ class AddedMoves {
  public:
   AddedMoves(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
 
-  const std::vector<AddedMove>& of(TokenAutomaton::Place place, Budget& budget);
+  const counted::vector<AddedMove>& of(TokenAutomaton::Place place, Budget& budget);
 
   // `visit(behind, numbers)` for those of a move that may come where these matches are under way.
   template <class Visit>
@@ -46,11 +47,7 @@ class AddedMoves {
     }
   }
 
-  void clear() {
-    known_.clear();
-    bytes_ = 0;
-  }
-  std::size_t memory_bytes() const { return bytes_; }
+  void clear() { release(known_); }
 
  private:
   class Gathered;
@@ -58,8 +55,7 @@ class AddedMoves {
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
-  std::map<std::pair<StateId, bool>, std::vector<AddedMove>> known_;
-  std::size_t bytes_ = 0;
+  counted::map<std::pair<StateId, bool>, counted::vector<AddedMove>> known_;
 };
 
 }  // namespace tokamata

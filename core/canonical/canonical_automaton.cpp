@@ -9,7 +9,7 @@ namespace tokamata {
 
 MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
   const Made* known = masks_.find(PlaceView{place.state, place.at_start, state});
-  return known ? known->mask : nullptr;
+  return known ? known->mask.shared() : nullptr;
 }
 
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
@@ -28,7 +28,7 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   budget.check();
   while (masks_.size() >= kMostMasks) drop_oldest_mask();
-  return masks_.keep(PlaceKey{place.state, place.at_start, state}, Made{std::move(mask), most});
+  return masks_.keep(PlaceKey{place.state, place.at_start, state}, Made{Kept<Mask>(std::move(mask)), most});
 }
 
 // Clears the tokens that the over-approximation allows and the state itself does not.
@@ -56,10 +56,10 @@ void CanonicalAutomaton::drop_oldest_mask() {
 
 CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Place place, const CanonicalState& state, Budget& budget) {
   PlaceKey key = PlaceKey::without_last(place, state, tokenization_->pieces());
-  if (const FramePtr* known = frames_.find(key)) return *known;
+  if (const Kept<Frame>* known = frames_.find(key)) return known->shared();
   auto made = std::make_shared<const Frame>(make_frame(key, budget));
   while (frames_.size() >= kMostFrames) frames_.drop_oldest();
-  return frames_.keep(std::move(key), std::move(made));
+  return frames_.keep(std::move(key), Kept(std::move(made))).shared();
 }
 
 // What the last token forbids concerns the hypotheses that are inside alone.
@@ -189,7 +189,7 @@ TokenCount CanonicalAutomaton::most_after(Place place, TokenCount by_witnesses, 
 
 MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
   const Made& whole = made_mask(place, state, budget);
-  const MaskPtr all = whole.mask;
+  const MaskPtr all = whole.mask.shared();
   const TokenCount most = whole.most;
   if (budgets_.of_rules().serves(place, budget)) {
     std::vector<std::uint32_t> tokens = budgets_.of_rules().tokens_within(place, state, left, all->bits.row(), budget);
@@ -236,17 +236,9 @@ void CanonicalAutomaton::clear() {
   budgets_.clear();
 }
 
-std::size_t CanonicalAutomaton::mask_bytes() const {
-  return tokenization_->vocabulary().words() * sizeof(std::uint32_t) + 256;
-}
-
-std::size_t CanonicalAutomaton::memory_bytes() const {
-  return liveness_.memory_bytes() + parts_.memory_bytes() + budgets_.memory_bytes() + (masks_.size() + 2 * frames_.size()) * mask_bytes();
-}
-
 void CanonicalAutomaton::trim_masks(std::size_t limit) {
-  while (frames_.size() > 1 && memory_bytes() > limit) frames_.drop_oldest();
-  while (masks_.size() > 1 && memory_bytes() > limit) drop_oldest_mask();
+  while (frames_.size() > 1 && Charge::bytes() > limit) frames_.drop_oldest();
+  while (masks_.size() > 1 && Charge::bytes() > limit) drop_oldest_mask();
 }
 
 }  // namespace tokamata

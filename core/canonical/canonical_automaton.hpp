@@ -31,6 +31,7 @@
 #include "canonical/canonical_place.hpp"
 #include "canonical/mask_parts.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/memory_account.hpp"
 #include "composition/closed_form.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -49,7 +50,7 @@ class CanonicalAutomaton {
   const Tokenization& tokenization() const { return *tokenization_; }
 
   MaskPtr known_mask(Place place, const CanonicalState& state) const;
-  MaskPtr mask(Place place, const CanonicalState& state, Budget& budget) { return made_mask(place, state, budget).mask; }
+  MaskPtr mask(Place place, const CanonicalState& state, Budget& budget) { return made_mask(place, state, budget).mask.shared(); }
 
   struct Target {
     StateId state;
@@ -80,8 +81,8 @@ class CanonicalAutomaton {
   void clear();
   // Masks with a smaller serial are no longer in the memo.
   std::uint64_t oldest_serial() const { return oldest_serial_; }
-  std::size_t memory_bytes() const;
-  // Gives up masks and what they are made of, oldest first, until no more than `limit` bytes are held or one mask is left.
+  // Gives up masks and what they are made of, oldest first, until the account holds no more than `limit` bytes or one mask
+  // is left.
   void trim_masks(std::size_t limit);
 
  private:
@@ -91,9 +92,11 @@ class CanonicalAutomaton {
     Words kept;  // of those, what the last token does not forbid, as a row; empty where it forbids nothing
     std::size_t open_tokens, stop_tokens;
     TokenCount most;  // that any of the tokens needs behind it
+
+    std::size_t memory_bytes() const { return shared_block_bytes<Frame>() + bits.memory_bytes() + block_bytes_of(kept); }
   };
   struct Made {
-    MaskPtr mask;
+    Kept<Mask> mask;
     TokenCount most;
   };
   // Held by whoever uses it: it may be given up meanwhile.
@@ -104,7 +107,6 @@ class CanonicalAutomaton {
   TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
   void cut(Place place, Place approximation, Mask& mask, Budget& budget);
   void drop_oldest_mask();
-  std::size_t mask_bytes() const;
 
   TokenCount most_after(Place place, TokenCount by_witnesses, Budget& budget);
   TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
@@ -123,7 +125,7 @@ class CanonicalAutomaton {
   CanonicalBudgets budgets_;
   static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
   static constexpr std::size_t kMostFrames = 128;
-  RecentPlaces<FramePtr> frames_;
+  RecentPlaces<Kept<Frame>> frames_;
   static constexpr std::size_t kMostMasks = 8;  // places are hardly met again
   RecentPlaces<Made> masks_;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock

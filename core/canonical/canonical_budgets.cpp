@@ -7,7 +7,7 @@ namespace tokamata {
 
 namespace {
 constexpr std::size_t kMostFound = 8;             // for one place
-constexpr std::size_t kMostWaysBytes = 64 << 20;  // of all places
+constexpr std::size_t kMostWays = 4 << 20;  // of all places: 64 MB
 }  // namespace
 
 // The distance for tokens of any kind.  At the start of a text a token may be all space, which is none there.
@@ -30,12 +30,12 @@ CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Place place, Budget& budget) {
     way.needed = memoized(by_target, way.target.value, [&] { return at_least({way.target, false}, budget); });
   }
   std::ranges::stable_sort(found, {}, &Way::needed);
-  if (ways_bytes_ > kMostWaysBytes) {
-    ways_.clear();
-    ways_bytes_ = 0;
+  if (ways_kept_ > kMostWays) {  // who uses a list holds it
+    release(ways_);
+    ways_kept_ = 0;
   }
-  ways_bytes_ += found.size() * sizeof(Way);
-  return ways_.emplace(key, std::make_shared<const std::vector<Way>>(std::move(found))).first->second;
+  ways_kept_ += found.size();
+  return ways_.emplace(key, make_counted<counted::vector<Way>>(found.begin(), found.end())).first->second;
 }
 
 struct CanonicalBudgets::Level {
@@ -62,7 +62,7 @@ bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenC
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
       const Way& way = (*levels[i].ways)[levels[i].next - 1];
       if (route) route->push_back(way.token);
-      std::vector<Found>& known = found_[PlaceKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
+      counted::vector<Found>& known = found_[PlaceKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
       if (known.size() < kMostFound)
         known.push_back({way.token, levels[i + 1].state, levels[i + 1].left});
     }
@@ -99,14 +99,10 @@ bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenC
 void CanonicalBudgets::clear() {
   distances_.clear();
   of_rules_.clear();
-  at_least_.clear();
-  found_.clear();
-  ways_.clear();
-  ways_bytes_ = 0;
-}
-
-std::size_t CanonicalBudgets::memory_bytes() const {
-  return distances_.memory_bytes() + of_rules_.memory_bytes() + ways_bytes_ + at_least_.size() * 256 + found_.size() * 512;
+  release(at_least_);
+  release(found_);
+  release(ways_);
+  ways_kept_ = 0;
 }
 
 }  // namespace tokamata

@@ -20,6 +20,7 @@
 #include "canonical/canonical_place.hpp"
 #include "canonical/canonical_rule_budgets.hpp"
 #include "canonical/mask_parts.hpp"
+#include "common/memory_account.hpp"
 #include "composition/completions.hpp"
 
 namespace tokamata {
@@ -41,7 +42,6 @@ class CanonicalBudgets {
   CanonicalRuleBudgets& of_rules() { return of_rules_; }
 
   void clear();
-  std::size_t memory_bytes() const;
 
  private:
   // Where tokens lead from a place, what is nearest to the end first.
@@ -50,7 +50,7 @@ class CanonicalBudgets {
     StateId target;
     TokenId token;
   };
-  using WaysPtr = std::shared_ptr<const std::vector<Way>>;
+  using WaysPtr = std::shared_ptr<const counted::vector<Way>>;
   WaysPtr ways(Place place, Budget& budget);
   // What was found to lead on: the token, what stands behind it, and how many tokens suffice from there.
   struct Found {
@@ -68,9 +68,9 @@ class CanonicalBudgets {
   Completions distances_;
   CanonicalRuleBudgets of_rules_;
   PlaceMap<TokenCount> at_least_;           // where a search has failed
-  PlaceMap<std::vector<Found>> found_;      // by what is not the last token
-  std::unordered_map<std::uint32_t, WaysPtr> ways_;
-  std::size_t ways_bytes_ = 0;
+  PlaceMap<counted::vector<Found>> found_;      // by what is not the last token
+  counted::unordered_map<std::uint32_t, WaysPtr> ways_;
+  std::size_t ways_kept_ = 0;  // in all of these lists
 };
 
 }  // namespace tokamata

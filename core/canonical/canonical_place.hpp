@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
-#include <unordered_map>
 #include <utility>
 
 #include "canonical/tokenization.hpp"
+#include "common/memory_account.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -56,7 +55,7 @@ struct PlaceEqual {
 };
 
 template <class Value>
-using PlaceMap = std::unordered_map<PlaceKey, Value, PlaceHash, PlaceEqual>;
+using PlaceMap = counted::unordered_map<PlaceKey, Value, PlaceHash, PlaceEqual>;
 
 // The values of the places that were kept last.
 template <class Value>
@@ -86,13 +85,13 @@ class RecentPlaces {
   const Value& oldest() const { return values_.find(*order_.front())->second; }
   std::size_t size() const { return values_.size(); }
   void clear() {
-    values_.clear();
-    order_.clear();
+    release(values_);
+    release(order_);
   }
 
  private:
   PlaceMap<Value> values_;
-  std::deque<const PlaceKey*> order_;
+  counted::deque<const PlaceKey*> order_;
 };
 
 }  // namespace tokamata

@@ -253,8 +253,8 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Place place, cons
 }
 
 void CanonicalRuleBudgets::clear() {
-  closed_.clear();
-  found_.clear();
+  release(closed_);
+  release(found_);
 }
 
 }  // namespace tokamata

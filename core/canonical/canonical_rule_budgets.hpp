@@ -38,7 +38,6 @@ class CanonicalRuleBudgets {
                                            Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return (closed_.size() + found_.size()) * (sizeof(PlaceKey) + sizeof(Step) + 160); }
 
  private:
   static constexpr std::size_t kMostPairs = 1 << 11, kMostKinds = 1 << 17, kMostStates = 1 << 15;

@@ -191,9 +191,9 @@ class Liveness::Search {
   const TokenTrie& trie_;
   const Pieces& pieces_;
   Budget& budget_;
-  std::vector<std::pair<Node, std::uint32_t>>& nodes_;
+  counted::vector<std::pair<Node, std::uint32_t>>& nodes_;
   Visited<Node, NodeHash>& met_;
-  std::vector<Entry>& open_;  // a heap
+  counted::vector<Entry>& open_;  // a heap
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
 };
@@ -207,9 +207,9 @@ TokenCount Liveness::bound_inside(const Node& node, Budget& budget) {
 
 void Liveness::clear() {
   text_.clear();
-  borders_.clear();
-  known_.clear();
-  witnesses_.clear();
+  release(borders_);
+  release(known_);
+  release(witnesses_);
 }
 
 }  // namespace tokamata

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "canonical/text_liveness.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -49,7 +50,7 @@ class Liveness {
   // By its tokens.
   TokenCount bound_inside(const Node& node, Budget& budget);
 
-  using Witnesses = std::vector<std::pair<TokenId, TokenCount>>;
+  using Witnesses = counted::vector<std::pair<TokenId, TokenCount>>;
   static constexpr std::size_t kMostWitnesses = 8;
   // Tokens that were found to live in a pair of states, where they may stand.
   Witnesses witnesses(StateId state, const TextState& text) const {
@@ -58,7 +59,6 @@ class Liveness {
   }
 
   void clear();
-  std::size_t memory_bytes() const { return text_.memory_bytes() + borders_.size() * 80 + known_.size() * 96 + witnesses_.size() * 200; }
 
  private:
   struct NodeHash {
@@ -77,9 +77,9 @@ class Liveness {
   };
   // The lists of one search after another: most end at once.
   struct Scratch {
-    std::vector<std::pair<Node, std::uint32_t>> nodes;  // and the number of the one before
+    counted::vector<std::pair<Node, std::uint32_t>> nodes;  // and the number of the one before
     Visited<Node, NodeHash> met;
-    std::vector<Entry> open;
+    counted::vector<Entry> open;
   };
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);
@@ -88,9 +88,9 @@ class Liveness {
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   TextLiveness text_;
-  std::unordered_map<TextLiveness::Pair, TokenCount, TextLiveness::PairHash> borders_;
-  std::unordered_map<Node, TokenCount, NodeHash> known_;
-  std::unordered_map<TextLiveness::Pair, Witnesses, TextLiveness::PairHash> witnesses_;
+  counted::unordered_map<TextLiveness::Pair, TokenCount, TextLiveness::PairHash> borders_;
+  counted::unordered_map<Node, TokenCount, NodeHash> known_;
+  counted::unordered_map<TextLiveness::Pair, Witnesses, TextLiveness::PairHash> witnesses_;
   Scratch scratch_;
 };
 

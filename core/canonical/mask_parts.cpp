@@ -46,7 +46,6 @@ TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open o
         for (const std::uint32_t number : numbers) made.tokens.push_back(tokenization_.added()[number]);
         made.most = std::max(made.most, count);
       });
-    bytes_ += made.tokens.size() * sizeof(std::uint32_t) + 96;
     return made;
   });
   for (const std::uint32_t token : part.tokens) set_bit(words, token);
@@ -56,11 +55,7 @@ TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open o
 const MaskParts::Part& MaskParts::part(const Key& asked, Budget& budget) {
   Key key = asked;
   if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
-  return memoized(parts_, key, [&] {
-    Part made = make(key, budget);
-    bytes_ += (made.words.size() + made.listed.size() + made.asked.size()) * sizeof(std::uint32_t) + 160;
-    return made;
-  });
+  return memoized(parts_, key, [&] { return make(key, budget); });
 }
 
 const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch, Budget& budget) {
@@ -71,11 +66,10 @@ const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch,
       (count == kDead ? changes.dead : changes.live).push_back(token);
       if (count != kDead) changes.most = std::max(changes.most, count);
     };
-    const std::vector<std::uint32_t> asked = part(key, budget).asked;
+    const counted::vector<std::uint32_t> asked = part(key, budget).asked;
     for (const std::uint32_t token : asked) judge(token);
     if (touch.open != AddedTokens::kNothing)
       for (const std::uint32_t token : *tokenization_.told_apart(touch.open)) judge(token);
-    bytes_ += (changes.live.size() + changes.dead.size()) * sizeof(std::uint32_t) + 160;
     return changes;
   });
 }
@@ -121,10 +115,10 @@ const Moves& MaskParts::leaving(StateId state, const Factors& factors, Budget& b
 }
 
 void MaskParts::clear() {
-  parts_.clear();
-  touched_.clear();
-  added_.clear();
-  bytes_ = 0;
+  release(parts_);
+  release(touched_);
+  release(within_);
+  release(added_);
   terminals_.clear();
   moves_of_.reset();
   factors_of_.reset();
@@ -267,6 +261,7 @@ void MaskParts::judge_alone(Judge& judge, const Key& key, TokenId token, Budget&
 // Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
 void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
   const Tokenization::WithinPtr inside = within(key, loop, budget);
+  within_.try_emplace(inside.get(), inside);
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const LoopRests rests(pattern_.automaton(), loop, inside->longest, budget);
   const std::size_t lengths = rests.lengths();

@@ -26,6 +26,7 @@
 #include "canonical/moves.hpp"
 #include "canonical/terminal_ways.hpp"
 #include "common/bits.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -60,24 +61,23 @@ class MaskParts {
   const Moves& moves(TokenAutomaton::Place place, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return bytes_ + terminals_.memory_bytes(); }
 
  private:
   // Tokens as sets that others share, or as a list.
   struct Part {
-    std::vector<std::shared_ptr<const Words>> shared;
-    Words words;  // empty where there are none
-    std::vector<std::uint32_t> listed;
-    std::vector<std::uint32_t> asked;  // of which it must be asked each time
+    counted::vector<std::shared_ptr<const Words>> shared;
+    counted::vector<std::uint32_t> words;  // empty where there are none
+    counted::vector<std::uint32_t> listed;
+    counted::vector<std::uint32_t> asked;  // of which it must be asked each time
     bool has_meeting = false;          // of those that live only where the normal form lets them stand
     TokenCount most = 0;
   };
   struct Touched {
-    std::vector<std::uint32_t> live, dead;
+    counted::vector<std::uint32_t> live, dead;
     TokenCount most = 0;
   };
   struct AddedPart {
-    std::vector<std::uint32_t> tokens;
+    counted::vector<std::uint32_t> tokens;
     TokenCount most = 0;
   };
   class Judge;
@@ -98,10 +98,10 @@ class MaskParts {
   const Tokenization& tokenization_;
   Liveness& liveness_;
   TerminalWaysMaker terminals_;
-  std::map<Key, Part> parts_;
-  std::map<std::pair<Key, Touch>, Touched> touched_;
-  std::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;
-  std::size_t bytes_ = 0;  // of these three
+  counted::map<Key, Part> parts_;
+  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;  // those that parts share words of
+  counted::map<std::pair<Key, Touch>, Touched> touched_;
+  counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;
   Words scratch_;
   bool walks_are_long_ = false;
   // Of the place that was asked for last: all hypotheses behind a token ask for the same.

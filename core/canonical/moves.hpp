@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -51,14 +52,14 @@ class Moves {
     std::span<const std::uint32_t> tokens;
   };
   // Several may have the same target.
-  const std::vector<Run>& runs() const { return runs_; }
+  const counted::vector<Run>& runs() const { return runs_; }
 
  private:
   void add(StateId target, std::span<const std::uint32_t> tokens, bool is_partial = false);
   class Below;
 
-  std::vector<Run> runs_;
-  std::vector<std::uint32_t> no_text_;  // tokens that have none at the start of a text
+  counted::vector<Run> runs_;
+  counted::vector<std::uint32_t> no_text_;  // tokens that have none at the start of a text
 };
 
 }  // namespace tokamata

@@ -34,7 +34,6 @@ const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
     const bool is_narrow = value == 0xE0 || value == 0xED || value == 0xF0 || value == 0xF4;
     if (!is_narrow && returns(target, more, state, known, budget)) taken.add(byte);
   }
-  bytes_ += 96;
   return loops_.emplace(state, taken).first->second;
 }
 
@@ -53,7 +52,7 @@ bool TerminalWaysMaker::returns(StateId from, int more, StateId to, std::map<std
 }
 
 TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, const std::string& key, Budget& budget) {
-  if (const auto known = steps_.find(terminal.value); known != steps_.end()) return known->second;
+  if (const auto known = steps_.find(terminal.value); known != steps_.end()) return known->second.shared();
   if (!key.empty())
     if (StepsPtr known = tokenization_.terminal_steps().find(key)) return known;
   ByteAutomaton& bytes = pattern_.automaton();
@@ -125,8 +124,7 @@ TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, cons
   }
   auto result = std::make_shared<const Tokenization::TerminalSteps>(std::move(made));
   if (!key.empty()) return tokenization_.terminal_steps().keep(key, std::move(result));
-  bytes_ += result->tokens.size() * sizeof result->tokens[0] + result->many.size() * vocabulary.words() * sizeof(std::uint32_t);
-  return steps_.emplace(terminal.value, std::move(result)).first->second;
+  return steps_.emplace(terminal.value, Kept(std::move(result))).first->second.shared();
 }
 
 // ---- how a code point is ended ------------------------------------------------------------------
@@ -466,12 +464,11 @@ TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal
 const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
                                                           Budget& budget) {
   const auto own = std::tuple(terminal.value, guess, edge);
-  if (const auto known = known_.find(own); known != known_.end()) return known->second;
+  if (const auto known = known_.find(own); known != known_.end()) return known->second.shared();
   Arena& arena = pattern_.automaton().arena();
   if (const std::optional<Arena::Unbounded> unbounded = arena.without_bound(terminal))
     if (WaysPtr found = bounded_ways(terminal, *unbounded, guess, edge, budget)) {
-      bytes_ += 96 + found->memory_bytes();  // others may hold it too; then it is counted for each
-      return known_.emplace(own, std::move(found)).first->second;
+      return known_.emplace(own, Kept(std::move(found))).first->second.shared();
     }
   const std::string key = arena.structure(arena.node(terminal).body());
   std::string name = key;
@@ -480,21 +477,16 @@ const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal,
   WaysPtr found = key.empty() ? nullptr : tokenization_.terminal_ways().find(name);
   if (!found) {
     found = std::make_shared<const Tokenization::TerminalWays>(Maker(*this, guess, edge, budget).make(terminal, *steps(terminal, key, budget)));
-    if (key.empty())
-      bytes_ += found->memory_bytes();
-    else
-      found = tokenization_.terminal_ways().keep(name, std::move(found));
+    if (!key.empty()) found = tokenization_.terminal_ways().keep(name, std::move(found));
   }
-  bytes_ += 96;
-  return known_.emplace(own, std::move(found)).first->second;
+  return known_.emplace(own, Kept(std::move(found))).first->second.shared();
 }
 
 void TerminalWaysMaker::clear() {
-  known_.clear();
-  steps_.clear();
-  loops_.clear();
-  exits_.clear();
-  bytes_ = 0;
+  release(known_);
+  release(steps_);
+  release(loops_);
+  release(exits_);
 }
 
 }  // namespace tokamata

@@ -36,6 +36,7 @@
 
 #include "canonical/text_liveness.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/memory_account.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -60,7 +61,6 @@ class TerminalWaysMaker {
   const Endings& endings(StateId state, std::uint16_t guess, std::uint16_t place, int most, KnownEndings& known, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return bytes_ + exits_.size() * 96; }
 
  private:
   using StepsPtr = Tokenization::TerminalStepsPtr;
@@ -74,16 +74,15 @@ class TerminalWaysMaker {
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
-  std::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, WaysPtr> known_;
-  std::map<std::uint32_t, StepsPtr> steps_;  // of terminals that have no key
-  std::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
+  counted::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, Kept<Tokenization::TerminalWays>> known_;
+  counted::map<std::uint32_t, Kept<Tokenization::TerminalSteps>> steps_;  // of terminals that have no key
+  counted::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
   // Where a text that goes on from a pair comes to the end of its terminal, and how many bytes that takes.
   struct Exit {
     TextState text;
     std::size_t length;
   };
-  std::unordered_map<TextLiveness::Pair, Exit, TextLiveness::PairHash> exits_;
-  std::size_t bytes_ = 0;
+  counted::unordered_map<TextLiveness::Pair, Exit, TextLiveness::PairHash> exits_;
 };
 
 }  // namespace tokamata

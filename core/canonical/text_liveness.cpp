@@ -246,10 +246,10 @@ class TextLiveness::Search {
   const TextRules& rules_;
   bool opens_dead_;
   Budget& budget_;
-  std::vector<Met>& met_;  // the start first
+  counted::vector<Met>& met_;  // the start first
   Visited<Pair, PairHash>& numbers_;
-  std::vector<Entry>& open_;         // a heap
-  std::vector<std::uint32_t>& late_;  // those that wait for added tokens
+  counted::vector<Entry>& open_;         // a heap
+  counted::vector<std::uint32_t>& late_;  // those that wait for added tokens
   std::size_t next_late_ = 0;
   bool is_free_met_ = false;
   std::size_t below_dead_ = 0;  // pairs, at most
@@ -264,8 +264,8 @@ TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& bud
 }
 
 void TextLiveness::clear() {
-  known_.clear();
-  calm_.clear();
+  release(known_);
+  release(calm_);
   added_.clear();
 }
 

@@ -41,6 +41,7 @@
 
 #include "canonical/added_moves.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/memory_account.hpp"
 #include "common/visited.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
@@ -69,7 +70,6 @@ class TextLiveness {
   TokenCount bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget);
 
   void clear();
-  std::size_t memory_bytes() const { return known_.size() * 88 + added_.memory_bytes(); }
 
  private:
   class Search;
@@ -91,10 +91,10 @@ class TextLiveness {
   };
   // The lists of one search after another: most meet a pair or two, and would allocate more than they look at.
   struct Scratch {
-    std::vector<Met> met;
+    counted::vector<Met> met;
     Visited<Pair, PairHash> numbers;
-    std::vector<Entry> open;
-    std::vector<std::uint32_t> late;
+    counted::vector<Entry> open;
+    counted::vector<std::uint32_t> late;
   };
 
   TokenCount shortest_of(StateId state) const;
@@ -116,9 +116,9 @@ class TextLiveness {
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   AddedMoves added_;
-  std::unordered_map<Pair, Known, PairHash> known_;
+  counted::unordered_map<Pair, Known, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
-  std::vector<Calm> calm_;  // by state
+  counted::vector<Calm> calm_;  // by state
   Scratch scratch_;
   Calm harmless_ = Calm::Unknown;
 };

@@ -296,17 +296,25 @@ Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, boo
 
 namespace {
 constexpr std::size_t kMostWithinBytes = 16 << 20;
-}  // namespace
 
-std::size_t Tokenization::Within::memory_bytes() const {
-  std::size_t bytes = sizeof *this + doubtful.size() * sizeof(std::uint32_t);
-  for (const Group& group : groups) bytes += sizeof group + (group.words.size() + group.listed.size()) * sizeof(std::uint32_t);
+template <class Segments>
+std::size_t bytes_of_groups(const Segments& segments) {
+  std::size_t bytes = shared_block_bytes<Segments>() + block_bytes_of(segments.doubtful) + block_bytes_of(segments.groups);
+  for (const auto& group : segments.groups) bytes += block_bytes_of(group.words) + block_bytes_of(group.listed);
   return bytes;
 }
 
-std::size_t Tokenization::TerminalWays::memory_bytes() const {
-  std::size_t bytes = sizeof *this + doubtful.size() * sizeof(std::uint32_t);
-  for (const Group& group : groups) bytes += sizeof group + (group.words.size() + group.listed.size()) * sizeof(std::uint32_t);
+}  // namespace
+
+std::size_t Tokenization::Within::memory_bytes() const { return bytes_of_groups(*this); }
+
+std::size_t Tokenization::TerminalWays::memory_bytes() const { return bytes_of_groups(*this); }
+
+std::size_t Tokenization::TerminalSteps::memory_bytes() const {
+  std::size_t bytes = shared_block_bytes<TerminalSteps>() + block_bytes_of(tokens) + block_bytes_of(many) + block_bytes_of(samples);
+  for (const auto& [number, words] : many) bytes += block_bytes_of(words);
+  for (const std::string& sample : samples)
+    if (sample.capacity() > std::string().capacity()) bytes += block_bytes(sample.capacity() + 1);
   return bytes;
 }
 

@@ -26,6 +26,7 @@
 
 #include "canonical/pieces.hpp"
 #include "canonical/text_rules.hpp"
+#include "common/memory_account.hpp"
 #include "vocabulary/vocabulary.hpp"
 
 namespace tokamata {
@@ -195,6 +196,7 @@ class Tokenization {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> tokens;  // and number
     std::vector<std::pair<std::uint32_t, Words>> many;            // number, and tokens
     std::vector<std::string> samples;                             // by number: what leaves it
+    std::size_t memory_bytes() const;
   };
   using TerminalStepsPtr = std::shared_ptr<const TerminalSteps>;
   // The same tokens behind one hypothesis, by a way out of the terminal.

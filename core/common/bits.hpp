@@ -10,10 +10,14 @@ namespace tokamata {
 
 using Words = std::vector<std::uint32_t>;
 
-inline bool has_bit(const Words& words, std::uint32_t token) { return words[token / 32] >> (token % 32) & 1; }
-inline void set_bit(Words& words, std::uint32_t token) { words[token / 32] |= 1u << (token % 32); }
-inline void clear_bit(Words& words, std::uint32_t token) { words[token / 32] &= ~(1u << (token % 32)); }
-inline void unite_bits(Words& words, const Words& others) {
+template <class List>
+bool has_bit(const List& words, std::uint32_t token) { return words[token / 32] >> (token % 32) & 1; }
+template <class List>
+void set_bit(List& words, std::uint32_t token) { words[token / 32] |= 1u << (token % 32); }
+template <class List>
+void clear_bit(List& words, std::uint32_t token) { words[token / 32] &= ~(1u << (token % 32)); }
+template <class List, class Others>
+void unite_bits(List& words, const Others& others) {
   for (std::size_t i = 0; i < words.size(); ++i) words[i] |= others[i];
 }
 
@@ -24,8 +28,8 @@ void for_each_bit_of(std::size_t count, Word&& word, Visit&& visit) {
     for (std::uint32_t bits = word(i); bits != 0; bits &= bits - 1)
       visit(static_cast<std::uint32_t>(32 * i) + static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
-template <class Visit>
-void for_each_bit(const Words& words, Visit&& visit) {
+template <class List, class Visit>
+void for_each_bit(const List& words, Visit&& visit) {
   for_each_bit_of(words.size(), [&](std::size_t i) { return words[i]; }, visit);
 }
 

@@ -9,11 +9,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -53,12 +54,10 @@ class Budget {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `spent_seconds` is what earlier calls on the same account used; `memory_bytes` says how much is held at the
-  // moment.  It is called in the midst of work, so it must only read: what it freed might be in use.
-  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds,
-         std::function<std::size_t()> memory_bytes)
-      : limits_(limits), cancel_(std::move(cancel)), memory_bytes_(std::move(memory_bytes)), spent_(spent_seconds),
-        start_(Clock::now()) {}
+  // `spent_seconds` is what earlier calls on the same time budget used.  The memory is that of the account which the
+  // thread charges to (memory_account.hpp).  Nothing is freed where it is looked at: it might be in use.
+  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds)
+      : limits_(limits), cancel_(std::move(cancel)), spent_(spent_seconds), start_(Clock::now()) {}
 
   // One step of work.
   void step() {
@@ -68,7 +67,7 @@ class Budget {
   void check() const {
     if (cancel_ && cancel_->cancelled()) throw Cancelled();
     if (spent_seconds() > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
-    if (memory_bytes_() > limits_.memory_bytes)
+    if (Charge::bytes() > limits_.memory_bytes)
       throw LimitExceeded("memory_bytes", static_cast<double>(limits_.memory_bytes));
   }
 
@@ -80,7 +79,6 @@ class Budget {
  private:
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
-  std::function<std::size_t()> memory_bytes_;
   double spent_;
   Clock::time_point start_;
   std::uint64_t steps_ = 0;

@@ -10,7 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
+
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -29,7 +30,7 @@ class NumberTable {
   void reserve(std::size_t more) {
     if (4 * (count_ + more) <= 3 * slots_.size()) return;
     constexpr std::size_t kLeast = 16;
-    std::vector<Slot> before(std::bit_ceil(std::max(kLeast, 2 * (count_ + more))));
+    counted::vector<Slot> before(std::bit_ceil(std::max(kLeast, 2 * (count_ + more))));
     before.swap(slots_);
     for (const Slot& slot : before)
       if (slot.number != kFree) put(slot);
@@ -44,7 +45,6 @@ class NumberTable {
     slots_ = {};
     count_ = 0;
   }
-  std::size_t memory_bytes() const { return slots_.capacity() * sizeof(Slot); }
 
  private:
   static constexpr std::uint32_t kFree = ~std::uint32_t{0};
@@ -58,7 +58,7 @@ class NumberTable {
     slots_[at] = slot;
   }
 
-  std::vector<Slot> slots_;  // as many as a power of two
+  counted::vector<Slot> slots_;  // as many as a power of two
   std::size_t count_ = 0;
 };
 

@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
+
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -39,20 +40,20 @@ class Visited {
   };
 
   // That of the key, or the free one where it belongs.
-  Entry& entry_of(std::vector<Entry>& entries, const Key& key) const {
+  Entry& entry_of(counted::vector<Entry>& entries, const Key& key) const {
     std::size_t at = Hash()(key) & (entries.size() - 1);
     while (entries[at].round == round_ && !(entries[at].key == key)) at = (at + 1) & (entries.size() - 1);
     return entries[at];
   }
   void grow() {
     constexpr std::size_t kLeast = 64;
-    std::vector<Entry> larger(entries_.empty() ? kLeast : 2 * entries_.size());
+    counted::vector<Entry> larger(entries_.empty() ? kLeast : 2 * entries_.size());
     for (const Entry& entry : entries_)
       if (entry.round == round_) entry_of(larger, entry.key) = entry;
     entries_ = std::move(larger);
   }
 
-  std::vector<Entry> entries_;
+  counted::vector<Entry> entries_;
   std::uint64_t round_ = 1;
   std::size_t size_ = 0;
 };

@@ -56,8 +56,7 @@ StateId TokenAutomaton::made_rule_mask(ExpressionId approximation, Budget& budge
   if (data(holder).mask) return holder;
   RuleMask made = rule_mask_maker().make(automaton_.expression(holder), TokenTrie::root(), budget);
   data(holder).most_after = made.most;
-  parts_bytes_ += made.unverified.capacity() * sizeof(std::uint32_t);
-  if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, std::move(made.unverified));
+  if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(made.unverified.begin(), made.unverified.end()));
   remember(holder, mask_with_stops(std::move(made.bits), holder));
   return holder;
 }

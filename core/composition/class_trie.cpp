@@ -3,7 +3,7 @@
 namespace tokamata {
 
 ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
-    : trie_(trie), class_bytes_(automaton.byte_classes()), by_class_(class_bytes_.size()) {
+    : trie_(trie), class_bytes_(automaton.byte_classes().begin(), automaton.byte_classes().end()), by_class_(class_bytes_.size()) {
   for (unsigned byte = 0; byte < 256; ++byte)
     class_of_.push_back(static_cast<std::uint8_t>(automaton.byte_class(static_cast<std::uint8_t>(byte))));
   members_.push_back(TokenTrie::root().value);
@@ -12,8 +12,8 @@ ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
 
 ClassTrie::Node ClassTrie::open(std::uint32_t node) {
   if (nodes_[node].children_begin == kUnopened) {
-    std::vector<std::uint32_t> tokens;
-    for (std::vector<std::uint32_t>& left_behind : by_class_) left_behind.clear();  // where an opening ended early
+    counted::vector<std::uint32_t> tokens;
+    for (counted::vector<std::uint32_t>& left_behind : by_class_) left_behind.clear();  // where an opening ended early
     for (std::uint32_t i = nodes_[node].members_begin; i < nodes_[node].members_end; ++i) {
       const NodeId member{members_[i]};
       const std::uint32_t own_begin = trie_.node(member).tokens_begin, own_end = trie_.own_end(member);
@@ -30,7 +30,6 @@ ClassTrie::Node ClassTrie::open(std::uint32_t node) {
                         .members_end = static_cast<std::uint32_t>(members_.size()),
                         .byte = class_bytes_[index]});
     }
-    token_count_ += tokens.size();
     nodes_[node].tokens = std::move(tokens);
     nodes_[node].children_begin = children_begin;
     nodes_[node].children_end = static_cast<std::uint32_t>(nodes_.size());

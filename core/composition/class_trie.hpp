@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/token_trie.hpp"
 
@@ -35,9 +36,6 @@ class ClassTrie {
   void open_all();
 
   std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  std::size_t memory_bytes() const {
-    return nodes_.capacity() * sizeof(Inner) + (token_count_ + members_.capacity()) * sizeof(std::uint32_t);
-  }
 
  private:
   static constexpr std::uint32_t kUnopened = ~std::uint32_t{0};
@@ -45,16 +43,15 @@ class ClassTrie {
     std::uint32_t members_begin, members_end;  // nodes of the trie of tokens
     std::uint32_t children_begin = kUnopened, children_end = 0;
     std::uint8_t byte = 0;
-    std::vector<std::uint32_t> tokens = {};
+    counted::vector<std::uint32_t> tokens = {};
   };
 
   const TokenTrie& trie_;
-  std::vector<std::uint8_t> class_bytes_;        // a byte of each class
-  std::vector<std::uint8_t> class_of_;           // by byte
-  std::vector<Inner> nodes_;
-  std::vector<std::uint32_t> members_;
-  std::size_t token_count_ = 0;  // in the nodes that are open
-  std::vector<std::vector<std::uint32_t>> by_class_;  // while a node is opened
+  counted::vector<std::uint8_t> class_bytes_;        // a byte of each class
+  counted::vector<std::uint8_t> class_of_;           // by byte
+  counted::vector<Inner> nodes_;
+  counted::vector<std::uint32_t> members_;
+  counted::vector<counted::vector<std::uint32_t>> by_class_;  // while a node is opened
 };
 
 }  // namespace tokamata

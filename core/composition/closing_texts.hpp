@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -47,8 +48,7 @@ class ClosingTexts {
     return accepts(state) ? automaton_.automaton().node(state).unverified : step(state, budget).is_unverified;
   }
 
-  void clear() { steps_ = {}; }
-  std::size_t memory_bytes() const { return steps_.size() * (sizeof(Step) + 48); }
+  void clear() { release(steps_); }
 
  private:
   struct Byte {
@@ -65,7 +65,7 @@ class ClosingTexts {
   Step spelled(const Byte& first) const;
 
   TokenAutomaton& automaton_;
-  std::unordered_map<std::uint32_t, Step> steps_;
+  counted::unordered_map<std::uint32_t, Step> steps_;
 };
 
 }  // namespace tokamata

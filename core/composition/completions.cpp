@@ -12,16 +12,15 @@ constexpr std::size_t kMostNarrow = 64;
 
 // ---- what a state can become ------------------------------------------------------------------
 
-const std::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
+const counted::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
   if (const auto place = targets_.find(state.value); place != targets_.end()) return place->second;
-  std::vector<StateId> found;
+  counted::vector<StateId> found;
   walk_kinds(automaton_, {state, false}, budget, [&](StateId target, auto) {
     if (found.empty() || found.back() != target) found.push_back(target);
   });
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   found.shrink_to_fit();
-  targets_bytes_ += found.capacity() * sizeof(StateId) + 64;
   return targets_.emplace(state.value, std::move(found)).first->second;
 }
 
@@ -143,7 +142,7 @@ MaskPtr Completions::try_mask(Place place, TokenCount left) const {
   const auto kept = std::ranges::find_if(narrow_, [&](const Narrow& narrow) {
     return narrow.place.state == place.state && narrow.place.at_start == place.at_start && narrow.left == left;
   });
-  return kept == narrow_.end() ? nullptr : kept->mask;
+  return kept == narrow_.end() ? nullptr : kept->mask.shared();
 }
 
 MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
@@ -151,7 +150,7 @@ MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
   if (!is_ample(place, left) && !automaton_.known_mask(place)) automaton_.mask(place, budget);  // it may tell
   if (is_ample(place, left)) return automaton_.mask(place, budget);
   MaskPtr mask = build_mask(place, left, budget);
-  narrow_.push_back({place, left, mask});
+  narrow_.push_back({place, left, Kept(mask)});
   if (narrow_.size() > kMostNarrow) narrow_.pop_front();
   return mask;
 }
@@ -170,18 +169,10 @@ MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
 // ---- memory -----------------------------------------------------------------------------------
 
 void Completions::clear() {
-  known_ = {};
+  release(known_);
   of_rules_.clear();
-  targets_ = {};
-  targets_bytes_ = 0;
-  narrow_.clear();
-}
-
-std::size_t Completions::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;
-  std::size_t narrow_bytes = 0;
-  for (const Narrow& narrow : narrow_) narrow_bytes += narrow.mask->bytes();
-  return of_rules_.memory_bytes() + known_.size() * (kMapEntry + sizeof(Known)) + targets_.size() * kMapEntry + targets_bytes_ + narrow_bytes;
+  release(targets_);
+  release(narrow_);
 }
 
 }  // namespace tokamata

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "composition/rule_completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -51,7 +52,6 @@ class Completions {
 
   // Forgets all that depends on the numbers of states.
   void clear();
-  std::size_t memory_bytes() const;
 
  private:
   struct Known {
@@ -60,7 +60,7 @@ class Completions {
   };
   using Route = std::unordered_map<std::uint32_t, StateId>;  // by state: the one before it
 
-  const std::vector<StateId>& targets(StateId state, Budget& budget);
+  const counted::vector<StateId>& targets(StateId state, Budget& budget);
   Known& known(StateId state);
   bool finishes_within(StateId state, TokenCount limit, Budget& budget);
   bool search_within(StateId state, TokenCount limit, Budget& budget);
@@ -70,16 +70,15 @@ class Completions {
 
   TokenAutomaton& automaton_;
   RuleCompletions of_rules_;
-  std::unordered_map<std::uint32_t, Known> known_;
-  std::unordered_map<std::uint32_t, std::vector<StateId>> targets_;
-  std::size_t targets_bytes_ = 0;
+  counted::unordered_map<std::uint32_t, Known> known_;
+  counted::unordered_map<std::uint32_t, counted::vector<StateId>> targets_;
 
   struct Narrow {
     Place place;
     TokenCount left;
-    MaskPtr mask;
+    Kept<Mask> mask;
   };
-  std::deque<Narrow> narrow_;  // masks in narrow room, oldest first
+  counted::deque<Narrow> narrow_;  // masks in narrow room, oldest first
 };
 
 }  // namespace tokamata

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/bits.hpp"
+#include "common/memory_account.hpp"
 #include "vocabulary/vocabulary.hpp"
 
 namespace tokamata {
@@ -50,7 +51,9 @@ class MaskBits {
 
   std::size_t size() const { return size_; }  // words of a row
   // A base belongs to the vocabulary and is not counted.
-  std::size_t bytes() const { return words_.capacity() * sizeof(std::uint32_t) + changed_.capacity() * sizeof(Word); }
+  std::size_t memory_bytes() const {
+    return block_bytes_of(words_) + block_bytes_of(changed_);
+  }
 
   bool contains(std::uint32_t token) const { return word(token / 32) >> (token % 32) & 1; }
   // The smallest that is set; some must be.
@@ -163,7 +166,7 @@ struct Mask {
   std::size_t set_bits = 0;
   MaskBits bits;
 
-  std::size_t bytes() const { return sizeof(Mask) + bits.bytes(); }
+  std::size_t memory_bytes() const { return shared_block_bytes<Mask>() + bits.memory_bytes(); }
 };
 
 // Whoever holds one keeps its bits, whatever becomes of the memo that it came from.

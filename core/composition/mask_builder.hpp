@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/bits.hpp"
+#include "common/memory_account.hpp"
 #include "composition/mask.hpp"
 
 namespace tokamata {
@@ -80,9 +81,9 @@ class MaskBuilder {
   }
 
   SharedWords base_;  // null: nothing
-  Words row_;                  // words that may differ from the base, zero elsewhere
-  std::vector<bool> is_changed_;
-  std::vector<std::uint32_t> places_;  // of these
+  counted::vector<std::uint32_t> row_;                  // words that may differ from the base, zero elsewhere
+  counted::vector<bool> is_changed_;
+  counted::vector<std::uint32_t> places_;  // of these
 };
 
 }  // namespace tokamata

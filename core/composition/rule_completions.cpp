@@ -207,7 +207,7 @@ std::vector<std::uint32_t> RuleCompletions::tokens_within(Place place, TokenCoun
 
 void RuleCompletions::clear() {
   texts_.clear();
-  found_ = {};
+  release(found_);
   found_at_start_.reset();
 }
 

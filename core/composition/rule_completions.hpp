@@ -31,6 +31,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -72,7 +73,6 @@ class RuleCompletions {
   static constexpr TokenCount kSpare = 4;
 
   void clear();
-  std::size_t memory_bytes() const { return texts_.memory_bytes() + found_.size() * (sizeof(Step) + 48); }
 
  private:
   static constexpr std::size_t kMostStates = 1 << 15, kMostKinds = 1 << 17;
@@ -94,7 +94,7 @@ class RuleCompletions {
 
   TokenAutomaton& automaton_;
   ClosingTexts texts_;
-  std::unordered_map<std::uint32_t, Step> found_;
+  counted::unordered_map<std::uint32_t, Step> found_;
   std::optional<Step> found_at_start_;
 };
 

@@ -26,6 +26,7 @@
 #include "common/hash.hpp"
 #include "common/ids.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 #include "common/visited.hpp"
 #include "composition/mask_builder.hpp"
 #include "expression/arena.hpp"
@@ -53,7 +54,7 @@ struct RuleMask {
 // is followed in the same way down the tries of remainders.  What begins with anything else is walked.
 //
 // One maker serves all masks of an automaton, one after another, and keeps its lists between them.
-class RuleMaskMaker {
+class RuleMaskMaker : public CountedObject {
  public:
   // Of an automaton that outlives it.
   explicit RuleMaskMaker(TokenAutomaton& tokens);
@@ -151,9 +152,9 @@ class RuleMaskMaker {
   RuleMask mask_;
   MaskBuilder builder_;
   Visited<Opened, OpenedHash> opened_;  // many alternatives lead to the same rest of an outer value
-  std::vector<Rest> rests_;
-  std::vector<Alternative> open_;
-  std::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what follows each
+  counted::vector<Rest> rests_;
+  counted::vector<Alternative> open_;
+  counted::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what follows each
   std::vector<std::string_view> names_;
   std::map<Spot, std::vector<ExpressionId>, SpotOrder> walked_, waiting_;
 };

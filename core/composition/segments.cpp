@@ -46,7 +46,7 @@ bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vec
 
 const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Budget& budget) {
   const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
-  if (const auto known = segments_.find(place); known != segments_.end()) return known->second;
+  if (const auto known = segments_.find(place); known != segments_.end()) return known->second.shared();
   std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
   if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
   std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
@@ -55,8 +55,7 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
     made = std::make_shared<const Segment>(make_segment(terminal, node, budget));
     if (!key.empty()) made = vocabulary_->keep_segment(key, std::move(made), Budget::Clock::now() - started);
   }
-  parts_bytes_ += made->memory_bytes();  // others may hold it too; then it is counted for each
-  return segments_.emplace(place, std::move(made)).first->second;
+  return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
 Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget& budget) {

@@ -40,7 +40,7 @@ TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const 
       throw std::invalid_argument("no control token of the vocabulary: " + name);
     controls_.push_back(known->second);
   }
-  stop_mask_ = make_mask(*vocabulary_, {}, {}, true);
+  stop_mask_ = Kept(make_mask(*vocabulary_, {}, {}, true));
 }
 
 std::optional<Symbol> TokenAutomaton::control_symbol(TokenId token) const {
@@ -57,19 +57,19 @@ TokenAutomaton::StateData& TokenAutomaton::data(StateId state) {
 // ---- masks ------------------------------------------------------------------------------------
 
 const MaskPtr* TokenAutomaton::known_mask(Place place) const {
-  if (place.at_start) return start_mask_ ? &start_mask_ : nullptr;
+  if (place.at_start) return start_mask_ ? &start_mask_.shared() : nullptr;
   if (place.state.value >= data_.size()) return nullptr;
   const StateId holder = data_[place.state.value].mask_state;
   if (holder.value >= data_.size()) return nullptr;
-  const MaskPtr& mask = data_[holder.value].mask;
+  const MaskPtr& mask = data_[holder.value].mask.shared();
   return mask ? &mask : nullptr;
 }
 
 const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
   if (const MaskPtr* known = known_mask(place)) return *known;
   if (place.at_start) {
-    start_mask_ = build_mask(place, budget);
-    return start_mask_;
+    start_mask_ = Kept(build_mask(place, budget));
+    return start_mask_.shared();
   }
   if (is_approximated(place.state)) {
     remember_rule_mask(place.state, budget);
@@ -79,30 +79,19 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
   const StateId holder = every_byte_is_token_ ? automaton_.clipped(place.state, budget) : place.state;
   if (!data(holder).mask) remember(holder, build_mask({holder, false}, budget));
   data(place.state).mask_state = holder;
-  return data(holder).mask;
+  return data(holder).mask.shared();
 }
 
 void TokenAutomaton::remember(StateId state, MaskPtr mask) {
   StateData& known = data(state);
   mask_states_.push_back(state);
-  masks_bytes_ += mask->bytes();
-  known.mask = std::move(mask);
-}
-
-std::size_t TokenAutomaton::memory_bytes() const {
-  std::size_t fixed = automaton_.memory_bytes() + data_.capacity() * sizeof(StateData) + loops_bytes_ + parts_bytes_;
-  for (const auto* trie : {&kinds_, &start_kinds_})
-    if (*trie) fixed += (*trie)->memory_bytes();
-  return fixed + masks_bytes_;
+  known.mask = Kept(std::move(mask));
 }
 
 void TokenAutomaton::trim_masks(std::size_t limit) {
   // The newest mask stays: it is the one that is asked for most likely.
-  for (std::size_t held = memory_bytes(); mask_states_.size() > 1 && held > limit;) {
-    StateData& oldest = data_[mask_states_.front().value];
-    held -= oldest.mask->bytes();
-    masks_bytes_ -= oldest.mask->bytes();
-    oldest.mask.reset();
+  while (mask_states_.size() > 1 && Charge::bytes() > limit) {
+    data_[mask_states_.front().value].mask = {};
     mask_states_.pop_front();
     oldest_serial_ = data_[mask_states_.front().value].mask->serial;
   }
@@ -224,7 +213,7 @@ MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
   return mask;
 }
 
-const std::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget) {
+const counted::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget) {
   if (!data(state).loops_known) {
     std::vector<Loop> found;
     if (!automaton_.node(state).constrained)
@@ -232,9 +221,8 @@ const std::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget) {
     else if (spellable(edge(state, budget), budget))
       found = stable_loops(automaton_, state, whole_leads_ && !uses_edges_, budget);
     StateData& known = data(state);  // making the others' may have moved it
-    known.loops = std::move(found);
+    known.loops.assign(found.begin(), found.end());
     known.loops_known = true;
-    loops_bytes_ += known.loops.capacity() * sizeof(Loop);
   }
   return data(state).loops;
 }
@@ -413,17 +401,15 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
   kinds_.reset();  // they are as good as ever, but memory is short
   start_kinds_.reset();
-  data_ = {};
-  segments_.clear();
-  unverified_.clear();
-  loops_bytes_ = parts_bytes_ = 0;
-  mask_states_.clear();
-  masks_bytes_ = 0;
+  release(data_);
+  release(segments_);
+  release(unverified_);
+  release(mask_states_);
   automaton_.keep_only(states);
   std::ranges::sort(masks, {}, [](const auto& kept) { return kept.first->serial; });
   StateId holder{};
   for (const auto& [mask, state] : masks) {  // those that share a mask are neighbours now
-    if (mask_states_.empty() || data(holder).mask != mask) remember(holder = *state, mask);
+    if (mask_states_.empty() || data(holder).mask.shared() != mask) remember(holder = *state, mask);
     data(*state).mask_state = holder;
   }
   oldest_serial_ = masks.empty() ? next_serial_ : masks.front().first->serial;

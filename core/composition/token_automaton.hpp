@@ -23,6 +23,7 @@
 
 #include "common/ids.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 #include "composition/class_trie.hpp"
 #include "composition/factored_mask.hpp"
 #include "composition/loops.hpp"
@@ -60,7 +61,7 @@ class TokenAutomaton {
   const MaskPtr* known_mask(Place place) const;
   const MaskPtr& mask(Place place, Budget& budget);
   // The stop tokens alone.
-  const MaskPtr& stop_mask() const { return stop_mask_; }
+  const MaskPtr& stop_mask() const { return stop_mask_.shared(); }
 
   // Where a token that is no stop token leads, if it is allowed.
   std::optional<StateId> step(Place place, TokenId token, Budget& budget);
@@ -98,7 +99,7 @@ class TokenAutomaton {
   // What a terminal does to the tokens below a node of the trie, where it begins there.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
   // Which code points a state takes again and again.
-  const std::vector<Loop>& loops(StateId state, Budget& budget);
+  const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state behind an edge.
@@ -131,8 +132,7 @@ class TokenAutomaton {
   // The number of the next mask that is made, here or from this automaton.
   std::uint64_t take_serial() { return next_serial_++; }
 
-  std::size_t memory_bytes() const;
-  // Gives up masks, oldest first, until no more than `limit` bytes are held or one mask is left.
+  // Gives up masks, oldest first, until the account holds no more than `limit` bytes or one mask is left.
   void trim_masks(std::size_t limit);
   // Gives up every state but the start and those named, whose new numbers replace the old ones in place.
   void keep_only(std::span<StateId* const> states);
@@ -141,8 +141,8 @@ class TokenAutomaton {
   enum class Spelling : std::uint8_t { Unknown, Yes, No };
   struct StateData {
     StateId mask_state{~std::uint32_t{0}};  // whose mask this state shares
-    MaskPtr mask;
-    std::vector<Loop> loops;
+    Kept<Mask> mask;
+    counted::vector<Loop> loops;
     bool loops_known = false;
     Spelling spelling = Spelling::Unknown;
     std::uint64_t at_most = kEndless;     // tokens to an accepted text, where a search has met this state
@@ -199,19 +199,16 @@ class TokenAutomaton {
   bool every_byte_is_token_;  // of the bytes that the pattern uses
   bool lives_by_bytes_;       // what lives over bytes can be spelled: one byte, one token
   bool whole_leads_;          // all continuation bytes are tokens of their own
-  std::vector<StateData> data_;
-  std::size_t loops_bytes_ = 0;
-  std::size_t parts_bytes_ = 0;  // of parts and unverified
+  counted::vector<StateData> data_;
   std::optional<ClassTrie> kinds_;
   std::optional<ClassTrie> start_kinds_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
-  std::unordered_map<std::uint64_t, std::shared_ptr<const Segment>> segments_;  // by terminal and node
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
-  MaskPtr start_mask_;
-  MaskPtr stop_mask_;
-  std::deque<StateId> mask_states_;  // those that have a mask, oldest first
-  std::size_t masks_bytes_ = 0;      // of these
+  counted::unordered_map<std::uint64_t, Kept<Segment>> segments_;  // by terminal and node
+  counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
+  Kept<Mask> start_mask_;
+  Kept<Mask> stop_mask_;
+  counted::deque<StateId> mask_states_;  // those that have a mask, oldest first
   std::uint64_t next_serial_ = 0;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };

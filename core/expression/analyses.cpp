@@ -204,9 +204,4 @@ Analyses::Positions Analyses::positions_after(std::span<const ExpressionId> move
   return positions;
 }
 
-std::size_t Analyses::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;
-  return Pool::memory_bytes() + positions_.size() * kMapEntry + first_bytes_.size() * (sizeof(ByteSet) + kMapEntry);
-}
-
 }  // namespace tokamata

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/memory_account.hpp"
 #include "expression/pool.hpp"
 
 namespace tokamata {
@@ -34,21 +35,20 @@ class Analyses : public Pool {
 
   static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   // Offsets into the pattern, by the body of a repetition.
-  using Positions = std::unordered_map<std::uint32_t, std::int64_t>;
+  using Positions = counted::unordered_map<std::uint32_t, std::int64_t>;
   void note_position(std::uint32_t body, std::int64_t position) { positions_.try_emplace(body, position); }
   void note_same_position(std::uint32_t body, std::uint32_t other);
   Positions positions_after(std::span<const ExpressionId> moved, ExpressionId gone) const;
   void forget(Positions positions) {
-    first_bytes_ = {};
+    release(first_bytes_);
     positions_ = std::move(positions);
   }
-  std::size_t memory_bytes() const;
 
  private:
   ByteSet first_bytes_of_until(const ExpressionNode& node) const;
   bool append_structure(ExpressionId expression, std::string& key) const;
 
-  std::unordered_map<std::uint32_t, ByteSet> first_bytes_;
+  counted::unordered_map<std::uint32_t, ByteSet> first_bytes_;
   Positions positions_;
 };
 

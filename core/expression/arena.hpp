@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/derivatives.hpp"
 
 namespace tokamata {
@@ -50,8 +51,6 @@ class Arena : public Derivatives {
   void narrow_always() { narrows_always_ = true; }
   bool narrows_always() const { return narrows_always_; }
 
-  std::size_t memory_bytes() const;
-
  private:
   // What was added already of one pattern: its parts may be shared, and then a tree is a graph.
   using Added = std::unordered_map<const Expression*, ExpressionId>;
@@ -67,7 +66,7 @@ class Arena : public Derivatives {
   std::vector<Approximation> approximations(ExpressionId expression, std::size_t lead, Budget& budget);
 
   bool narrows_always_ = false;
-  std::unordered_map<std::uint64_t, ExpressionId> approximated_;
+  counted::unordered_map<std::uint64_t, ExpressionId> approximated_;
 };
 
 }  // namespace tokamata

@@ -7,13 +7,12 @@ namespace tokamata {
 
 namespace {
 constexpr std::uint32_t kNoState = ~std::uint32_t{0};
-constexpr std::size_t kMapEntry = 40;
 }
 
 ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
                              std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : limits_(limits), arena_(single_bytes, reach, limits.depth) {
-  Budget budget(limits_, std::move(cancel), 0, [this] { return arena_.memory_bytes(); });
+  Budget budget(limits_, std::move(cancel), 0);
   arena_.join_control_tokens(std::move(control_tokens));
   const ExpressionId root = arena_.add(pattern, budget);
   pattern_bytes_ = arena_.pattern_bytes();
@@ -39,6 +38,7 @@ StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   put_at(row_of_, state.value, kRowToCome);  // many states are met for their masks alone
   put_at(only_transitions_, state.value, OnlyTransition{});
   expressions_.push_back(expression);
+  state_count_.store(expressions_.size(), std::memory_order_relaxed);
   state_of_expression_[expression.value] = state.value;
   return state;
 }
@@ -107,17 +107,10 @@ StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
   return state_of(arena_.clip(expressions_[state.value]), budget.limits());
 }
 
-std::size_t ByteAutomaton::memory_bytes() const {
-  return arena_.memory_bytes() + rows_.capacity() * sizeof(StateId) +
-         single_transitions_.size() * kMapEntry + readable_.capacity() * sizeof(ByteSet) + row_of_.capacity() * sizeof(std::uint32_t) +
-         only_transitions_.capacity() * sizeof(OnlyTransition) + expressions_.capacity() * sizeof(ExpressionId) +
-         state_of_expression_.capacity() * sizeof(std::uint32_t);
-}
-
 // Everything that is needed is allocated before the arena changes, so that a failure leaves the automaton as it was.
 void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   std::vector<StateId> moved(expressions_.size(), kUnknown);
-  std::vector<ExpressionId> expressions;  // by new state
+  counted::vector<ExpressionId> expressions;  // by new state
   const auto keep = [&](StateId state) {
     if (moved[state.value] != kUnknown) return;
     moved[state.value] = {static_cast<std::uint32_t>(expressions.size())};
@@ -126,19 +119,20 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   keep(kDead);
   keep(start_);
   for (const StateId* state : states) keep(*state);
-  std::vector<std::uint32_t> row_of(expressions.size(), kRowToCome);
-  std::vector<OnlyTransition> only_transitions(expressions.size());
-  std::vector<StateId> rows(stride_, kDead);
+  counted::vector<std::uint32_t> row_of(expressions.size(), kRowToCome);
+  counted::vector<OnlyTransition> only_transitions(expressions.size());
+  counted::vector<StateId> rows(stride_, kDead);
   row_of[kDead.value] = 0;  // its row is never unknown
   const std::vector<ExpressionId> moved_expressions = arena_.keep_only(expressions);
 
   for (ExpressionId& expression : expressions) expression = moved_expressions[expression.value];
   expressions_ = std::move(expressions);
+  state_count_.store(expressions_.size(), std::memory_order_relaxed);
   row_of_ = std::move(row_of);
   only_transitions_ = std::move(only_transitions);
   rows_ = std::move(rows);
-  single_transitions_ = {};
-  readable_ = {};
+  release(single_transitions_);
+  release(readable_);
   std::ranges::fill(state_of_expression_, kNoState);
   if (state_of_expression_.size() > arena_.size()) state_of_expression_.resize(arena_.size());
   for (std::uint32_t state = 0; state < expressions_.size(); ++state) state_of_expression_[expressions_[state].value] = state;

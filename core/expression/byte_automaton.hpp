@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 
 #include "common/ids.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 #include "expression/arena.hpp"
 
 namespace tokamata {
@@ -81,8 +83,8 @@ class ByteAutomaton {
   // The state of the clipped expression: one that has the same mask.
   StateId clipped(StateId state, Budget& budget);
 
-  std::size_t state_count() const { return expressions_.size(); }
-  std::size_t memory_bytes() const;
+  // Any thread may ask for it, in the midst of work too.
+  std::size_t state_count() const { return state_count_.load(std::memory_order_relaxed); }
 
   // Gives up every state but the start and those named; these get new numbers, which replace the
   // old ones in place.  Where it throws, nothing has changed.
@@ -129,13 +131,14 @@ class ByteAutomaton {
   std::vector<std::uint8_t> byte_classes_;
   std::vector<std::string> control_tokens_;
   std::uint32_t stride_ = 0;
-  std::vector<std::uint32_t> row_of_;            // by state
-  std::vector<OnlyTransition> only_transitions_;  // by state, of those whose row is to come
-  std::vector<StateId> rows_;
-  std::vector<ByteSet> readable_;                                  // of states that begin with a rule
-  std::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
-  std::vector<ExpressionId> expressions_;       // by state
-  std::vector<std::uint32_t> state_of_expression_;  // state, or ~0
+  counted::vector<std::uint32_t> row_of_;            // by state
+  counted::vector<OnlyTransition> only_transitions_;  // by state, of those whose row is to come
+  counted::vector<StateId> rows_;
+  counted::vector<ByteSet> readable_;                                  // of states that begin with a rule
+  counted::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
+  counted::vector<ExpressionId> expressions_;       // by state
+  std::atomic<std::size_t> state_count_ = 0;        // their number
+  counted::vector<std::uint32_t> state_of_expression_;  // state, or ~0
   StateId start_;
 };
 

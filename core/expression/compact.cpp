@@ -135,7 +135,7 @@ std::vector<ExpressionId> Arena::keep_only(std::span<const ExpressionId> roots) 
   plan.rules = rules_to_keep(plan.moved);
   // All that is needed is allocated: from here on nothing fails.
   Derivatives::forget(std::move(positions));
-  approximated_ = {};
+  release(approximated_);
   compact(plan);
   return std::move(plan.moved);
 }
@@ -163,8 +163,6 @@ void Pool::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, co
     known = known->second == kGone.value ? strings_index_.erase(known) : std::next(known);
   }
   strings_.erase(strings_.begin() + static_cast<std::ptrdiff_t>(leaves.strings_left), strings_.end());
-  strings_bytes_ = 0;
-  for (const KnownStrings& known : strings_) strings_bytes_ += known.memory_bytes();
   for (std::size_t i = 0; i < leaves.languages.size(); ++i) languages_[i].automaton = std::move(leaves.languages[i]);
   auto language_state = leaves.language_states.begin();
   auto rule = rules.begin();

@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/forms.hpp"
 
 namespace tokamata {
@@ -53,10 +54,9 @@ class Derivatives : public Forms {
 
   // An expression with others in place of its rules: rules.cpp.
   template <class Concerns, class Key, class OfRule>
-  ExpressionId with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
+  ExpressionId with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
                           Key&& key, OfRule&& of_rule);
   void forget(Positions positions);
-  std::size_t memory_bytes() const;
 
  private:
   // One derivative under way.
@@ -111,12 +111,12 @@ class Derivatives : public Forms {
   std::uint32_t least_length(ExpressionId expression) const;
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
 
-  std::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;     // of large ones, by union and symbol
-  std::unordered_map<std::uint64_t, ExpressionId> advanced_;              // by expression and symbol
-  std::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
-  std::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
-  std::unordered_map<std::uint32_t, TextStep> texts_;                     // of bodies that were searched
-  std::unordered_map<std::uint32_t, std::uint32_t> least_lengths_;        // that searches have shown
+  counted::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;     // of large ones, by union and symbol
+  counted::unordered_map<std::uint64_t, ExpressionId> advanced_;              // by expression and symbol
+  counted::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
+  counted::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
+  counted::unordered_map<std::uint32_t, TextStep> texts_;                     // of bodies that were searched
+  counted::unordered_map<std::uint32_t, std::uint32_t> least_lengths_;        // that searches have shown
   std::vector<std::string> found_texts_;                                  // by searches, the last of them
 };
 

@@ -406,14 +406,8 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
 // ---- memory -----------------------------------------------------------------------------------
 
 void ExpressionRules::begin_anew() {
-  made_.clear();
-  derivatives_.clear();
-}
-
-std::size_t ExpressionRules::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;
-  return (made_.size() + derivatives_.size()) * kMapEntry + abouts_.capacity() * sizeof(About) +
-         first_bytes_.capacity() * sizeof(ByteSet);
+  release(made_);
+  release(derivatives_);
 }
 
 }  // namespace tokamata

@@ -28,6 +28,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/arena.hpp"
 #include "expression/expression.hpp"
 #include "expression/rules.hpp"
@@ -100,7 +101,6 @@ class ExpressionRules : public Rules {
   const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[rule.value]; }
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override { return body(rule.value, arena, budget); }
   void begin_anew() override;
-  std::size_t memory_bytes() const override;
 
  private:
   using Part = RuleParts::Part;
@@ -115,10 +115,10 @@ class ExpressionRules : public Rules {
   ExpressionId body(std::uint32_t rule, Arena& arena, Budget& budget) { return made(parts_->bodies[rule], arena, budget); }
 
   std::shared_ptr<const RuleParts> parts_;
-  std::vector<About> abouts_;        // by rule, as are the first bytes
-  std::vector<ByteSet> first_bytes_;
-  std::unordered_map<std::uint32_t, ExpressionId> made_;         // by part
-  std::unordered_map<std::uint64_t, ExpressionId> derivatives_;  // by rule and byte
+  counted::vector<About> abouts_;        // by rule, as are the first bytes
+  counted::vector<ByteSet> first_bytes_;
+  counted::unordered_map<std::uint32_t, ExpressionId> made_;         // by part
+  counted::unordered_map<std::uint64_t, ExpressionId> derivatives_;  // by rule and byte
 };
 
 }  // namespace tokamata

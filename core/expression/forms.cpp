@@ -17,11 +17,6 @@ constexpr Count kLargestProduct = Count{1} << 60;
 
 }  // namespace
 
-std::size_t Forms::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;
-  return Analyses::memory_bytes() + (clipped_.size() + characters_.known.size() + characters_.escape_steps.size()) * kMapEntry;
-}
-
 // ---- compounds --------------------------------------------------------------------------------
 
 bool Forms::is_class(const ExpressionNode& n) const {

@@ -45,6 +45,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/analyses.hpp"
 
 namespace tokamata {
@@ -125,8 +126,8 @@ class Forms : public Analyses {
   struct Characters {
     ExpressionId character = kEmpty;
     ByteSet stand_for_themselves = {}, begin_escapes = {};
-    std::unordered_map<std::uint64_t, ExpressionId> escape_steps = {};  // by what is left of an escape and byte
-    std::unordered_map<std::uint32_t, bool> known = {};                 // whether expressions are of characters
+    counted::unordered_map<std::uint64_t, ExpressionId> escape_steps = {};  // by what is left of an escape and byte
+    counted::unordered_map<std::uint32_t, bool> known = {};                 // whether expressions are of characters
     static std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
   };
   void set_characters(Characters characters) { characters_ = std::move(characters); }
@@ -136,10 +137,9 @@ class Forms : public Analyses {
 
   void forget(Positions positions) {
     Analyses::forget(std::move(positions));
-    clipped_ = {};
+    release(clipped_);
     characters_ = {};
   }
-  std::size_t memory_bytes() const;
 
  private:
   struct Counted {  // an alternative body{minimum,maximum}·tail
@@ -188,7 +188,7 @@ class Forms : public Analyses {
   std::optional<Loosened> without_bounds(ExpressionId expression, std::uint32_t ExpressionNode::* rest);
 
   unsigned merging_ = 0;  // unions of tails within unions of tails
-  std::unordered_map<std::uint32_t, ExpressionId> clipped_;
+  counted::unordered_map<std::uint32_t, ExpressionId> clipped_;
   Characters characters_;
 };
 

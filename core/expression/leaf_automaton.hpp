@@ -19,10 +19,11 @@
 #include <string>
 
 #include "common/byte_set.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
-class LeafAutomaton {
+class LeafAutomaton : public CountedObject {
  public:
   static constexpr std::uint32_t kDead = 0;
 
@@ -52,7 +53,6 @@ class LeafAutomaton {
   // An automaton of the same language with no state but the first ones; and a state of such a one, in this one.
   virtual std::unique_ptr<LeafAutomaton> anew() const = 0;
   virtual std::uint32_t adopt(const LeafAutomaton& other, std::uint32_t state) = 0;
-  virtual std::size_t memory_bytes() const = 0;
 };
 
 class LeafLanguage {

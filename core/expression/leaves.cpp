@@ -59,8 +59,8 @@ ExpressionId Forms::add_literal(const std::string& text, Budget& budget) {
 std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
   if (const auto known = strings_index_.find(automaton.get()); known != strings_index_.end()) return known->second;
   ByteSet used;
-  std::vector<std::uint32_t> spelled(automaton->state_count(), 0);
-  std::vector<std::uint32_t> shortest(automaton->state_count(), 0);
+  counted::vector<std::uint32_t> spelled(automaton->state_count(), 0);
+  counted::vector<std::uint32_t> shortest(automaton->state_count(), 0);
   std::uint32_t worst = 0;
   for (std::uint32_t state = automaton->state_count(); state-- > 0;) {  // targets before sources
     std::uint64_t least = automaton->accepting(state) ? 0 : ExpressionNode::kUnspelled;
@@ -76,8 +76,7 @@ std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& au
   }
   note_each(used);  // any byte may lead elsewhere than its neighbours do
   const auto number = static_cast<std::uint32_t>(strings_.size());
-  strings_.push_back({automaton, std::move(spelled), std::move(shortest), worst, used});
-  strings_bytes_ += strings_.back().memory_bytes();
+  strings_.push_back({Kept(automaton), std::move(spelled), std::move(shortest), worst, used});
   strings_index_.emplace(automaton.get(), number);  // after it is kept: what is not found is added again
   return number;
 }
@@ -196,9 +195,9 @@ std::optional<std::uint32_t> Pool::find_automaton(const CodePointAutomaton& auto
 std::uint32_t Pool::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
   if (const auto known = find_automaton(*automaton)) return *known;
   const auto index = static_cast<std::uint32_t>(automata_.size());
-  KnownAutomaton known{automaton, std::vector<ExpressionId>(automaton->state_count(), KnownAutomaton::kUnmade),
-                       std::vector<std::uint32_t>(automaton->state_count(), 0),
-                       std::vector<std::uint32_t>(automaton->state_count(), 0)};
+  KnownAutomaton known{automaton, counted::vector<ExpressionId>(automaton->state_count(), KnownAutomaton::kUnmade),
+                       counted::vector<std::uint32_t>(automaton->state_count(), 0),
+                       counted::vector<std::uint32_t>(automaton->state_count(), 0)};
   // States are numbered from the leaves up, so that targets come before sources.
   for (std::uint32_t state = 1; state < automaton->state_count(); ++state) {
     known.spelled[state] = known.shortest[state] = ExpressionNode::kUnspelled;

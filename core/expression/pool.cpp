@@ -49,15 +49,6 @@ ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> ite
   return id;
 }
 
-std::size_t Pool::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;  // a node of an unordered_map, with its share of the table
-  std::size_t leaves = strings_bytes_ + strings_index_.size() * kMapEntry;
-  for (const auto& rules : rules_) leaves += rules->memory_bytes();
-  for (const KnownLanguage& known : languages_) leaves += known.automaton->memory_bytes() + kMapEntry;
-  return leaves + nodes_.capacity() * sizeof(ExpressionNode) + items_.capacity() * sizeof(ExpressionId) +
-         index_.memory_bytes() + sets_.capacity() * sizeof(ByteSet) + set_index_.memory_bytes();
-}
-
 // ---- reading ----------------------------------------------------------------------------------
 
 std::optional<std::uint8_t> Pool::only_byte(const ExpressionNode& n) const {

@@ -31,6 +31,7 @@
 #include "common/ids.hpp"
 #include "common/lengths.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 #include "common/number_table.hpp"
 #include "expression/expression.hpp"
 #include "expression/rules.hpp"
@@ -161,19 +162,16 @@ class Pool {
   struct KnownAutomaton {
     static constexpr ExpressionId kUnmade{~std::uint32_t{0}};
     std::shared_ptr<const CodePointAutomaton> automaton;
-    std::vector<ExpressionId> states;  // the expression of each state, or kUnmade
-    std::vector<std::uint32_t> spelled;   // of each state, as of a node
-    std::vector<std::uint32_t> shortest;
+    counted::vector<ExpressionId> states;  // the expression of each state, or kUnmade
+    counted::vector<std::uint32_t> spelled;   // of each state, as of a node
+    counted::vector<std::uint32_t> shortest;
   };
   struct KnownStrings {
-    std::shared_ptr<const StringAutomaton> automaton;
-    std::vector<std::uint32_t> spelled;
-    std::vector<std::uint32_t> shortest;
+    Kept<StringAutomaton> automaton;
+    counted::vector<std::uint32_t> spelled;
+    counted::vector<std::uint32_t> shortest;
     std::uint32_t worst = 0;
     ByteSet used;
-    std::size_t memory_bytes() const {
-      return automaton->memory_bytes() + (spelled.capacity() + shortest.capacity()) * sizeof(std::uint32_t);
-    }
   };
   struct KnownLanguage {
     std::unique_ptr<LeafAutomaton> automaton;
@@ -199,7 +197,6 @@ class Pool {
   std::uint32_t add_rules(const std::shared_ptr<const RuleSet>& rules);
   std::uint32_t code_point_state(const KnownSearch& known, std::string_view bytes) const;
   static bool is_skippable(const ExpressionNode& n) { return n.nullable && !n.open; }
-  std::size_t memory_bytes() const;
 
   // Compaction: compact.cpp.  What is to be kept, planned where that may fail, and done where nothing may.
   struct Compaction;
@@ -210,13 +207,12 @@ class Pool {
   const ByteSet single_bytes_;  // tokens of their own
   const std::size_t reach_;     // the length of the longest token
   const std::uint32_t depth_limit_;
-  std::vector<KnownAutomaton> automata_;
-  std::vector<KnownStrings> strings_;
-  std::unordered_map<const StringAutomaton*, std::uint32_t> strings_index_;
-  std::size_t strings_bytes_ = 0;
-  std::vector<KnownSearch> searches_;
-  std::vector<KnownLanguage> languages_;
-  std::vector<std::unique_ptr<Rules>> rules_;  // by source
+  counted::vector<KnownAutomaton> automata_;
+  counted::vector<KnownStrings> strings_;
+  counted::unordered_map<const StringAutomaton*, std::uint32_t> strings_index_;
+  counted::vector<KnownSearch> searches_;
+  counted::vector<KnownLanguage> languages_;
+  counted::vector<std::unique_ptr<Rules>> rules_;  // by source
   std::map<std::string, std::string> aliases_;  // of control tokens
 
  private:
@@ -231,15 +227,15 @@ class Pool {
   Leaves leaves_to_keep(const std::vector<ExpressionId>& moved) const;
   void move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules);
 
-  std::vector<ExpressionNode> nodes_;  // the parts of each before it
-  std::vector<ExpressionId> items_;
+  counted::vector<ExpressionNode> nodes_;  // the parts of each before it
+  counted::vector<ExpressionId> items_;
   NumberTable index_;
-  std::vector<ByteSet> sets_;
+  counted::vector<ByteSet> sets_;
   NumberTable set_index_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
-  std::unordered_map<std::string, std::uint32_t> language_index_;  // by key
+  counted::unordered_multimap<std::uint64_t, std::uint32_t> automaton_index_;
+  counted::unordered_map<std::string, std::uint32_t> language_index_;  // by key
   std::vector<std::string> control_tokens_;
-  std::vector<std::shared_ptr<const RuleSet>> rule_sets_;
+  counted::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   bool joins_rules_ = false;
   ByteSet class_borders_;
   ByteSet told_apart_by_rules_;

@@ -32,7 +32,7 @@ std::uint64_t key_of(ExpressionId expression, std::uint32_t with) {
 // An expression with others in place of its rules: `concerns(node)` says where there may be some, `known` remembers
 // by `key(expression)` what was made.
 template <class Concerns, class Key, class OfRule>
-ExpressionId Derivatives::with_rules(ExpressionId expression, std::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
+ExpressionId Derivatives::with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
                                Key&& key, OfRule&& of_rule) {
   const auto inner = [&](ExpressionId part) { return with_rules(part, known, concerns, key, of_rule); };
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
@@ -75,21 +75,10 @@ Arena& Derivatives::arena() { return static_cast<Arena&>(*this); }  // nothing e
 
 void Derivatives::forget(Positions positions) {
   Forms::forget(std::move(positions));
-  for (auto* memo : {&union_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) *memo = {};
-  texts_ = {};
-  least_lengths_ = {};
+  for (auto* memo : {&union_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) release(*memo);
+  release(texts_);
+  release(least_lengths_);
   found_texts_ = {};
-}
-
-std::size_t Derivatives::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;
-  return Forms::memory_bytes() +
-         (union_derivatives_.size() + advanced_.size() + committed_.size() + terminal_derivatives_.size() + texts_.size() + least_lengths_.size()) * kMapEntry;
-}
-
-std::size_t Arena::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 48;
-  return Derivatives::memory_bytes() + approximated_.size() * kMapEntry;
 }
 
 // What `expression` becomes once the choice is made.

@@ -35,6 +35,7 @@
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -78,7 +79,7 @@ class RememberingRules;
 
 // The rules of one pattern within one arena; made by a RuleSet.  What is here every set has; what only sets have whose rules
 // remember what was written is in RememberingRules.
-class Rules {
+class Rules : public CountedObject {
  public:
   struct About {
     std::uint32_t shortest;  // no text is shorter, in bytes
@@ -119,7 +120,6 @@ class Rules {
   virtual RuleId kept(RuleId before) { return before; }
   virtual void all_kept() {}
   virtual void keep_all() {}
-  virtual std::size_t memory_bytes() const = 0;
 
  protected:
   std::uint32_t source() const { return source_; }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 
@@ -44,8 +45,8 @@ class StringAutomaton {
   std::uint32_t state_count() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
   bool accepting(std::uint32_t state) const { return accepting_[state]; }
   std::size_t memory_bytes() const {
-    return transitions_.capacity() * sizeof(Transition) + (offsets_.capacity() + ends_.capacity()) * sizeof(std::uint32_t) +
-           accepting_.capacity() / 8 + text_.capacity();
+    return shared_block_bytes<StringAutomaton>() + block_bytes_of(transitions_) + block_bytes_of(offsets_) + block_bytes_of(ends_) +
+           block_bytes(accepting_.capacity() / 8) + block_bytes(text_.capacity());
   }
   // In the order of their bytes.  Targets have greater numbers than their sources.
   std::span<const Transition> transitions(std::uint32_t state) const {

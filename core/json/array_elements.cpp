@@ -174,7 +174,7 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
   if (supply.left.empty()) return accepts(f) ? std::optional<std::uint32_t>(0) : std::nullopt;  // no value may be an element
   using Place = std::pair<std::uint32_t, std::vector<std::uint64_t>>;  // what is left; of kinds nothing where that does not matter
   const Place start{f.value, supply.left};
-  Place question = start;
+  std::pair<std::uint32_t, counted::vector<std::uint64_t>> question{f.value, {supply.left.begin(), supply.left.end()}};
   for (const auto& more : {supply.all, supply.repeated}) question.second.insert(question.second.end(), more.begin(), more.end());
   if (const auto known = distinct_lengths_.find(question); known != distinct_lengths_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();

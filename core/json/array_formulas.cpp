@@ -119,10 +119,4 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Work& w
   return length;
 }
 
-std::size_t ArrayFormulas::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 64;
-  return formulas_.memory_bytes() + atoms_.size() * (sizeof(Atom) + kMapEntry) +
-         (branches_.size() + lengths_.size() + enough_.size() + 2 * distinct_lengths_.size()) * 2 * kMapEntry;
-}
-
 }  // namespace tokamata::json

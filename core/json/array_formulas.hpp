@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/memory_account.hpp"
 #include "json/branches.hpp"
 #include "json/texts.hpp"
 #include "json/value_table.hpp"
@@ -62,8 +63,6 @@ class ArrayFormulas {
   // The number of arrays, at most `most`.
   std::uint64_t count(ArrayId f, std::uint64_t most, const Work& work);
 
-  std::size_t memory_bytes() const;
-
  private:
   enum class Kind : std::uint32_t { Items, Length, Contains, Unique };
   struct Atom {
@@ -80,7 +79,7 @@ class ArrayFormulas {
   // How many values of each kind are left for elements that differ.
   struct Supply {
     std::vector<SetId> conditions;
-    std::shared_ptr<const std::vector<ValueKind>> kinds;
+    std::shared_ptr<const counted::vector<ValueKind>> kinds;
     std::vector<std::uint64_t> all, left;
     std::vector<std::uint64_t> repeated;  // bytes of the shortest value of each kind that is seen; kEndless where none is
   };
@@ -108,16 +107,16 @@ class ArrayFormulas {
 
   ValueSets& sets_;
   Formulas<ArrayTag> formulas_;
-  std::vector<Atom> atoms_;
-  std::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
-  std::unordered_map<std::uint32_t, Branches> branches_;
-  std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> lengths_;
+  counted::vector<Atom> atoms_;
+  counted::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
+  counted::unordered_map<std::uint32_t, Branches> branches_;
+  counted::unordered_map<std::uint32_t, std::optional<std::uint32_t>> lengths_;
   struct Enough {
     Count needed;  // of so many values of each set there are enough
     std::uint32_t length;
   };
-  std::unordered_map<std::uint32_t, Enough> enough_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::optional<std::uint32_t>> distinct_lengths_;  // by formula, supply
+  counted::unordered_map<std::uint32_t, Enough> enough_;
+  counted::map<std::pair<std::uint32_t, counted::vector<std::uint64_t>>, std::optional<std::uint32_t>> distinct_lengths_;  // by formula, supply
 };
 
 }  // namespace tokamata::json

@@ -20,6 +20,7 @@
 
 #include "common/hash.hpp"
 #include "common/ids.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata::json {
 
@@ -128,10 +129,6 @@ class Formulas {
   }
 
   std::size_t size() const { return nodes_.size(); }
-  std::size_t memory_bytes() const {
-    constexpr std::size_t kMapEntry = 40;
-    return nodes_.capacity() * sizeof(Node) + operands_.capacity() * sizeof(FormulaId) + nodes_.size() * kMapEntry;
-  }
 
  private:
   struct Node {
@@ -209,9 +206,9 @@ class Formulas {
   }
 
   Merge merge_;
-  std::vector<Node> nodes_;
-  std::vector<FormulaId> operands_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> index_;
+  counted::vector<Node> nodes_;
+  counted::vector<FormulaId> operands_;
+  counted::unordered_multimap<std::uint64_t, std::uint32_t> index_;
 };
 
 }  // namespace tokamata::json

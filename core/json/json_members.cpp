@@ -24,13 +24,12 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   const Object object = objects_[number];
   const ObjectFormulas::Next next = sets_.objects().next(object.rest, room(object), style_.order == PropertyOrder::Schema, work);
   Choice found;
-  found.others = next.others;
+  found.others.assign(next.others.begin(), next.others.end());
   for (const auto& [place, length] : next.declared) {
     const NameId name = orders_[object.order].names->names[place];
     found.names.push_back({sets_.spelled_name(name), name, place, length});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
-  choices_bytes_ += found.names.size() * sizeof(Choice::Name) + found.others.size() * sizeof(found.others[0]);
   return choices_.emplace(number, std::move(found)).first->second;
 }
 
@@ -124,12 +123,9 @@ JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& n
     object.next = std::max(object.next, std::min(name.place + 1, ordered));
     if (name.place < ordered) return object;
   }
-  std::vector<NameId> written = name_sets_[object.written];
+  counted::vector<NameId> written = name_sets_[object.written];
   written.insert(std::ranges::lower_bound(written, name.name), name.name);
-  object.written = numbered(name_set_index_, written, [&](std::uint32_t number) {
-    put_at(name_sets_, number, written);
-    name_sets_bytes_ += 2 * written.size() * sizeof(NameId) + 128;
-  });
+  object.written = numbered(name_set_index_, written, [&](std::uint32_t number) { put_at(name_sets_, number, written); });
   return object;
 }
 

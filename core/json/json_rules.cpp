@@ -31,7 +31,7 @@ namespace {
 
 // The number of a thing among all of its sort.
 template <class T, class HashOf>
-std::uint32_t number_in(std::vector<T>& all, NumberTable& index, const T& wanted, HashOf&& hash_of) {
+std::uint32_t number_in(counted::vector<T>& all, NumberTable& index, const T& wanted, HashOf&& hash_of) {
   const std::uint64_t hash = hash_of(wanted);
   if (const auto known = index.find(hash, [&](std::uint32_t number) { return all[number] == wanted; })) return *known;
   const auto number = static_cast<std::uint32_t>(all.size());
@@ -120,7 +120,7 @@ bool JsonRuleSet::spells(std::string_view part) const { return table_->has_name_
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
     : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
   name_sets_.emplace_back();
-  name_set_index_.emplace(std::vector<NameId>(), 0);
+  name_set_index_.emplace(counted::vector<NameId>(), 0);
 }
 
 ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
@@ -325,18 +325,16 @@ void JsonRules::swap_with_before() {
   text_sets_.swap(before_->sets);
   std::swap(before_->objects_with, objects_with_);
   std::swap(before_->noted, noted_);
-  std::swap(before_->objects_with_bytes, objects_with_bytes_);
 }
 
 // What is known by the numbers of rules and of expressions, and can be found again.
 void JsonRules::forget_memos() {
-  choices_.clear();
-  choices_bytes_ = 0;
-  afters_.clear();
-  made_ = {};
+  release(choices_);
+  release(afters_);
+  release(made_);
   ended_.reset();
-  values_left_.clear();
-  ample_.clear();
+  release(values_left_);
+  release(ample_);
   sets_.forget_expressions();
   layout_.forget_expressions();
 }
@@ -365,14 +363,5 @@ RuleId JsonRules::kept(RuleId id) {
 }
 
 void JsonRules::all_kept() { before_.reset(); }
-
-std::size_t JsonRules::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 64;
-  return sets_.memory_bytes() + rules_.capacity() * sizeof(Rule) + abouts_.capacity() * sizeof(About) +
-         made_.capacity() * sizeof(ExpressionId) + arrays_.capacity() * sizeof(Array) + objects_.capacity() * sizeof(Object) +
-         rule_index_.memory_bytes() + array_index_.memory_bytes() + object_index_.memory_bytes() + texts_.memory_bytes() +
-         text_sets_.memory_bytes() + (choices_.size() + afters_.size()) * kMapEntry + choices_bytes_ + orders_.size() * 2 * kMapEntry +
-         name_sets_bytes_ + (values_left_.size() + ample_.size() + objects_with_.size()) * kMapEntry + objects_with_bytes_;
-}
 
 }  // namespace tokamata::json

@@ -28,6 +28,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "json/layout.hpp"
 #include "json/texts.hpp"
 #include "json/value_sets.hpp"
@@ -75,7 +76,6 @@ class JsonRules : public RememberingRules {
   RuleId kept(RuleId before) override;
   void all_kept() override;
   void keep_all() override;
-  std::size_t memory_bytes() const override;
 
  private:
   enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, After, Recorded };
@@ -126,8 +126,8 @@ class JsonRules : public RememberingRules {
       std::uint32_t place;
       std::uint32_t length;
     };
-    std::vector<Name> names;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
+    counted::vector<Name> names;
+    counted::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
     // After some name of a class, which is not known yet.
     std::uint32_t length_of(std::uint32_t name_class) const {
       std::uint32_t most = 0;
@@ -260,37 +260,34 @@ class JsonRules : public RememberingRules {
   Layout layout_;
   ValueSets sets_;
   std::vector<std::string_view> strings_;
-  std::vector<Rule> rules_;
-  std::vector<About> abouts_;
+  counted::vector<Rule> rules_;
+  counted::vector<About> abouts_;
   NumberTable rule_index_, array_index_, object_index_;
-  std::vector<ExpressionId> made_;  // by rule
-  std::vector<Array> arrays_;
-  std::vector<Object> objects_;
-  std::unordered_map<std::uint32_t, Choice> choices_;  // by object
-  std::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;  // by array and the set of the element under way
-  std::vector<Order> orders_;
-  std::unordered_map<const NameOrder*, std::uint32_t> order_index_;
-  std::vector<std::vector<NameId>> name_sets_;
-  std::map<std::vector<NameId>, std::uint32_t> name_set_index_;
-  std::size_t choices_bytes_ = 0, name_sets_bytes_ = 0;
+  counted::vector<ExpressionId> made_;  // by rule
+  counted::vector<Array> arrays_;
+  counted::vector<Object> objects_;
+  counted::unordered_map<std::uint32_t, Choice> choices_;  // by object
+  counted::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;  // by array and the set of the element under way
+  counted::vector<Order> orders_;
+  counted::unordered_map<const NameOrder*, std::uint32_t> order_index_;
+  counted::vector<counted::vector<NameId>> name_sets_;
+  counted::map<counted::vector<NameId>, std::uint32_t> name_set_index_;
   Texts texts_;  // names and elements, under way and written
   TextSets text_sets_{texts_};
-  std::unordered_map<std::uint32_t, std::vector<TextId>> objects_with_;  // elements, by the text of a member
-  std::unordered_set<std::uint32_t> noted_;  // elements that are in it
-  std::size_t objects_with_bytes_ = 0;
+  counted::unordered_map<std::uint32_t, counted::vector<TextId>> objects_with_;  // elements, by the text of a member
+  counted::unordered_set<std::uint32_t> noted_;  // elements that are in it
   // What there was before the rules began anew, as long as some of them are to be kept.
   struct Before {
-    std::vector<Rule> rules;
-    std::vector<About> abouts;
-    std::vector<Array> arrays;
-    std::vector<Object> objects;
-    std::vector<Order> orders;
+    counted::vector<Rule> rules;
+    counted::vector<About> abouts;
+    counted::vector<Array> arrays;
+    counted::vector<Object> objects;
+    counted::vector<Order> orders;
     NumberTable rule_index, array_index, object_index;
     Texts texts;
     TextSets sets{texts};
-    std::unordered_map<std::uint32_t, std::vector<TextId>> objects_with;
-    std::unordered_set<std::uint32_t> noted;
-    std::size_t objects_with_bytes = 0;
+    counted::unordered_map<std::uint32_t, counted::vector<TextId>> objects_with;
+    counted::unordered_set<std::uint32_t> noted;
     Texts::Moved moved_texts = {};
     TextSets::Moved moved_sets = {};
     std::unordered_set<std::uint32_t> met = {};  // sets of elements whose members are noted
@@ -299,8 +296,8 @@ class JsonRules : public RememberingRules {
   struct Counted {
     std::uint64_t found = 0, most = 0;
   };
-  std::unordered_map<std::uint64_t, Counted> values_left_;  // by what may still be written, and part
-  std::unordered_set<std::uint32_t> ample_;                  // rests of strings that stay ample
+  counted::unordered_map<std::uint64_t, Counted> values_left_;  // by what may still be written, and part
+  counted::unordered_set<std::uint32_t> ample_;                  // rests of strings that stay ample
   std::optional<std::pair<RuleId, ExpressionId>> ended_;    // the element that ended last, and what follows it
 };
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "common/memory_account.hpp"
 #include "json/style.hpp"
 #include "json/work.hpp"
 
@@ -49,13 +50,13 @@ class Layout {
     return whitespace_ == Whitespace::Natural && indent.width == Indent::kOpen && indent.depth > 0;
   }
   bool has_depth() const { return whitespace_ == Whitespace::Natural; }
-  void forget_expressions() { open_indents_.clear(); }
+  void forget_expressions() { release(open_indents_); }
 
  private:
   ExpressionId open_indent(std::uint32_t depth, const Work& work);
 
   Whitespace whitespace_;
-  std::unordered_map<std::uint32_t, ExpressionId> open_indents_;  // by depth: all widths there are, with their choice
+  counted::unordered_map<std::uint32_t, ExpressionId> open_indents_;  // by depth: all widths there are, with their choice
 };
 
 }  // namespace tokamata::json

@@ -84,7 +84,7 @@ JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun
     return {{text_sets_.below(seen, prefix)}, {}};
   }
   Like found;
-  const std::vector<TextId>* fewest = nullptr;
+  const counted::vector<TextId>* fewest = nullptr;
   for (const std::string_view part : parts) {
     const std::string object = canonical_value("{" + std::string(part) + "}");
     const std::optional<TextId> member = texts_.find(std::string_view(object).substr(1, object.size() - 2));
@@ -115,10 +115,8 @@ void JsonRules::note_members(TextId element) {
   if (texts_.byte(element, 0) != '{' || !noted_.insert(element.value).second) return;
   const std::string text = texts_.string(element);
   for (const std::string_view member : complete_parts(text)) {
-    std::vector<TextId>& objects = objects_with_[texts_.extended(Texts::kEmpty, member).value];
-    objects_with_bytes_ -= objects.capacity() * sizeof(TextId);
+    counted::vector<TextId>& objects = objects_with_[texts_.extended(Texts::kEmpty, member).value];
     objects.push_back(element);
-    objects_with_bytes_ += objects.capacity() * sizeof(TextId);
   }
 }
 

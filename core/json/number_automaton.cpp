@@ -271,12 +271,6 @@ bool NumberAutomaton::has_equal_digits() const {
   return true;
 }
 
-std::size_t NumberAutomaton::memory_bytes() const {
-  constexpr std::size_t kMapNode = 48;
-  return sizeof(*this) + numbers_.size() * (sizeof(State) + kMapNode) + states_.capacity() * sizeof(State) +
-         rows_.capacity() * sizeof(rows_[0]) + accepting_.capacity() / 8 + distances_.capacity() * sizeof(std::uint32_t);
-}
-
 std::string NumberAutomaton::key(std::uint32_t number) const {
   const State& s = states_[number];
   std::string key = set_->key();

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "common/memory_account.hpp"
 #include "json/number_magnitudes.hpp"
 
 namespace tokamata {
@@ -64,7 +65,6 @@ class NumberAutomaton final : public LeafAutomaton {
   }
 
   std::size_t state_count() const { return states_.size(); }
-  std::size_t memory_bytes() const override;
 
  private:
   enum class Phase : std::uint8_t { Dead, Start, Minus, Zero, Integer, Point, Fraction, Mark, Sign, Exponent };
@@ -124,11 +124,11 @@ class NumberAutomaton final : public LeafAutomaton {
   bool has_whole_, has_real_;
   std::optional<Magnitudes> whole_[2], real_[2];
   bool sides_are_equal_ = false;
-  std::map<State, std::uint32_t> numbers_;
-  std::vector<State> states_;
-  std::vector<std::array<std::uint32_t, kSymbols>> rows_;
-  std::vector<bool> accepting_;
-  std::vector<std::uint32_t> distances_;
+  counted::map<State, std::uint32_t> numbers_;
+  counted::vector<State> states_;
+  counted::vector<std::array<std::uint32_t, kSymbols>> rows_;
+  counted::vector<bool> accepting_;
+  counted::vector<std::uint32_t> distances_;
   std::uint32_t start_ = kDead;
 };
 

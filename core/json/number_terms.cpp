@@ -49,7 +49,7 @@ std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
 NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
   if ((terms_ && terms_->empty()) || (other.terms_ && other.terms_->empty())) return none();
   if (!terms_ || !other.terms_ || terms_->size() * other.terms_->size() > kMost) return unknown();
-  std::vector<NumberTerm> found;
+  counted::vector<NumberTerm> found;
   for (const NumberTerm& a : *terms_)
     for (const NumberTerm& b : *other.terms_) {
       std::optional<NumberTerm> term = both(a, b);
@@ -61,7 +61,7 @@ NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
 
 NumberTerms NumberTerms::operator|(const NumberTerms& other) const {
   if (!terms_ || !other.terms_ || terms_->size() + other.terms_->size() > kMost) return unknown();
-  std::vector<NumberTerm> found = *terms_;
+  counted::vector<NumberTerm> found = *terms_;
   found.insert(found.end(), other.terms_->begin(), other.terms_->end());
   return NumberTerms(std::move(found));
 }

@@ -24,12 +24,12 @@ struct NumberTerm {
 class NumberTerms {
  public:
   static NumberTerms all() { return of({}); }
-  static NumberTerms none() { return NumberTerms(std::vector<NumberTerm>()); }
+  static NumberTerms none() { return NumberTerms(counted::vector<NumberTerm>()); }
   static NumberTerms unknown() { return NumberTerms(std::nullopt); }
-  static NumberTerms of(NumberTerm term) { return NumberTerms(std::vector<NumberTerm>{std::move(term)}); }
+  static NumberTerms of(NumberTerm term) { return NumberTerms(counted::vector<NumberTerm>{std::move(term)}); }
 
   bool is_known() const { return terms_.has_value(); }
-  const std::vector<NumberTerm>& terms() const { return *terms_; }
+  const counted::vector<NumberTerm>& terms() const { return *terms_; }
 
   NumberTerms operator&(const NumberTerms& other) const;
   NumberTerms operator|(const NumberTerms& other) const;
@@ -37,9 +37,9 @@ class NumberTerms {
 
  private:
   static constexpr std::size_t kMost = 16;
-  explicit NumberTerms(std::optional<std::vector<NumberTerm>> terms) : terms_(std::move(terms)) {}
+  explicit NumberTerms(std::optional<counted::vector<NumberTerm>> terms) : terms_(std::move(terms)) {}
 
-  std::optional<std::vector<NumberTerm>> terms_;
+  std::optional<counted::vector<NumberTerm>> terms_;
 };
 
 }  // namespace tokamata::json

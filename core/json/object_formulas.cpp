@@ -23,10 +23,7 @@ std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
 }
 
 ObjectId ObjectFormulas::make(Atom atom) {
-  return formulas_.make_atom(numbered(atom_index_, atom, [&](std::uint32_t number) {
-    put_at(atoms_, number, atom);
-    atoms_bytes_ += 2 * (sizeof(Atom) + (atom.names.size() + atom.values.size()) * sizeof(NameId)) + 64;
-  }));
+  return formulas_.make_atom(numbered(atom_index_, atom, [&](std::uint32_t number) { put_at(atoms_, number, atom); }));
 }
 
 const ObjectFormulas::Atom* ObjectFormulas::atom_of(ObjectId f) const {
@@ -36,12 +33,12 @@ const ObjectFormulas::Atom* ObjectFormulas::atom_of(ObjectId f) const {
 
 // ---- atoms ------------------------------------------------------------------------------------
 
-ObjectId ObjectFormulas::properties(std::vector<NameId> names, std::vector<SetId> values) {
+ObjectId ObjectFormulas::properties(counted::vector<NameId> names, counted::vector<SetId> values) {
   if (names.empty()) return formulas_.kTrue;
   return make({.kind = Kind::Properties, .names = std::move(names), .values = std::move(values)});
 }
 
-ObjectId ObjectFormulas::required(std::vector<NameId> names) {
+ObjectId ObjectFormulas::required(counted::vector<NameId> names) {
   if (names.empty()) return formulas_.kTrue;
   return make({.kind = Kind::Required, .names = std::move(names)});
 }
@@ -79,7 +76,7 @@ void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
   if (!several(Kind::Properties) && !several(Kind::Required) && !several(Kind::Count)) return;
 
   std::vector<std::pair<NameId, SetId>> declared;
-  std::vector<NameId> names;
+  counted::vector<NameId> names;
   Count minimum = 0, maximum = kNoMaximum;
   std::erase_if(conjuncts, [&](ObjectId f) {
     const Atom* atom = atom_of(f);
@@ -97,8 +94,8 @@ void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
     return true;
   });
   std::ranges::sort(declared);
-  std::vector<NameId> property_names;
-  std::vector<SetId> values;
+  counted::vector<NameId> property_names;
+  counted::vector<SetId> values;
   for (const auto& [name, value] : declared) {
     if (!property_names.empty() && property_names.back() == name) {
       values.back() = sets_.all({values.back(), value});
@@ -132,15 +129,15 @@ ObjectId ObjectFormulas::conditioned(SetId value, ObjectId rest) {
 
 namespace {
 
-std::optional<std::size_t> place_of(const std::vector<NameId>& names, NameId name) {
+std::optional<std::size_t> place_of(const counted::vector<NameId>& names, NameId name) {
   const auto place = std::ranges::lower_bound(names, name);
   if (place == names.end() || *place != name) return std::nullopt;
   return place - names.begin();
 }
 
 template <class T>
-std::vector<T> without(const std::vector<T>& items, std::size_t place) {
-  std::vector<T> rest = items;
+counted::vector<T> without(const counted::vector<T>& items, std::size_t place) {
+  counted::vector<T> rest = items;
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(place));
   return rest;
 }
@@ -201,7 +198,7 @@ ObjectFormulas::Branches ObjectFormulas::branch(ObjectId conditioned_formula, co
   Brancher<ObjectTag, ValueSets> brancher(formulas_, sets_, work);
   auto found = brancher.branches(conditioned_formula, Formulas<SetTag>::kTrue);
   std::erase_if(found, [&](const auto& b) { return !sets_.lives(b.value, work); });
-  return std::make_shared<const std::vector<Branch<ObjectTag>>>(std::move(found));
+  return make_counted<counted::vector<Branch<ObjectTag>>>(found.begin(), found.end());
 }
 
 ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, NameId name, const Work& work) {
@@ -249,17 +246,12 @@ ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work&
     }
     classes = std::move(next);
   }
-  return name_classes_.emplace(f.value, std::make_shared<const std::vector<NameClass>>(std::move(classes))).first->second;
+  return name_classes_.emplace(f.value, make_counted<counted::vector<NameClass>>(classes.begin(), classes.end())).first->second;
 }
 
 void ObjectFormulas::forget_expressions() {
-  name_classes_.clear();
-  names_counted_.clear();
-}
-
-std::size_t ObjectFormulas::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 64;
-  return atoms_bytes_ + formulas_.memory_bytes() + (branches_.size() + name_classes_.size() + names_counted_.size() + is_in_.size()) * 2 * kMapEntry;
+  release(name_classes_);
+  release(names_counted_);
 }
 
 }  // namespace tokamata::json

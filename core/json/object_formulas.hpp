@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/memory_account.hpp"
 #include "json/branches.hpp"
 #include "json/texts.hpp"
 #include "json/value_table.hpp"
@@ -19,7 +20,7 @@ class ValueSets;
 
 // Names that are declared in some order, and behind them those that constants have, which come when they like.
 struct NameOrder {
-  std::vector<NameId> names;
+  counted::vector<NameId> names;
   std::uint32_t ordered = 0;  // so many are in order
 };
 
@@ -39,14 +40,14 @@ class ObjectFormulas {
 
   // Names that are not declared, by the languages of a formula: which of them they are in, and their texts.
   struct NameClass {
-    std::vector<LanguageId> in;
+    counted::vector<LanguageId> in;
     ExpressionId names;  // as they may be spelled, without quotes
     bool is_any;         // all names there are
   };
-  using NameClasses = std::shared_ptr<const std::vector<NameClass>>;
+  using NameClasses = std::shared_ptr<const counted::vector<NameClass>>;
   NameClasses name_classes(ObjectId f, const Work& work);
 
-  using Branches = std::shared_ptr<const std::vector<Branch<ObjectTag>>>;
+  using Branches = std::shared_ptr<const counted::vector<Branch<ObjectTag>>>;
   // What the value of a member may be, and what then remains.
   Branches branches(ObjectId f, NameId name, const Work& work);
   Branches branches(ObjectId f, const NameClass& other, const Work& work);
@@ -55,7 +56,7 @@ class ObjectFormulas {
   struct Room {
     const NameOrder* order;
     std::uint32_t next;                   // those before it do not come any more
-    const std::vector<NameId>* written;   // sorted; nor do these
+    const counted::vector<NameId>* written;  // sorted; nor do these
     WrittenTexts other_names;             // that were written, as they are spelled plainly
   };
   // Bytes of some way to end the object, comma, quotes and colon counted for each member; nothing where there is
@@ -71,7 +72,6 @@ class ObjectFormulas {
   std::uint64_t count(ObjectId f, const NameOrder& order, std::uint64_t most, const Work& work);
 
   void forget_expressions();
-  std::size_t memory_bytes() const;
 
  private:
   enum class Kind : std::uint8_t { Properties, Matching, Others, Required, Count };
@@ -80,16 +80,16 @@ class ObjectFormulas {
     std::uint32_t subject = 0;  // Matching: language; Others: node of the table
     SetId value{};              // Matching, Others
     Count minimum = 0, maximum = 0;
-    std::vector<NameId> names = {};   // Properties, Required: sorted
-    std::vector<SetId> values = {};   // Properties
+    counted::vector<NameId> names = {};   // Properties, Required: sorted
+    counted::vector<SetId> values = {};   // Properties
     bool operator==(const Atom&) const = default;
   };
   struct AtomHash {
     std::size_t operator()(const Atom& atom) const;
   };
   ObjectId make(Atom atom);
-  ObjectId required(std::vector<NameId> names);
-  ObjectId properties(std::vector<NameId> names, std::vector<SetId> values);
+  ObjectId required(counted::vector<NameId> names);
+  ObjectId properties(counted::vector<NameId> names, counted::vector<SetId> values);
   void merge(std::vector<ObjectId>& conjuncts);
   const Atom* atom_of(ObjectId f) const;
   ObjectId conditioned(SetId value, ObjectId rest);
@@ -107,7 +107,7 @@ class ObjectFormulas {
   // Whether it is a conjunction of atoms that no name but a required one helps.
   bool is_plain(ObjectId f) const;
   SetId value_if_plain(ObjectId f, NameId name, const Work& work);
-  std::vector<NameId> required_if_plain(ObjectId f) const;
+  counted::vector<NameId> required_if_plain(ObjectId f) const;
   std::optional<std::uint32_t> member_length(NameId name, SetId value, const Work& work);
   std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);
   std::optional<std::uint32_t> search_length(ObjectId f, const Room& room, const Work& work);
@@ -133,14 +133,13 @@ class ObjectFormulas {
   std::uint64_t most_names(ExpressionId names, std::uint64_t most, const Work& work);
 
   ValueSets& sets_;
-  std::unordered_map<std::uint32_t, NamesCounted> names_counted_;  // by what they may be
+  counted::unordered_map<std::uint32_t, NamesCounted> names_counted_;  // by what they may be
   Formulas<ObjectTag> formulas_;
-  std::vector<Atom> atoms_;
-  std::size_t atoms_bytes_ = 0;
-  std::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
-  std::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
-  std::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula
-  std::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
+  counted::vector<Atom> atoms_;
+  counted::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
+  counted::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
+  counted::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula
+  counted::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
 };
 
 }  // namespace tokamata::json

@@ -64,14 +64,14 @@ SetId ObjectFormulas::value_if_plain(ObjectId f, NameId name, const Work& work) 
   return sets_.all(std::move(values));
 }
 
-std::vector<NameId> ObjectFormulas::required_if_plain(ObjectId f) const {
+counted::vector<NameId> ObjectFormulas::required_if_plain(ObjectId f) const {
   for (const ObjectId part : formulas_.conjuncts(f))
     if (const Atom* atom = atom_of(part); atom && atom->kind == Kind::Required) return atom->names;
   return {};
 }
 
 std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room& room, const Work& work) {
-  std::vector<NameId> missing = required_if_plain(f);
+  counted::vector<NameId> missing = required_if_plain(f);
   if (missing.empty()) return 0;
   std::uint32_t length = 0;
   std::size_t found = 0;
@@ -88,7 +88,7 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
 
 ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work) {
   Next result;
-  const std::vector<NameId> missing = required_if_plain(f);
+  const counted::vector<NameId> missing = required_if_plain(f);
   const std::optional<std::uint32_t> rest = plain_length(f, room, work);
   if (!rest) return result;
   bool is_first_missing = false;
@@ -238,8 +238,8 @@ ObjectId ObjectFormulas::without_passed(ObjectId f, const Places& places, std::u
     const Atom atom = atoms_[number];
     if (std::ranges::none_of(atom.names, is_passed)) return formulas_.make_atom(number);
     if (atom.kind == Kind::Required) return formulas_.kFalse;
-    std::vector<NameId> names;
-    std::vector<SetId> values;
+    counted::vector<NameId> names;
+    counted::vector<SetId> values;
     for (std::size_t i = 0; i < atom.names.size(); ++i) {
       if (is_passed(atom.names[i])) continue;
       names.push_back(atom.names[i]);
@@ -317,7 +317,7 @@ ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_
     const NameId name = room.order->names[place];
     if (is_written(room, name)) continue;
     Room after = room;
-    std::vector<NameId> written;
+    counted::vector<NameId> written;
     if (in_order && place < room.order->ordered) {
       after.next = place + 1;
     } else {

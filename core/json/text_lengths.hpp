@@ -28,7 +28,7 @@ class TextLengths {
     return made;
   }
 
-  const std::vector<Range>& ranges() const { return ranges_; }  // in order, with gaps between them
+  const counted::vector<Range>& ranges() const { return ranges_; }  // in order, with gaps between them
   bool operator==(const TextLengths&) const = default;
 
   TextLengths operator~() const {
@@ -53,7 +53,7 @@ class TextLengths {
   TextLengths operator|(const TextLengths& other) const { return ~(~*this & ~other); }
 
  private:
-  std::vector<Range> ranges_;
+  counted::vector<Range> ranges_;
 };
 
 }  // namespace tokamata::json

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "common/ids.hpp"
+#include "common/memory_account.hpp"
 #include "common/number_table.hpp"
 #include "expression/rules.hpp"
 
@@ -52,10 +53,8 @@ class Texts {
   std::uint32_t common_length(TextId a, TextId b) const;
   std::string string(TextId text) const;
   // The same text as one of others; `moved` remembers by their numbers, which are not 0, what was moved.
-  using Moved = std::unordered_map<std::uint32_t, TextId>;
+  using Moved = counted::unordered_map<std::uint32_t, TextId>;
   TextId moved(const Texts& others, TextId text, Moved& moved);
-
-  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + index_.memory_bytes(); }
 
  private:
   struct Node {
@@ -66,7 +65,7 @@ class Texts {
   std::uint64_t hash_of(TextId parent, std::uint8_t byte) const;
   std::optional<std::uint32_t> find(TextId parent, std::uint8_t byte, std::uint64_t hash) const;
 
-  std::vector<Node> nodes_{{{0}, {0}, 0, 0}};
+  counted::vector<Node> nodes_{{{0}, {0}, 0, 0}};
   NumberTable index_;
 };
 
@@ -86,7 +85,7 @@ class TextSets {
   void append(TextSetId set, std::unordered_set<std::uint32_t>& met, std::vector<TextId>& texts) const;
 
   // The same set as one of others, whose texts move too.
-  using Moved = std::unordered_map<std::uint32_t, TextSetId>;
+  using Moved = counted::unordered_map<std::uint32_t, TextSetId>;
   TextSetId moved(const TextSets& others, TextSetId set, Moved& moved, Texts::Moved& moved_texts);
   // Exchanges sets with others; their texts are to be exchanged too.
   void swap(TextSets& others) {
@@ -98,7 +97,6 @@ class TextSets {
   void walk(TextSetId set, std::uint32_t from, TextTree::Walk& walk) const;
 
   const Texts& texts() const { return texts_; }
-  std::size_t memory_bytes() const { return nodes_.capacity() * sizeof(Node) + index_.memory_bytes(); }
 
  private:
   // Texts that are alike up to a bit, by that bit; or one text alone, whose `bit` is kLeaf.
@@ -123,7 +121,7 @@ class TextSets {
   TextSetId descended(TextSetId set, std::uint32_t length, IsHigh&& is_high) const;
 
   Texts& texts_;
-  std::vector<Node> nodes_{{kLeaf, {0}, {0}, {0}, 0}};  // the first is the empty set
+  counted::vector<Node> nodes_{{kLeaf, {0}, {0}, {0}, 0}};  // the first is the empty set
   NumberTable index_;
 };
 

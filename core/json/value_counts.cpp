@@ -125,7 +125,7 @@ ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outs
     if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
   }
   if (with_outside && lives(outside.values, work)) found.push_back(std::move(outside));
-  auto kept = std::make_shared<const std::vector<ValueKind>>(std::move(found));
+  auto kept = make_counted<counted::vector<ValueKind>>(found.begin(), found.end());
   if (taints_ == taints) kinds_.insert_or_assign({sets, with_outside}, kept);
   return kept;
 }

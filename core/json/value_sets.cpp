@@ -388,7 +388,7 @@ ValueSets::Order ValueSets::order(SetId set) {
 
 // Depth first, through what is said of the same value.
 void ValueSets::collect_names(ValueNode root, std::vector<bool>& seen, std::vector<bool>& is_listed,
-                              std::vector<NameId>& declared, std::vector<NameId>& mentioned) const {
+                              counted::vector<NameId>& declared, std::vector<NameId>& mentioned) const {
   std::vector<ValueNode> open{root};
   while (!open.empty()) {
     const ValueNode node = open.back();

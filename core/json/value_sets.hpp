@@ -21,6 +21,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/memory_account.hpp"
 #include "json/array_formulas.hpp"
 #include "json/number_terms.hpp"
 #include "json/object_formulas.hpp"
@@ -67,7 +68,7 @@ class ValueSets {
   // ---- how many: value_counts.cpp ----
   // The number of values of a set, at most `most`.  Equal values are one, however they may be written.
   std::uint64_t count(SetId set, std::uint64_t most, const Work& work);
-  using Kinds = std::shared_ptr<const std::vector<ValueKind>>;
+  using Kinds = std::shared_ptr<const counted::vector<ValueKind>>;
   // The kinds of values by some sets; without that which is in none of them, unless it is asked for.
   Kinds kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work);
   bool has(SetId set, const std::string& canonical, const Work& work) { return lives(all({set, constant(canonical)}), work); }
@@ -92,7 +93,6 @@ class ValueSets {
   ExpressionId without_texts(ExpressionId language, const std::vector<std::string>& texts, const Work& work);
 
   void forget_expressions();
-  std::size_t memory_bytes() const;
 
  private:
   struct Universe {
@@ -119,38 +119,38 @@ class ValueSets {
   std::uint64_t count_up_to(SetId set, std::uint64_t most, const Work& work);
   std::uint64_t find_count(SetId set, std::uint64_t most, const Work& work);
   std::uint64_t count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work);
-  void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, std::vector<NameId>& declared,
+  void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, counted::vector<NameId>& declared,
                      std::vector<NameId>& mentioned) const;
 
   std::shared_ptr<const ValueTable> table_;
   std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold, and the levels they come to
   std::uint32_t schema_size_;              // nodes before it are the schema's
-  std::unordered_map<std::string, SetId> constants_;
+  counted::unordered_map<std::string, SetId> constants_;
   Spelling spelling_;
   Formulas<SetTag> formulas_;
   ArrayFormulas arrays_;
   ObjectFormulas objects_;
   std::optional<Universe> universe_;
-  std::unordered_map<std::uint64_t, Parts> node_parts_;  // by node, and whether wanted
-  std::unordered_map<std::uint32_t, Parts> parts_;
+  counted::unordered_map<std::uint64_t, Parts> node_parts_;  // by node, and whether wanted
+  counted::unordered_map<std::uint32_t, Parts> parts_;
   enum class Search : std::uint8_t { Busy, Done };
   struct Length {
     Search search;
     std::optional<std::uint32_t> length;
   };
-  std::unordered_map<std::uint32_t, Length> lengths_;
+  counted::unordered_map<std::uint32_t, Length> lengths_;
   struct Counted {
     Search search;
     std::uint64_t count, most;
   };
-  std::unordered_map<std::uint32_t, Counted> counts_;
-  std::map<std::pair<std::vector<SetId>, bool>, Kinds> kinds_;
+  counted::unordered_map<std::uint32_t, Counted> counts_;
+  counted::map<std::pair<std::vector<SetId>, bool>, Kinds> kinds_;
   std::uint64_t taints_ = 0;
   std::uint32_t depth_ = 0;
-  std::unordered_map<std::uint32_t, bool> exact_;
-  std::unordered_map<std::uint32_t, Order> orders_;
-  std::unordered_map<std::uint32_t, ExpressionId> spelled_, unspelled_;
-  std::unordered_map<std::uint32_t, std::string> spelled_names_;
+  counted::unordered_map<std::uint32_t, bool> exact_;
+  counted::unordered_map<std::uint32_t, Order> orders_;
+  counted::unordered_map<std::uint32_t, ExpressionId> spelled_, unspelled_;
+  counted::unordered_map<std::uint32_t, std::string> spelled_names_;
 };
 
 }  // namespace tokamata::json

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "common/ids.hpp"
+#include "common/memory_account.hpp"
 #include "expression/expression.hpp"
 
 namespace tokamata::json {
@@ -192,12 +193,12 @@ class ValueTable {
   bool has_name_with(std::string_view part) const;
 
  private:
-  std::vector<Node> nodes_;
-  std::unordered_map<std::uint32_t, ValueNode> unfolded_;  // by Nested node
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::uint32_t> name_index_;
-  std::vector<ExpressionPtr> languages_;
-  std::unordered_map<const Expression*, std::uint32_t> language_index_;
+  counted::vector<Node> nodes_;
+  counted::unordered_map<std::uint32_t, ValueNode> unfolded_;  // by Nested node
+  counted::vector<std::string> names_;
+  counted::unordered_map<std::string, std::uint32_t> name_index_;
+  counted::vector<ExpressionPtr> languages_;
+  counted::unordered_map<const Expression*, std::uint32_t> language_index_;
 };
 
 }  // namespace tokamata::json

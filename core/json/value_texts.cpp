@@ -59,18 +59,11 @@ SetId ValueSets::constant(const std::string& canonical) {
 
 void ValueSets::forget_expressions() {
   universe_.reset();
-  node_parts_.clear();
-  parts_.clear();
-  spelled_.clear();
-  unspelled_.clear();
+  release(node_parts_);
+  release(parts_);
+  release(spelled_);
+  release(unspelled_);
   objects_.forget_expressions();
-}
-
-std::size_t ValueSets::memory_bytes() const {
-  constexpr std::size_t kMapEntry = 64;
-  return formulas_.memory_bytes() + arrays_.memory_bytes() + objects_.memory_bytes() +
-         (node_parts_.size() + parts_.size() + lengths_.size() + counts_.size() + 8 * kinds_.size() + exact_.size() + 4 * orders_.size() + spelled_.size() +
-          unspelled_.size() + 2 * spelled_names_.size()) * kMapEntry;
 }
 
 }  // namespace tokamata::json

@@ -76,7 +76,7 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
     found = values_of_members(objects_[rule.subject], most, work);
   } else if (rule.form == Form::Name || (rule.form == Form::Other && rule.high == kDeclared)) {
     // Nobody says here which of the names it becomes.
-    const std::vector<Choice::Name> names = choice(rule.subject, work).names;
+    const counted::vector<Choice::Name> names = choice(rule.subject, work).names;
     const bool is_name = rule.form == Form::Name;
     found = most;
     for (std::size_t i = is_name ? rule.low : 0; i < (is_name ? rule.high : names.size()); ++i)
@@ -108,7 +108,7 @@ std::uint64_t JsonRules::values_behind(const Object& object, const Choice::Name&
 std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t most, const Work& work) {
   work.budget.step();
   if (takes_names_for_ever(object, work)) return most;
-  const std::vector<Choice::Name> names = choice(object_number(object), work).names;
+  const counted::vector<Choice::Name> names = choice(object_number(object), work).names;
   if (names.empty()) return 1;
   std::uint64_t found = 1;
   const auto last = std::ranges::max_element(names, {}, &Choice::Name::place);

@@ -1,5 +1,7 @@
 #include "matching/constraint.hpp"
 
+#include <cassert>
+
 #include "matching/matcher.hpp"
 #include "matching/work.hpp"
 
@@ -38,9 +40,11 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
     if (!work(compile_seconds_, lives)) throw NotCanonical(false);
   }
   compile_seconds_ = std::chrono::duration<double>(Budget::Clock::now() - started_).count();
+  end_charging();
 }
 
 void Constraint::collect() {
+  assert(!is_working_);
   ++collections_;
   std::vector<std::shared_ptr<History>> kept;  // so that none goes meanwhile
   std::vector<StateId*> held;
@@ -54,21 +58,13 @@ void Constraint::collect() {
   if (canonical_) canonical_->clear();
   automaton_.keep_only(held);
   trim_masks(limits_.memory_bytes / 2);
-  note_figures();
 }
 
 // Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
 void Constraint::trim_masks(std::size_t limit) {
-  const auto left = [limit](std::size_t held) { return limit > held ? limit - held : 0; };
-  const std::size_t others = completions_.memory_bytes();
-  if (canonical_) canonical_->trim_masks(left(others) / 2);
-  automaton_.trim_masks(left(others + (canonical_ ? canonical_->memory_bytes() : 0)));
-}
-
-std::size_t Constraint::note_figures() {
-  memory_bytes_ = automaton_.memory_bytes() + completions_.memory_bytes() + (canonical_ ? canonical_->memory_bytes() : 0);
-  state_count_ = automaton_.automaton().state_count();
-  return memory_bytes_;
+  assert(!is_working_);
+  if (canonical_) canonical_->trim_masks(limit);
+  automaton_.trim_masks(limit);
 }
 
 std::shared_ptr<History> Constraint::begin_history() {

@@ -12,6 +12,7 @@
 
 #include "canonical/canonical_automaton.hpp"
 #include "common/limits.hpp"
+#include "common/memory_account.hpp"
 #include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
@@ -63,20 +64,19 @@ using History = std::vector<Step>;
 
 class Matcher;
 
-class Constraint {
+class Constraint : private Accounted {
  public:
   Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
              std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
              const Limits& limits, std::shared_ptr<const CancelToken> cancel,
              std::shared_ptr<const Tokenization> tokenization = nullptr);
-  Constraint(const Constraint&) = delete;
-  Constraint& operator=(const Constraint&) = delete;
+  ~Constraint() { begin_charging(); }
 
   const Vocabulary& vocabulary() const { return automaton_.vocabulary(false); }
   double compile_seconds() const { return compile_seconds_; }
-  // The figures of the moment, or of the last look at the limits of what is under way.  They take no lock.
-  std::size_t state_count() const { return state_count_; }
-  std::size_t memory_bytes() const { return memory_bytes_; }
+  // The figures of the moment.  They take no lock.
+  std::size_t state_count() const { return automaton_.automaton().state_count(); }
+  std::size_t memory_bytes() const { return account_.bytes(); }
   // All of the automaton over tokens.
   ClosedForm closed_form();
   // Masks with a smaller serial are no longer in the memo.  Takes no lock.
@@ -97,8 +97,6 @@ class Constraint {
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
-  // Returns the bytes that are held.
-  std::size_t note_figures();
   std::shared_ptr<History> begin_history();
 
   Budget::Clock::time_point started_;
@@ -108,8 +106,8 @@ class Constraint {
   Completions completions_{automaton_};
   std::optional<CanonicalAutomaton> canonical_;  // where only the tokenizer's own tokens are admitted
   double compile_seconds_ = 0;
-  std::atomic<std::size_t> state_count_ = 0, memory_bytes_ = 0;
   std::mutex mutex_;
+  bool is_working_ = false;  // a task is under way, which may be reading what would be given up
   // Of the matchers, and of those that are gone until the next sweep: a matcher that goes never waits for the lock.
   std::vector<std::weak_ptr<History>> histories_;
   std::size_t next_sweep_ = 16;

@@ -1,6 +1,7 @@
 // The frame around every call that works; see constraint.hpp.
 #pragma once
 
+#include "common/within.hpp"
 #include "matching/constraint.hpp"
 
 namespace tokamata {
@@ -8,14 +9,20 @@ namespace tokamata {
 template <class Task>
 auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task) {
   const std::lock_guard lock(mutex_);
+  const Charge charge(account_);
   for (bool retried = false;; retried = true) {
-    Budget budget(limits, cancel, spent_seconds, [this] { return note_figures(); });
+    Budget budget(limits, cancel, spent_seconds);
     try {
-      auto result = task(budget);
+      auto result = [&] {
+        is_working_ = true;
+        const Undo done([this] { is_working_ = false; });
+        return task(budget);
+      }();
       spent_seconds = budget.spent_seconds();
-      // Masks are given up here and not within a task, which may be reading them.  The eighth is for the next task.
+      // Masks are given up here, and expressions in `collect`; never within a task, which may be reading them.  The eighth
+      // is for the next task.
       trim_masks(limits_.memory_bytes - limits_.memory_bytes / 8);
-      if (note_figures() > limits.memory_bytes) throw LimitExceeded("memory_bytes", static_cast<double>(limits.memory_bytes));
+      if (account_.bytes() > limits.memory_bytes) throw LimitExceeded("memory_bytes", static_cast<double>(limits.memory_bytes));
       return result;
     } catch (const LimitExceeded& error) {
       spent_seconds = budget.spent_seconds();

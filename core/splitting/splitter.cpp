@@ -223,19 +223,11 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
   Arena& arena = automaton_->arena();
   for (const ExpressionPtr& leaf : program_.leaves)
     starts_.push_back(automaton_->state_of(arena.derivative(arena.add(*leaf, left), Symbol::edge(), left), left));
+  end_charging();
 }
 
 Budget Splitter::budget() {
-  return Budget(limits_, cancel_, 0, [this] { return held_bytes(); });
-}
-
-std::size_t Splitter::memory_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return held_bytes();
-}
-
-std::size_t Splitter::held_bytes() const {
-  return automaton_->memory_bytes() + counts_.memory_bytes() + borders_.capacity() * sizeof(Noted);
+  return Budget(limits_, cancel_, 0);
 }
 
 Splitter::Run Splitter::started(std::uint32_t pc, std::size_t position, Looks* looks, Budget& budget) {
@@ -334,6 +326,7 @@ const std::vector<bool>& Splitter::ends(std::uint32_t program, Looks& looks, Bud
 
 Splitter::Whole Splitter::split(std::string_view text) {
   const std::lock_guard lock(mutex_);
+  const Charge charge(account_);
   Budget left = budget();
   Looks looks{text, {}, {}};
   Run run = started(0, 0, &looks, left);
@@ -354,7 +347,7 @@ void Splitter::read_all(Run& run, std::string_view data, Looks* looks, Budget& b
 void Splitter::make_room(Run& under_way) {
   std::vector<Run*> runs{&under_way};
   for (Split* split : splits_) runs.push_back(&split->run_);
-  if (automaton_->memory_bytes() >= limits_.memory_bytes / 2 || automaton_->state_count() >= limits_.states / 2)
+  if (account_.bytes() >= limits_.memory_bytes / 2 || automaton_->state_count() >= limits_.states / 2)
     give_up_states(runs);
   if (borders_.size() >= most_borders_) give_up_borders(runs);
 }
@@ -375,7 +368,7 @@ void Splitter::give_up_borders(const std::vector<Run*>& runs) {
     for (const Thread& thread : run->threads)
       for (std::uint32_t border = thread.borders; !is_kept[border]; border = borders_[border].before) is_kept[border] = true;
   std::vector<std::uint32_t> moved(borders_.size());
-  std::vector<Noted> kept;
+  counted::vector<Noted> kept;
   for (std::size_t i = 0; i < borders_.size(); ++i) {
     if (!is_kept[i]) continue;
     moved[i] = static_cast<std::uint32_t>(kept.size());
@@ -442,6 +435,7 @@ std::uint32_t Splitter::common(const Run& run) const {
 
 std::unique_ptr<Splitter::Split> Splitter::begin() {
   const std::lock_guard lock(mutex_);
+  const Charge charge(account_);
   Budget left = budget();
   return split_of(started(0, 0, nullptr, left));
 }
@@ -468,6 +462,7 @@ std::unique_ptr<Splitter::Split> Splitter::Split::fork() const {
 
 void Splitter::Split::feed(std::string_view data) {
   const std::lock_guard lock(splitter_->mutex_);
+  const Charge charge(splitter_->account_);
   Budget left = splitter_->budget();
   Run run = run_;
   splitter_->read_all(run, data, nullptr, left);
@@ -481,7 +476,7 @@ std::vector<Splitter::Border> Splitter::Split::certain(std::uint32_t skip) const
 
 std::size_t Splitter::Split::bound() const {
   const std::lock_guard lock(splitter_->mutex_);
-  const std::vector<Noted>& borders = splitter_->borders_;
+  const counted::vector<Noted>& borders = splitter_->borders_;
   const std::uint32_t known = borders[splitter_->common(run_)].count;
   std::size_t bound = run_.position;
   for (const Thread& thread : run_.threads) {

@@ -39,13 +39,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/byte_automaton.hpp"
 #include "splitting/split_program.hpp"
 #include "splitting/turn_counts.hpp"
 
 namespace tokamata {
 
-class Splitter : public std::enable_shared_from_this<Splitter> {
+class Splitter : public std::enable_shared_from_this<Splitter>, private Accounted {
  public:
   // A position that was noted.
   struct Border {
@@ -68,7 +69,9 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   // Splits a text that comes piece by piece.  The program must have no Look: that may ask for what is to come.
   std::unique_ptr<Split> begin();
 
-  std::size_t memory_bytes() const;
+  ~Splitter() { begin_charging(); }
+
+  std::size_t memory_bytes() const { return account_.bytes(); }
 
  private:
   friend class Split;
@@ -132,7 +135,6 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   void make_room(Run& under_way);
   void give_up_states(const std::vector<Run*>& runs);
   void give_up_borders(const std::vector<Run*>& runs);
-  std::size_t held_bytes() const;
   Budget budget();
 
   SplitProgram program_;
@@ -140,10 +142,10 @@ class Splitter : public std::enable_shared_from_this<Splitter> {
   std::shared_ptr<const CancelToken> cancel_;
   mutable std::mutex mutex_;
   std::optional<ByteAutomaton> automaton_;
-  std::vector<StateId> starts_;  // by leaf
+  counted::vector<StateId> starts_;  // by leaf
   bool sees_edges_ = false;
   TurnCounts counts_;
-  std::vector<Noted> borders_;  // each after the one before it
+  counted::vector<Noted> borders_;  // each after the one before it
   std::size_t most_borders_ = kFewBorders;  // with more, those that no thread has are given up
   std::unordered_set<Split*> splits_;  // whose states are in use
 };

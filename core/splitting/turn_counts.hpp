@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/memory_account.hpp"
 #include "expression/expression.hpp"
 
 namespace tokamata {
@@ -41,17 +42,14 @@ class TurnCounts {
   };
   Comparable comparable(std::uint32_t counts);
 
-  std::size_t memory_bytes() const { return entries_.size() * (sizeof(Entry) + sizeof(std::uint32_t) + kMapEntry); }
-
  private:
-  static constexpr std::size_t kMapEntry = 64;
   struct Hash {
     std::size_t operator()(const Entry& entry) const;
   };
 
-  std::vector<Entry> entries_{Entry{}};
-  std::vector<std::uint32_t> groups_{kNone};  // by entry; kNone: not known yet
-  std::unordered_map<Entry, std::uint32_t, Hash> known_;
+  counted::vector<Entry> entries_{Entry{}};
+  counted::vector<std::uint32_t> groups_{kNone};  // by entry; kNone: not known yet
+  counted::unordered_map<Entry, std::uint32_t, Hash> known_;
 };
 
 }  // namespace tokamata

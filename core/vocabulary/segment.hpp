@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/bits.hpp"
+#include "common/memory_account.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -38,7 +39,7 @@ struct Segment {
     for_each_bit(inside, visit);
   }
   std::size_t memory_bytes() const {
-    return sizeof *this + (inside.capacity() + few.capacity()) * sizeof(std::uint32_t) + remainders.memory_bytes();
+    return shared_block_bytes<Segment>() + block_bytes_of(inside) + block_bytes_of(few) + remainders.memory_bytes();
   }
 };
 

@@ -238,8 +238,7 @@ void TokenTrie::summarize(const std::vector<std::uint8_t>& phases) {
 }
 
 std::size_t TokenTrie::memory_bytes() const {
-  return nodes_.capacity() * sizeof(Node) + edge_bytes_.capacity() + order_.capacity() * sizeof(std::uint32_t) +
-         below_sets_.capacity() * sizeof(ByteSet);
+  return block_bytes_of(nodes_) + block_bytes_of(edge_bytes_) + block_bytes_of(order_) + block_bytes_of(below_sets_);
 }
 
 }  // namespace tokamata

@@ -34,6 +34,7 @@
 
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
+#include "common/memory_account.hpp"
 
 namespace tokamata {
 

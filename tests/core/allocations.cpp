@@ -2,10 +2,14 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
 namespace {
+
+// A word before the block, steps of 16 bytes, at least 32.  A sanitizer's malloc says what was requested.
+std::size_t with_overhead(std::size_t usable) { return std::max<std::size_t>(32, (usable + 8 + 15) / 16 * 16); }
 
 void* counted_new(std::size_t size) noexcept {
   if (++allocations::count == allocations::failing) return nullptr;
@@ -13,6 +17,7 @@ void* counted_new(std::size_t size) noexcept {
   if (!block) return nullptr;
   const std::size_t added = malloc_usable_size(block);
   const std::size_t now = allocations::bytes.fetch_add(added, std::memory_order_relaxed) + added;
+  allocations::block_bytes.fetch_add(with_overhead(added), std::memory_order_relaxed);
   std::size_t most = allocations::most_bytes.load(std::memory_order_relaxed);
   while (now > most && !allocations::most_bytes.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
   }
@@ -22,7 +27,11 @@ void* counted_new(std::size_t size) noexcept {
 void* checked(void* block) { return block ? block : throw std::bad_alloc(); }
 
 void counted_delete(void* block) noexcept {
-  if (block) allocations::bytes.fetch_sub(malloc_usable_size(block), std::memory_order_relaxed);
+  if (block) {
+    const std::size_t gone = malloc_usable_size(block);
+    allocations::bytes.fetch_sub(gone, std::memory_order_relaxed);
+    allocations::block_bytes.fetch_sub(with_overhead(gone), std::memory_order_relaxed);
+  }
   std::free(block);
 }
 

@@ -8,6 +8,7 @@
 namespace allocations {
 
 inline std::atomic<std::size_t> bytes{0}, most_bytes{0};
+inline std::atomic<std::size_t> block_bytes{0};  // of all, with what malloc adds to each
 
 // Of this thread: how many there were; and which is to throw std::bad_alloc, once.
 inline thread_local std::uint64_t count = 0, failing = 0;

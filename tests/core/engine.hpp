@@ -33,7 +33,7 @@ inline ExpressionPtr expression_of(const oracle::TreePtr& tree) {
     case Op::Strings:
       return Expression::strings(StringAutomaton::of_strings({tree->strings.begin(), tree->strings.end()}));
     case Op::Substrings: {
-      Budget budget({}, nullptr, 0, [] { return std::size_t{0}; });
+      Budget budget({}, nullptr, 0);
       return Expression::strings(StringAutomaton::of_substrings(tree->bytes, budget));
     }
     case Op::Everything: return Expression::everything();

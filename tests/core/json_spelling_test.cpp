@@ -45,7 +45,7 @@ class Engine {
   }
 
  private:
-  tokamata::Budget budget_{{}, nullptr, 0, [] { return std::size_t{0}; }};
+  tokamata::Budget budget_{{}, nullptr, 0};
   tokamata::ByteAutomaton automaton_;
 };
 
@@ -98,7 +98,7 @@ TEST(automata_of_strings_stay_deterministic_and_in_order) {
       all.emplace_back();
       for (unsigned length = choices.below(6); length > 0; --length) all.back() += choices.of(letters);
     }
-    tokamata::Budget budget{{}, nullptr, 0, [] { return std::size_t{0}; }};
+    tokamata::Budget budget{{}, nullptr, 0};
     const auto given = seed % 2 ? tokamata::StringAutomaton::of_strings({all.begin(), all.end()})
                                 : tokamata::StringAutomaton::of_substrings(all[0] + all[1] + all[2], budget);
     for (const bool any_spelling : {false, true}) {
@@ -118,7 +118,7 @@ TEST(automata_of_strings_stay_deterministic_and_in_order) {
 
 TEST(rows_of_spelled_classes_are_one_repetition) {
   tokamata::Arena arena{tokamata::ByteSet::range(0, 255), 8, 500};
-  tokamata::Budget budget{{}, nullptr, 0, [] { return std::size_t{0}; }};
+  tokamata::Budget budget{{}, nullptr, 0};
   const auto form = [&](const TreePtr& tree) { return arena.add(*spelled_in_json(engine::expression_of(tree), true), budget).value; };
   const TreePtr dot = any();
   CHECK_EQUAL(form(sequence({dot, dot, repeat(dot, 0, 262142), star(dot)})), form(repeat(dot, 2, tokamata::kUnbounded)));
@@ -143,7 +143,7 @@ TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
     const bool any_spelling = choices.one_in(2), is_spelled = choices.one_in(2);
     const test::Note note([&] { return "seed " + std::to_string(seed) + ", pattern " + oracle::shown(tree) + (any_spelling ? ", any" : ", plain"); });
     tokamata::Arena arena{tokamata::ByteSet::range(0, 255), 8, 500};
-    tokamata::Budget budget{{}, nullptr, 0, [] { return std::size_t{0}; }};
+    tokamata::Budget budget{{}, nullptr, 0};
     const ExpressionPtr character = spelled_in_json(engine::expression_of(any()), any_spelling);
     const auto counted = arena.add(*character, budget);
     arena.note_character(counted, budget);

@@ -57,7 +57,7 @@ class Engine {
   }
 
  private:
-  tokamata::Budget budget_{{}, nullptr, 0, [] { return std::size_t{0}; }};
+  tokamata::Budget budget_{{}, nullptr, 0};
   tokamata::ByteAutomaton automaton_;
 };
 

@@ -111,7 +111,7 @@ TEST(utf8_equal_sets_have_equal_automata) {
 
 struct Forms {
   Arena arena{ByteSet::range(0, 255), 8, 500};
-  tokamata::Budget budget{{}, nullptr, 0, [] { return std::size_t{0}; }};
+  tokamata::Budget budget{{}, nullptr, 0};
 
   ExpressionId operator()(const TreePtr& tree) { return arena.add(*engine::expression_of(tree), budget); }
   ExpressionId after(ExpressionId expression, const std::string& text) {

@@ -1,0 +1,118 @@
+"""``memory_bytes`` is what the allocator gave out for a compiled constraint, within 1.3 times both ways."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+from real_tokenizers import REAL
+
+import tokamata as tk
+
+LARGE = 1 << 16  # smaller constraints are not measured
+ADDRESS = {
+    "type": "object",
+    "properties": {
+        "street": {"type": "string", "maxLength": 60},
+        "zip": {"type": "string", "pattern": "^[0-9]{5}(-[0-9]{4})?$"},
+        "number": {"type": "number", "multipleOf": 0.25, "maximum": 1e6},
+        "tags": {"type": "array", "items": {"enum": ["a", "b", 3, None]}, "uniqueItems": True},
+    },
+    "required": ["street", "zip"],
+    "additionalProperties": False,
+}
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "born": {"type": "string", "format": "date"},
+        "home": ADDRESS,
+        "work": {"anyOf": [ADDRESS, {"type": "null"}]},
+    },
+}
+CONSTRAINTS: dict[str, Callable[[], tk.Constraint]] = {
+    "regex": lambda: tk.regex(r"(\w{1,5} ?){1,30}\."),
+    "digits": lambda: tk.regex(r"((25[0-5]|(2[0-4]|1\d|[1-9]|)\d)\.?\b){4}"),
+    "lookahead": lambda: tk.regex(r"(?=.{1,60}$)([a-z]{1,20}\.)+[a-z]{2,6}"),
+    "schema": lambda: tk.json_schema(PERSON, property_order="schema"),
+    "any order": lambda: tk.json_schema(PERSON, property_order="any"),
+    "any JSON": lambda: tk.json_schema({}),
+    "unique": lambda: tk.json_schema({"type": "array", "uniqueItems": True}),
+    "large enum": lambda: tk.json_schema({"enum": [f"item {number * 7919}" for number in range(3000)]}),
+    "types": lambda: tk.type(dict[str, list[int | float | None]]),
+}
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"
+        )
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def allocated() -> Callable[[], int]:
+    """The bytes that malloc has given out."""
+    libc = ctypes.CDLL(None) if platform.libc_ver()[0] == "glibc" else None
+    if libc is None or not hasattr(libc, "mallinfo2"):
+        pytest.skip("needs mallinfo2 of glibc")
+    libc.mallinfo2.restype = _Info
+
+    def read() -> int:
+        gc.collect()
+        info = libc.mallinfo2()
+        return int(info.uordblks + info.hblkhd)
+
+    return read
+
+
+def walk(compiled: tk.CompiledConstraint, seed: int) -> None:
+    """Masks along some texts of tokens that are allowed."""
+    draw = np.random.default_rng(seed)
+    matcher = compiled.matcher()
+    for _ in range(60):
+        row = np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")
+        tokens = np.flatnonzero(row)
+        if matcher.is_finished or not len(tokens):
+            matcher = compiled.matcher()
+        else:
+            assert matcher.advance(int(draw.choice(tokens)))
+
+
+@pytest.mark.parametrize("tokenization", ["any", "canonical"])
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_memory_bytes_is_what_was_allocated(
+    name: str,
+    tokenization: Literal["any", "canonical"],
+    allocated: Callable[[], int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # the vocabulary has no segments beforehand
+    real = next(real for real in REAL if real.name == "llama-3.1")
+    constraint = CONSTRAINTS[name]()
+    for warm in (True, False):  # what Python and numpy keep for themselves is there the second time
+        vocabulary = tk.Vocabulary.load(real.path(), stop=[])
+        tk.regex("[ab]").compile(vocabulary, tokenization=tokenization).matcher().mask  # noqa: B018
+        before = allocated()
+        compiled = constraint.compile(vocabulary, tokenization=tokenization)
+        walk(compiled, 3)
+        grown, reported = allocated() - before, compiled.memory_bytes
+        freed = allocated()
+        del compiled
+        freed -= allocated()
+        if warm:
+            continue
+        # What is freed is the constraint's own; what the vocabulary or the tokenization keeps of what was made is not.
+        assert freed <= 1.3 * reported or freed < LARGE
+        assert reported <= 1.3 * grown or reported < LARGE
+        if tokenization == "any":
+            assert grown <= 1.3 * reported or grown < LARGE
