@@ -6,14 +6,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace tokamata {
 
 using Words = std::vector<std::uint32_t>;
 
-inline bool has_bit(const Words& words, std::uint32_t token) { return words[token / 32] >> (token % 32) & 1; }
-inline void set_bit(Words& words, std::uint32_t token) { words[token / 32] |= 1u << (token % 32); }
-inline void clear_bit(Words& words, std::uint32_t token) { words[token / 32] &= ~(1u << (token % 32)); }
+inline bool has_bit(const Words& words, std::uint32_t token) {
+  TOKAMATA_CHECK(token / 32 < words.size(), "a token is within its set of bits");
+  return words[token / 32] >> (token % 32) & 1;
+}
+inline void set_bit(Words& words, std::uint32_t token) {
+  TOKAMATA_CHECK(token / 32 < words.size(), "a token is within its set of bits");
+  words[token / 32] |= 1u << (token % 32);
+}
+inline void clear_bit(Words& words, std::uint32_t token) {
+  TOKAMATA_CHECK(token / 32 < words.size(), "a token is within its set of bits");
+  words[token / 32] &= ~(1u << (token % 32));
+}
 inline void unite_bits(Words& words, const Words& others) {
+  TOKAMATA_CHECK(words.size() == others.size(), "sets of tokens that are united are of one vocabulary");
   for (std::size_t i = 0; i < words.size(); ++i) words[i] |= others[i];
 }
 
