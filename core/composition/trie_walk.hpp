@@ -28,7 +28,7 @@ void walk_trie(const TokenTrie& trie, NodeId from, ByteAutomaton& automaton, Sta
       continue;
     }
     const NodeId child{frame.child++};
-    const StateId state = automaton.next(frame.state, trie.byte(child.value), budget);
+    const StateId state = automaton.next(frame.state, trie.byte(child), budget);
     if (state == ByteAutomaton::kDead) continue;
     budget.step();
     if (enter(child, state)) frames.push_back({trie.children_begin(child), trie.children_end(child), state});
