@@ -2,7 +2,7 @@
 //
 // A Budget is made at the start of every call that works and is asked at every step of every
 // loop that can be long.  Asking costs an increment; the clock, the cancel token and the memory
-// are looked at once in 256 steps.
+// are examined once in 256 steps.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ class Budget {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `spent_seconds` is what earlier calls on the same account used; `memory_bytes` says how much is held at the
+  // `spent_seconds` is what earlier calls on the same time budget used; `memory_bytes` says how much is held at the
   // moment.  It is called in the midst of work, so it must only read: what it freed might be in use.
   Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds,
          std::function<std::size_t()> memory_bytes)

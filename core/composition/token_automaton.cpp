@@ -100,7 +100,7 @@ std::size_t TokenAutomaton::memory_bytes() const {
 }
 
 void TokenAutomaton::trim_masks(std::size_t limit) {
-  // The newest mask stays: it is the one that is asked for most likely.
+  // The newest mask stays: it is the one that is most likely requested next.
   for (std::size_t held = memory_bytes(); mask_states_.size() > 1 && held > limit;) {
     StateData& oldest = data_[mask_states_.front().value];
     held -= oldest.mask->bytes();
@@ -250,8 +250,8 @@ ClassTrie& TokenAutomaton::kinds(bool at_start) {
 }
 
 // Where a state has no loops (those of `([a-z]{4})*` are short, and where lookaround and the like are in
-// play there may be none), a walk of the trie of tokens would meet the same few kinds of tokens again
-// and again.  The first such walk tells whether it is long; mostly the states after this one do have
+// play there may be none), a walk of the trie of tokens would meet the same few token classes again
+// and again.  The first such walk shows whether it is long; mostly the states after this one do have
 // loops, and it is not.
 bool TokenAutomaton::without_loops(Place place, Budget& budget) {
   const auto is_long = [&](const Loop& loop) { return loop.rounds >= vocabulary_->trie().longest(); };
