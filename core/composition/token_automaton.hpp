@@ -127,7 +127,7 @@ class TokenAutomaton {
   MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted);
 
   // The token classes that the pattern distinguishes, made at first use.
-  ClassTrie& kinds(bool at_start);
+  ClassTrie& class_trie(bool at_start);
 
   // The control tokens that the pattern names.
   const std::vector<TokenId>& controls() const { return controls_; }
@@ -166,7 +166,7 @@ class TokenAutomaton {
   MaskPtr factored_mask(StateId state, Budget& budget);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
   bool without_loops(Place place, Budget& budget);
-  MaskPtr mask_by_kinds(Place place, Budget& budget);
+  MaskPtr mask_by_classes(Place place, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
   MaskPtr build_mask(Place place, Budget& budget);
@@ -212,8 +212,8 @@ class TokenAutomaton {
   std::vector<StateData> data_;
   std::size_t loops_bytes_ = 0;
   std::size_t parts_bytes_ = 0;  // of parts and unverified
-  std::optional<ClassTrie> kinds_;
-  std::optional<ClassTrie> start_kinds_;
+  std::optional<ClassTrie> class_trie_;
+  std::optional<ClassTrie> start_class_trie_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   std::unordered_map<std::uint64_t, std::shared_ptr<const Segment>> segments_;  // by terminal and node
