@@ -28,7 +28,7 @@ class AddedMoves {
  public:
   AddedMoves(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
 
-  const std::vector<AddedMove>& of(TokenAutomaton::Place place, Budget& budget);
+  const std::vector<AddedMove>& of(TokenAutomaton::Configuration place, Budget& budget);
 
   // `visit(behind, numbers)` for those of a move that may come where these matches are under way.
   template <class Visit>
