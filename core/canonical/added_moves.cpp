@@ -7,7 +7,7 @@
 
 namespace tokamata {
 
-// Moves under way: what is told apart by where it leads.
+// Moves under way: distinguished by where they lead.
 class AddedMoves::Gathered {
  public:
   explicit Gathered(const Tokenization& tokenization) : tokenization_(tokenization) {}
@@ -29,7 +29,7 @@ class AddedMoves::Gathered {
   counted::vector<AddedMove> moves_;
 };
 
-const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Place place, Budget& budget) {
+const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Configuration place, Budget& budget) {
   const auto key = std::pair(place.state, place.at_start);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   Gathered gathered(tokenization_);

@@ -5,7 +5,7 @@
 // every token in every state.
 // How.  Depth first, with so many tokens as are left.  No way is taken that is too long for tokens of any kind
 // (the distance there is a bound from below), and of the others those that bring the pattern nearest to its end come
-// first.  Ways that were found serve for every last token that they may stand behind, and what was found to need
+// first.  Ways that were found serve for every last token that they may stand after, and what was found to need
 // more is kept.  As few tokens as possible are found by asking for more and more, from the bound on.
 // Example.  Gemma 3, ` Surname: [A-Z][a-z]{2,10}`: four tokens are the least of any kind, and four are found at once.
 // Source: iterative deepening A*, Korf, 1985.  Cost: one look-up where the first witness of liveness has few enough
@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "canonical/canonical_place.hpp"
+#include "canonical/canonical_configuration.hpp"
 #include "canonical/canonical_rule_budgets.hpp"
 #include "canonical/mask_parts.hpp"
 #include "common/memory_account.hpp"
@@ -27,16 +27,16 @@ namespace tokamata {
 
 class CanonicalBudgets {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskParts& parts, AddedMoves& added)
       : pattern_(pattern), tokenization_(tokenization), parts_(parts), added_(added), distances_(pattern),
         of_rules_(pattern, tokenization, distances_.of_rules()) {}
 
   // Whether so many tokens suffice, from a place that lives.  With `route`, which they are.
-  bool suffices(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
+  bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
   // No fewer than so many suffice.
-  TokenCount at_least(Place place, Budget& budget);
+  TokenCount at_least(Configuration place, Budget& budget);
 
   // For places that hold rules.
   CanonicalRuleBudgets& of_rules() { return of_rules_; }
@@ -46,13 +46,13 @@ class CanonicalBudgets {
  private:
   // Where tokens lead from a place, what is nearest to the end first.
   struct Way {
-    TokenCount needed;  // at least, behind it
+    TokenCount needed;  // at least, after it
     StateId target;
     TokenId token;
   };
   using WaysPtr = std::shared_ptr<const counted::vector<Way>>;
-  WaysPtr ways(Place place, Budget& budget);
-  // What was found to lead on: the token, what stands behind it, and how many tokens suffice from there.
+  WaysPtr ways(Configuration place, Budget& budget);
+  // What was found to lead on: the token, what stands after it, and how many tokens suffice from there.
   struct Found {
     TokenId token;
     CanonicalState behind;
@@ -67,8 +67,8 @@ class CanonicalBudgets {
   AddedMoves& added_;
   Completions distances_;
   CanonicalRuleBudgets of_rules_;
-  PlaceMap<TokenCount> at_least_;           // where a search has failed
-  PlaceMap<counted::vector<Found>> found_;      // by what is not the last token
+  ConfigurationMap<TokenCount> at_least_;           // where a search has failed
+  ConfigurationMap<counted::vector<Found>> found_;      // by what is not the last token
   counted::unordered_map<std::uint32_t, WaysPtr> ways_;
   std::size_t ways_kept_ = 0;  // in all of these lists
 };

@@ -1,8 +1,8 @@
 // How few of the tokenizer's own tokens finish a text of rules, and which leave enough room.
 //
 // Problem.  As composition/rule_completions.hpp has it, for canonical sequences alone.  The closing text of a state has
-// one canonical tokenization at most behind the tokens so far, and may have none: behind `["c":[` of Llama 3.1 no
-// canonical sequence goes on with `]}`, since `[]` is a token; `]` behind a line break does.
+// one canonical tokenization at most after the tokens so far, and may have none: after `["c":[` of Llama 3.1 no
+// canonical sequence goes on with `]}`, since `[]` is a token; `]` after a line break does.
 // How.  Branch and bound again, over pairs of the pattern's state and the tokenizer's.  What is known to suffice is
 // the canonical tokenization of the closing text: a search down that text, the longest tokens first, of which each
 // pair of states is remembered.  Tokens are followed as the over-approximation groups them, of each group those with the
@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "canonical/canonical_place.hpp"
+#include "canonical/canonical_configuration.hpp"
 #include "canonical/tokenization.hpp"
 #include "composition/rule_completions.hpp"
 
@@ -25,22 +25,22 @@ namespace tokamata {
 
 class CanonicalRuleBudgets {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   CanonicalRuleBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, RuleCompletions& completions)
       : pattern_(pattern), tokenization_(tokenization), completions_(completions) {}
 
-  bool serves(Place place, Budget& budget) { return completions_.serves(place.state, budget); }
+  bool serves(Configuration place, Budget& budget) { return completions_.serves(place.state, budget); }
   // Few tokens that lead to an accepted text; nothing where the search ends early and has found none.
-  std::optional<std::vector<TokenId>> shortest(Place place, const CanonicalState& state, Budget& budget);
+  std::optional<std::vector<TokenId>> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   // Of the tokens of a mask, those after which at most `left` - 1 more suffice.
-  std::vector<std::uint32_t> tokens_within(Place place, const CanonicalState& state, TokenCount left, const Words& allowed,
+  std::vector<std::uint32_t> tokens_within(Configuration place, const CanonicalState& state, TokenCount left, const Words& allowed,
                                            Budget& budget);
 
   void clear();
 
  private:
-  static constexpr std::size_t kMostPairs = 1 << 11, kMostKinds = 1 << 17, kMostStates = 1 << 15;
+  static constexpr std::size_t kMostPairs = 1 << 11, kMostClasses = 1 << 17, kMostStates = 1 << 15;
   static constexpr std::size_t kAlike = 24;  // tokens that are followed, or asked, of a large group
   static constexpr std::size_t kMostTries = 1 << 12;  // dead ends of one closing text
   static constexpr TokenCount kSpare = 8;
@@ -58,20 +58,20 @@ class CanonicalRuleBudgets {
   bool accepts(StateId state, const CanonicalState& canonical) const {
     return pattern_.automaton().accepting(state) && tokenization_.may_end(canonical);
   }
-  Groups groups(Place place, const Words& allowed, std::size_t& kinds, Budget& budget);
+  Groups groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget);
   // Tokens of the closing text: kNoTokens where none are canonical.
   TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
   TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
   // The tokens that are known to go on from a pair of states.
   std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
   Level level(StateId state, CanonicalState canonical, Budget& budget);
-  std::optional<std::pair<StateId, CanonicalState>> target(Place place, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<std::pair<StateId, CanonicalState>> target(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   RuleCompletions& completions_;
-  PlaceMap<Step> closed_;  // of closing texts
-  PlaceMap<Step> found_;   // on ways that a search has found
+  ConfigurationMap<Step> closed_;  // of closing texts
+  ConfigurationMap<Step> found_;   // on ways that a search has found
 };
 
 }  // namespace tokamata

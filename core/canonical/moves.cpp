@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 #include "composition/trie_walk.hpp"
 #include "common/memoized.hpp"
 
 namespace tokamata {
 
-std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Place place, TokenId token, Budget& budget) {
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token, Budget& budget) {
   if (place.at_start && pattern.vocabulary(true).bytes(token).empty() && !pattern.vocabulary(false).bytes(token).empty())
     return pattern.edge(place.state, budget);
   return pattern.step(place, token, budget);
@@ -42,11 +42,11 @@ void Moves::add(StateId target, std::span<const std::uint32_t> tokens, bool is_p
   runs_.push_back({target, is_partial, tokens});
 }
 
-Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_are_long, Budget& budget) {
+Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget) {
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {
-    walk_kinds(pattern, place, budget, [&](StateId target, const TokenKind& kind) { add(target, kind.tokens); });
+    walk_classes(pattern, place, budget, [&](StateId target, const TokenClass& token_class) { add(target, token_class.tokens); });
   } else {
     std::size_t nodes = 0;
     walk_trie(trie, TokenTrie::root(), pattern.automaton(), place.state, budget, [&](NodeId node, StateId state) {

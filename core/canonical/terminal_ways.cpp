@@ -30,7 +30,7 @@ const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
     const StateId target = pattern_.automaton().next(state, byte, budget);
     if (target == ByteAutomaton::kDead || (value >= 0x80 && value < 0xC2)) continue;
     const int more = value < 0x80 ? 0 : value < 0xE0 ? 1 : value < 0xF0 ? 2 : 3;
-    // Not all bytes may stand behind these four; whether the others are dead is left open.
+    // Not all bytes may stand after these four; whether the others are dead is left open.
     const bool is_narrow = value == 0xE0 || value == 0xED || value == 0xF0 || value == 0xF4;
     if (!is_narrow && returns(target, more, state, known, budget)) taken.add(byte);
   }
@@ -58,7 +58,7 @@ TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, cons
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const TokenTrie& trie = vocabulary.trie();
-  constexpr std::uint32_t kShort = 16;  // tokens that are walked rather than asked for a loop
+  constexpr std::uint32_t kShort = 16;  // tokens that are walked instead of computing a loop
   Tokenization::TerminalSteps made;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order
@@ -147,7 +147,7 @@ const TerminalWaysMaker::Endings& TerminalWaysMaker::endings(StateId state, std:
       continue;
     }
     for (const Ending& next : endings(reached, after.guess, after.place, most - 1, known, budget))
-      if (tokenization_.pieces().follow(0, *token, next.token)) {
+      if (tokenization_.pieces().follow(Pieces::kSettled, *token, next.token)) {
         found.push_back({*token, next.state, next.guess});
         break;
       }
@@ -189,7 +189,7 @@ class TerminalWaysMaker::Maker {
   static constexpr std::size_t kMostWays = 4;      // from one place, inside a pre-token
   static constexpr std::size_t kMostInside = 512;  // places of a search for them
   using Kind = Tokenization::TerminalWays::Group::Kind;
-  // A way out for all tokens, or for those that a token may stand behind.
+  // A way out for all tokens, or for those that a token may stand after.
   struct Way {
     std::uint32_t group;
     std::optional<TokenId> first;
@@ -197,7 +197,7 @@ class TerminalWaysMaker::Maker {
   using Ways = std::vector<Way>;
 
   bool may_take(const Way& way, std::uint32_t token) const {
-    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(0, {token}, *way.first));
+    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(Pieces::kSettled, {token}, *way.first));
   }
 
   StateId behind(std::string_view text) {
@@ -263,9 +263,9 @@ class TerminalWaysMaker::Maker {
     });
   }
 
-  // A token that ends within a code point; single bytes may end it, if they may stand behind this token.
+  // A token that ends within a code point; single bytes may end it, if they may stand after this token.
   void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
-    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
@@ -316,7 +316,7 @@ class TerminalWaysMaker::Maker {
         const auto byte = static_cast<std::uint8_t>(value);
         const std::optional<TokenId> token = tokenization_.byte_token(byte);
         const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
-        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(0, here.last, *token))) continue;
+        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(Pieces::kSettled, here.last, *token))) continue;
         Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
         if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second) continue;
         if (bytes_.accepting(target) && after.text.place == CodePoints::kBetween)
@@ -328,7 +328,7 @@ class TerminalWaysMaker::Maker {
     return ways;
   }
 
-  // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
+  // After the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
   // found at the end is known on the way to it.
   std::optional<Exit> search(StateId start, const TextState& from) {
     struct Met {

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "common/check.hpp"
 #include "composition/loops.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/token_trie.hpp"
@@ -88,7 +89,7 @@ class MaskWalk {
 
   // `frame` is not touched once a new one was pushed.
   void visit(const Frame& frame, NodeId child) {
-    const std::uint8_t edge = trie_.byte(child.value);
+    const std::uint8_t edge = trie_.byte(child);
     const TokenTrie::Node& node = trie_.node(child);
     for (const Loop& loop : frame.loops)
       if (loop.bytes.contains(edge) && covers(loop, node, 1)) return add(node.tokens_begin, node.tokens_end);
@@ -119,6 +120,7 @@ class MaskWalk {
 
   void add(std::uint32_t begin, std::uint32_t end) {
     if (begin == end) return;
+    TOKAMATA_CHECK(begin < end && end <= trie_.order().size(), "a run of tokens is within the trie's order");
     if (!ranges_.empty() && ranges_.back().end == begin)
       ranges_.back().end = end;
     else

@@ -11,13 +11,13 @@
 //   - Tokens are walked from the over-approximation of a state (Arena::approximations), where all that goes on in a string
 //     is one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
 //     name or an element that must differ from others: what some of them begin may be taken.
-//   - Where the search ends by itself, no fewer tokens suffice: always where two are found, of which one walk tells.  It ends early after
-//     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
-// What was found is remembered for all states on its way, so that whoever follows it is never told of more.
+//   - Where the search ends by itself, no fewer tokens suffice: always where two are found, which one walk shows.  It ends early after
+//     kMostStates new states or kMostClasses token classes; then the number is the best that was found.
+// What was found is remembered for all states on its way, so that no caller who follows it gets a larger number.
 //
-// Masks hold a token if the closing text behind it has few enough tokens.  That is told once for all tokens that lead
+// Masks hold a token if the closing text after it has few enough tokens.  That is decided once for all tokens that lead
 // to one state of the over-approximation; where that state's text may be refused, since a name or an element is there
-// already, tokens are asked for one by one, up to kMostAsked of them, or need room for the bytes that make it differ.
+// already, tokens are examined one by one, up to kMostAsked of them, or need room for the bytes that make it differ.
 // So a mask may lack tokens after which only another text would fit, and never has one that leads astray.
 //
 // Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
@@ -51,7 +51,7 @@ struct OpenText {
 
 class RuleCompletions {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton) {}
 
@@ -62,10 +62,10 @@ class RuleCompletions {
   }
 
   // Few tokens that lead to an accepted text.
-  std::vector<TokenId> shortest(Place place, Budget& budget);
-  TokenCount tokens_needed(Place place, Budget& budget) { return shortest(place, budget).size(); }
+  std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
+  TokenCount tokens_needed(Configuration configuration, Budget& budget) { return shortest(configuration, budget).size(); }
   // Tokens after which at most `left` - 1 more suffice.
-  std::vector<std::uint32_t> tokens_within(Place place, TokenCount left, Budget& budget);
+  std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenCount left, Budget& budget);
 
   ClosingTexts& texts() { return texts_; }
 
@@ -75,7 +75,7 @@ class RuleCompletions {
   void clear();
 
  private:
-  static constexpr std::size_t kMostStates = 1 << 15, kMostKinds = 1 << 17;
+  static constexpr std::size_t kMostStates = 1 << 15, kMostClasses = 1 << 17;
   static constexpr std::size_t kAlike = 64;
   static constexpr std::size_t kMostAsked = 256;
 
@@ -87,7 +87,7 @@ class RuleCompletions {
   class Search;
   // So many suffice, as far as that is known without a search.
   TokenCount known(StateId state, Budget& budget);
-  Step first_step(Place place, Budget& budget);
+  Step first_step(Configuration configuration, Budget& budget);
   // Of a state from which a way was found: the tokens on it.
   TokenCount length(StateId state) const;
   std::vector<bool> ambiguous(StateId state, Budget& budget);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
 
 namespace tokamata {
@@ -50,46 +50,49 @@ std::optional<Symbol> TokenAutomaton::control_symbol(TokenId token) const {
 }
 
 TokenAutomaton::StateData& TokenAutomaton::data(StateId state) {
+  TOKAMATA_CHECK(state.value < automaton_.state_count(), "a state is one of the automaton's");
   if (state.value >= data_.size()) data_.resize(std::max(automaton_.state_count(), 2 * data_.size()));
   return data_[state.value];
 }
 
 // ---- masks ------------------------------------------------------------------------------------
 
-const MaskPtr* TokenAutomaton::known_mask(Place place) const {
-  if (place.at_start) return start_mask_ ? &start_mask_.shared() : nullptr;
-  if (place.state.value >= data_.size()) return nullptr;
-  const StateId holder = data_[place.state.value].mask_state;
+const MaskPtr* TokenAutomaton::known_mask(Configuration configuration) const {
+  if (configuration.at_start) return start_mask_ ? &start_mask_.shared() : nullptr;
+  if (configuration.state.value >= data_.size()) return nullptr;
+  const StateId holder = data_[configuration.state.value].mask_state;
   if (holder.value >= data_.size()) return nullptr;
   const MaskPtr& mask = data_[holder.value].mask.shared();
   return mask ? &mask : nullptr;
 }
 
-const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
-  if (const MaskPtr* known = known_mask(place)) return *known;
-  if (place.at_start) {
-    start_mask_ = Kept(build_mask(place, budget));
+const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget) {
+  if (const MaskPtr* known = known_mask(configuration)) return *known;
+  if (configuration.at_start) {
+    start_mask_ = Kept(build_mask(configuration, budget));
+    TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_), "a mask that is kept knows how many tokens it allows");
     return start_mask_.shared();
   }
-  if (is_approximated(place.state)) {
-    remember_rule_mask(place.state, budget);
-    return *known_mask(place);
+  if (is_approximated(configuration.state)) {
+    remember_rule_mask(configuration.state, budget);
+    return *known_mask(configuration);
   }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
-  const StateId holder = every_byte_is_token_ ? automaton_.clipped(place.state, budget) : place.state;
+  const StateId holder = every_byte_is_token_ ? automaton_.clipped(configuration.state, budget) : configuration.state;
   if (!data(holder).mask) remember(holder, build_mask({holder, false}, budget));
-  data(place.state).mask_state = holder;
+  data(configuration.state).mask_state = holder;
   return data(holder).mask.shared();
 }
 
 void TokenAutomaton::remember(StateId state, MaskPtr mask) {
+  TOKAMATA_CHECK(is_counted(*vocabulary_, *mask), "a mask that is kept knows how many tokens it allows");
   StateData& known = data(state);
   mask_states_.push_back(state);
   known.mask = Kept(std::move(mask));
 }
 
 void TokenAutomaton::trim_masks(std::size_t limit) {
-  // The newest mask stays: it is the one that is asked for most likely.
+  // The newest mask stays: it is the one that is most likely requested next.
   while (mask_states_.size() > 1 && Charge::bytes() > limit) {
     data_[mask_states_.front().value].mask = {};
     mask_states_.pop_front();
@@ -97,24 +100,24 @@ void TokenAutomaton::trim_masks(std::size_t limit) {
   }
 }
 
-MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
-  const bool loops_help = !without_loops(place, budget);
-  if (!loops_help && walks_are_long_) return mask_by_kinds(place, budget);
-  if (!place.at_start)
-    if (MaskPtr mask = factored_mask(place.state, budget)) return mask;
+MaskPtr TokenAutomaton::build_mask(Configuration configuration, Budget& budget) {
+  const bool loops_help = !without_loops(configuration, budget);
+  if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget);
+  if (!configuration.at_start)
+    if (MaskPtr mask = factored_mask(configuration.state, budget)) return mask;
   MaskPtr mask;
-  with_walk(place.at_start, budget, [&](auto& walk, std::uint64_t& most) {
-    walk.run(place.state);
+  with_walk(configuration.at_start, budget, [&](auto& walk, std::uint64_t& most) {
+    walk.run(configuration.state);
     if (!loops_help) walks_are_long_ |= walk.nodes() > kLongWalk;
     std::vector<TokenId> controls;
     for (const TokenId token : controls_) {
-      const std::optional<StateId> target = step(place, token, budget);
+      const std::optional<StateId> target = step(configuration, token, budget);
       if (!target) continue;
       controls.push_back(token);
       most = std::max(most, most_from(*target));
     }
-    if (!place.at_start) data(place.state).most_after = most;
-    mask = make_mask(vocabulary(place.at_start), walk.ranges(), controls, automaton_.accepting(place.state));
+    if (!configuration.at_start) data(configuration.state).most_after = most;
+    mask = make_mask(vocabulary(configuration.at_start), walk.ranges(), controls, automaton_.accepting(configuration.state));
   });
   budget.check();
   return mask;
@@ -145,6 +148,7 @@ MaskCache::TokensPtr TokenAutomaton::inside(const ClassLoop& loop, Budget& budge
     const MaskPtr mask = make_mask(*vocabulary_, walk.ranges(), {}, false);
     tokens = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{mask->bits.row(), mask->open_tokens});
   });
+  TOKAMATA_CHECK(count_bits(tokens->words) == tokens->count, "a shared set knows how many tokens it has");
   shared.keep(loop.key, tokens);
   return tokens;
 }
@@ -227,31 +231,31 @@ const counted::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget
   return data(state).loops;
 }
 
-ClassTrie& TokenAutomaton::kinds(bool at_start) {
-  std::optional<ClassTrie>& trie = at_start ? start_kinds_ : kinds_;
+ClassTrie& TokenAutomaton::class_trie(bool at_start) {
+  std::optional<ClassTrie>& trie = at_start ? start_class_trie_ : class_trie_;
   if (!trie) trie.emplace(vocabulary(at_start).trie(), automaton_);
   return *trie;
 }
 
 // Where a state has no loops (those of `([a-z]{4})*` are short, and where lookaround and the like are in
-// play there may be none), a walk of the trie of tokens would meet the same few kinds of tokens again
-// and again.  The first such walk tells whether it is long; mostly the states after this one do have
+// play there may be none), a walk of the trie of tokens would meet the same few token classes again
+// and again.  The first such walk shows whether it is long; mostly the states after this one do have
 // loops, and it is not.
-bool TokenAutomaton::without_loops(Place place, Budget& budget) {
+bool TokenAutomaton::without_loops(Configuration configuration, Budget& budget) {
   const auto is_long = [&](const Loop& loop) { return loop.rounds >= vocabulary_->trie().longest(); };
-  return !place.at_start && std::ranges::none_of(loops(place.state, budget), is_long);
+  return !configuration.at_start && std::ranges::none_of(loops(configuration.state, budget), is_long);
 }
 
-MaskPtr TokenAutomaton::mask_by_kinds(Place place, Budget& budget) {
+MaskPtr TokenAutomaton::mask_by_classes(Configuration configuration, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   std::uint64_t most = 0;
-  walk_kinds(*this, place, budget, [&](StateId target, const TokenKind& kind) {
-    tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
+  walk_classes(*this, configuration, budget, [&](StateId target, const TokenClass& token_class) {
+    tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     most = std::max(most, most_from(target));
   });
-  data(place.state).most_after = most;
+  data(configuration.state).most_after = most;
   budget.check();
-  return mask_of(place, tokens);
+  return mask_of(configuration, tokens);
 }
 
 // A length where sums of lengths end may stand for any that is longer.
@@ -282,18 +286,18 @@ std::uint64_t TokenAutomaton::most_from(StateId state) const {
 }
 
 // Where lookaround and the like are in play, the mask has met every state that a token leads to.
-std::uint64_t TokenAutomaton::most_after(Place place) const {
-  const ExpressionNode& node = automaton_.node(place.state);
-  if (node.rules) return !place.at_start && place.state.value < data_.size() ? data_[place.state.value].most_after : kEndless;
+std::uint64_t TokenAutomaton::most_after(Configuration configuration) const {
+  const ExpressionNode& node = automaton_.node(configuration.state);
+  if (node.rules) return !configuration.at_start && configuration.state.value < data_.size() ? data_[configuration.state.value].most_after : kEndless;
   if (lives_by_bytes_ && !node.constrained) return endless_if_capped(node.worst);
-  if (place.at_start || !node.constrained || place.state.value >= data_.size()) return kEndless;
-  return data_[place.state.value].most_after;
+  if (configuration.at_start || !node.constrained || configuration.state.value >= data_.size()) return kEndless;
+  return data_[configuration.state.value].most_after;
 }
 
-MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted) {
+MaskPtr TokenAutomaton::mask_of(Configuration configuration, std::span<const std::uint32_t> tokens, bool is_accepted) {
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
-  const Vocabulary& source = vocabulary(place.at_start);
+  const Vocabulary& source = vocabulary(configuration.at_start);
   MaskBuilder builder(source.words());
   for (const std::uint32_t token : tokens) builder.add(token);
   mask->bits = builder.take();
@@ -354,27 +358,27 @@ ByteSet TokenAutomaton::live_bytes(StateId state, Budget& budget) {
   return live;
 }
 
-std::optional<StateId> TokenAutomaton::step(Place place, TokenId token, Budget& budget) {
-  const std::string_view text = vocabulary(place.at_start).bytes(token);
+std::optional<StateId> TokenAutomaton::step(Configuration configuration, TokenId token, Budget& budget) {
+  const std::string_view text = vocabulary(configuration.at_start).bytes(token);
   StateId target;
   if (!text.empty()) {
-    const Reading reading = read(place.state, text, budget);
+    const Reading reading = read(configuration.state, text, budget);
     if (reading.length < text.size()) return std::nullopt;
     target = reading.state;
   } else {
     const std::optional<Symbol> control = control_symbol(token);
     if (!control) return std::nullopt;
-    target = automaton_.next(place.state, *control, budget);
+    target = automaton_.next(configuration.state, *control, budget);
   }
   target = edge(target, budget);
   if (!spellable(target, budget)) return std::nullopt;
   return target;
 }
 
-std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, TokenId token) const {
-  const std::string_view text = vocabulary(place.at_start).bytes(token);
+std::optional<std::optional<StateId>> TokenAutomaton::try_step(Configuration configuration, TokenId token) const {
+  const std::string_view text = vocabulary(configuration.at_start).bytes(token);
   if (text.empty() || uses_edges_) return std::nullopt;
-  StateId state = place.state;
+  StateId state = configuration.state;
   for (const char byte : text) {
     const std::optional<StateId> next = automaton_.try_next(state, static_cast<std::uint8_t>(byte));
     if (!next) return std::nullopt;
@@ -399,8 +403,8 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   std::vector<std::pair<MaskPtr, StateId*>> masks;
   for (StateId* state : states)
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
-  kinds_.reset();  // they are as good as ever, but memory is short
-  start_kinds_.reset();
+  class_trie_.reset();  // they are as good as ever, but memory is short
+  start_class_trie_.reset();
   release(data_);
   release(segments_);
   release(unverified_);

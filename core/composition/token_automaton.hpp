@@ -1,4 +1,4 @@
-// The pattern composed with the vocabulary: an automaton over tokens, made as it is asked for.
+// The pattern composed with the vocabulary: an automaton over tokens, made lazily.
 //
 // Problem.  Which tokens may come next, and where do they lead?  (002, algorithm 2: compose the
 // pattern with the detokenizing transducer.  The transducer is the trie; the composition is a walk
@@ -36,6 +36,16 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  It owns its byte automaton and shares the vocabularies.  Whoever holds a MaskPtr or a segment keeps it.  A
+//     `const MaskPtr&` or a `const MaskPtr*` is good until the next call of a member that is not const, as is the reference
+//     that `loops` returns; the loops themselves stay where they are until `keep_only`, and so does a segment's pointer.
+//   - Compaction.  `keep_only` renumbers states as ByteAutomaton does.  It keeps the masks of the states named, and
+//     forgets all else that was computed.  Segments stay with the vocabulary.
+//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  `oldest_serial` alone needs no lock.
+//   - Errors.  As those of ByteAutomaton: what is memoized is kept once it is whole.  Where `keep_only` throws, either all
+//     states have their new numbers or none has; masks and other memos may be lost, and are recomputed.
+//   - `known_mask` and `try_step` compute nothing: they answer from the memos, or return nothing.
 class TokenAutomaton {
  public:
   // The ids of the control tokens that a pattern names.
@@ -49,33 +59,33 @@ class TokenAutomaton {
                  const Limits& limits, std::shared_ptr<const CancelToken> cancel);
 
   // Where a text stands: a state of the byte automaton, and whether it is still empty.
-  struct Place {
+  struct Configuration {
     StateId state;
     bool at_start;
   };
-  Place start() const { return {automaton_.start(), has_start_rule()}; }
+  Configuration start() const { return {automaton_.start(), has_start_rule()}; }
   // Whether the first token of a text may have other bytes.
   bool has_start_rule() const { return start_vocabulary_ != nullptr; }
 
   // Null where the mask is not in the memo.
-  const MaskPtr* known_mask(Place place) const;
-  const MaskPtr& mask(Place place, Budget& budget);
+  const MaskPtr* known_mask(Configuration configuration) const;
+  const MaskPtr& mask(Configuration configuration, Budget& budget);
   // The stop tokens alone.
   const MaskPtr& stop_mask() const { return stop_mask_.shared(); }
 
   // Where a token that is no stop token leads, if it is allowed.
-  std::optional<StateId> step(Place place, TokenId token, Budget& budget);
+  std::optional<StateId> step(Configuration configuration, TokenId token, Budget& budget);
 
   // The same from what is known alone; nothing where that does not suffice.
-  std::optional<std::optional<StateId>> try_step(Place place, TokenId token) const;
+  std::optional<std::optional<StateId>> try_step(Configuration configuration, TokenId token) const;
 
   // Whether some accepted text can be reached in tokens.
-  bool spellable(Place place, Budget& budget);
+  bool spellable(Configuration configuration, Budget& budget);
   // Whether the pattern surely accepts no text at all, whatever the vocabulary can spell.
   bool is_empty(Budget& budget);
 
   // The longest text that every accepted continuation begins with.
-  std::string forced_text(Place place, Budget& budget);
+  std::string forced_text(Configuration configuration, Budget& budget);
 
   // How far `text` gets: the number of bytes after which something still lives, and the state.
   struct Reading {
@@ -94,15 +104,15 @@ class TokenAutomaton {
     const ExpressionNode& node = automaton_.node(state);
     return node.rules && lives_by_bytes_ && !node.constrained && controls_.empty();
   }
-  // The place of the over-approximation of a state.
-  Place approximated(Place place, Budget& budget);
+  // The configuration of the over-approximation of a state.
+  Configuration approximated(Configuration configuration, Budget& budget);
   // What a terminal does to the tokens below a node of the trie, where it begins there.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
   // Which code points a state takes again and again.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
-  // Whether some accepted text can be reached in tokens from a state behind an edge.
+  // Whether some accepted text can be reached in tokens from a state after an edge.
   bool spellable(StateId state, Budget& budget);
 
   // How many tokens lead to an accepted text, as far as that is known without a search.
@@ -112,13 +122,15 @@ class TokenAutomaton {
   };
   Room room(StateId state) const;
   // No state after any allowed token needs more than so many tokens; kEndless where that is not known.
-  std::uint64_t most_after(Place place) const;
+  std::uint64_t most_after(Configuration configuration) const;
   // A mask of the tokens given, and of the stop tokens where the text is accepted.
-  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens) { return mask_of(place, tokens, automaton_.accepting(place.state)); }
-  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted);
+  MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens) {
+    return mask_of(configuration, tokens, automaton_.accepting(configuration.state));
+  }
+  MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens, bool is_accepted);
 
-  // The kinds of tokens that the pattern can tell apart, made when first asked for.
-  ClassTrie& kinds(bool at_start);
+  // The token classes that the pattern distinguishes, made at first use.
+  ClassTrie& class_trie(bool at_start);
 
   // The control tokens that the pattern names.
   const std::vector<TokenId>& controls() const { return controls_; }
@@ -155,11 +167,11 @@ class TokenAutomaton {
   void with_walk(bool at_start, Budget& budget, Task&& task);
   MaskPtr factored_mask(StateId state, Budget& budget);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
-  bool without_loops(Place place, Budget& budget);
-  MaskPtr mask_by_kinds(Place place, Budget& budget);
+  bool without_loops(Configuration configuration, Budget& budget);
+  MaskPtr mask_by_classes(Configuration configuration, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
-  MaskPtr build_mask(Place place, Budget& budget);
+  MaskPtr build_mask(Configuration configuration, Budget& budget);
   MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges,
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);
@@ -200,8 +212,8 @@ class TokenAutomaton {
   bool lives_by_bytes_;       // what lives over bytes can be spelled: one byte, one token
   bool whole_leads_;          // all continuation bytes are tokens of their own
   counted::vector<StateData> data_;
-  std::optional<ClassTrie> kinds_;
-  std::optional<ClassTrie> start_kinds_;
+  std::optional<ClassTrie> class_trie_;
+  std::optional<ClassTrie> start_class_trie_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   counted::unordered_map<std::uint64_t, Kept<Segment>> segments_;  // by terminal and node

@@ -2,7 +2,14 @@
 //
 // All that is done with single expressions is in the floors below (pool.hpp names them).  Here is what concerns a pattern as
 // a whole, its rules, and its memory.
-// Contract.  One thread at a time.  Ids are of this arena alone, until `keep_only`.
+// Contract.
+//   - Lifetimes.  An arena owns its nodes, the automata of leaves and the rules; what patterns share (sets of strings, sets of
+//     rules) it keeps alive.  An id is of this arena alone, until `keep_only`, which renumbers all that stays and keeps
+//     the order of numbers.  Node 0 to 3 (kEmpty to kEverything) always stay.  A reference to a node, and a span of items,
+//     is good until the next call of a member that is not const.
+//   - Locks.  It has none: one thread at a time.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  Nodes and memos that were
+//     made until then stay and are whole.  Where `keep_only` throws, nothing has changed.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +45,9 @@ class Arena : public Derivatives {
   std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget, const ByteSet* among = nullptr);
   std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
-  // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may be skipped.
+  // The alternatives of an expression, with what the rules in front stand for, and what is after parts that may be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
-  // The same with over-approximations in place of rules, behind something else.
+  // The same with over-approximations in place of rules, after something else.
   ExpressionId approximated(ExpressionId expression, Budget& budget);
   // Over-approximations of an expression, in front of all that is to come: one of whatever refuses nothing and one for each
   // alternative that does.

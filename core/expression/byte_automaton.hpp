@@ -1,4 +1,4 @@
-// The pattern as a deterministic automaton over bytes, made as it is asked for.
+// The pattern as a deterministic automaton over bytes, made lazily.
 //
 // A state is an expression in normal form; its transition row is filled one byte class at a time.
 // Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has
@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
@@ -26,6 +27,15 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  The automaton owns its arena.  States and expressions keep their numbers until `keep_only`.  That call
+//     renumbers the start and the states named, and makes all other numbers meaningless, those of expressions included.
+//     A reference to a node is good until the next call of a member that is not const.  Byte classes, control tokens and
+//     pattern bytes never change.
+//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  The states and transitions
+//     that were made until then stay, and each of them is whole, so the same call may be made again.
+//   - `try_next` makes nothing and never fails.  It returns nothing where the transition is not known.
 class ByteAutomaton {
  public:
   static constexpr StateId kDead{0};
@@ -61,8 +71,11 @@ class ByteAutomaton {
   // In the order of Symbol::control.
   const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 
-  ExpressionId expression(StateId state) const { return expressions_[state.value]; }
-  const ExpressionNode& node(StateId state) const { return arena_.node(expressions_[state.value]); }
+  ExpressionId expression(StateId state) const {
+    TOKAMATA_CHECK(state.value < expressions_.size(), "a state is one of the automaton's");
+    return expressions_[state.value];
+  }
+  const ExpressionNode& node(StateId state) const { return arena_.node(expression(state)); }
   const Arena& arena() const { return arena_; }
   Arena& arena() { return arena_; }
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
@@ -102,8 +115,11 @@ class ByteAutomaton {
     StateId target = kUnknown;
   };
 
+  bool has_partition() const;
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
+    TOKAMATA_CHECK(state.value < row_of_.size(), "a state is one of the automaton's");
+    TOKAMATA_CHECK(column(symbol) < stride_, "a symbol is a byte, the edge or a control token that the pattern names");
     const std::uint32_t row = row_of_[state.value];
     if (row < kFirstRuled) return rows_[std::size_t{row} * stride_ + column(symbol)];
     if (row == kRowToCome) {

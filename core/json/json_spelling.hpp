@@ -14,7 +14,7 @@
 //
 // Why it is a substitution.  A spelling determines the code point, and no spelling of one begins another: a
 // spelled text is cut into code points in one way.  So spellings of a union, a concatenation, an intersection
-// are the union, concatenation, intersection of spellings; a lookahead asks what is spelled behind it.
+// are the union, concatenation, intersection of spellings; a lookahead asks what is spelled after it.
 // What is not so: sequences of bytes that cut a spelling in two.  \n ends in an n, so that "everything, then
 // n", as lookbehinds say it, must not take the backslash alone.  Everything and complements that something
 // follows are therefore cut down to spelled texts, and where nothing else sees to it, the whole is.
@@ -27,7 +27,7 @@
 
 #include "expression/expression.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 // The spellings of the texts.  `any`: all that JSON allows, instead of the plain one.
 // Throws std::invalid_argument where the expression has control tokens or edges of tokens, which are
@@ -56,4 +56,4 @@ constexpr bool json_stands_for_itself(std::uint32_t code_point) {
   return code_point >= 0x20 && code_point != '"' && code_point != '\\';
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

@@ -1,13 +1,17 @@
-// A text under way: the tokens so far, and the state behind each of them.
+// A text under way: the tokens so far, and the state after each of them.
 //
 // Contract.
 //   - `advance(t)` is true if and only if bit t of `mask()` is set; where it is false, or where a
 //     call throws, nothing has changed.
 //   - `rollback(n)` takes back the last n tokens that advance accepted, stop tokens included.
 //   - After a stop token only stop tokens are allowed.
-// Every member takes the lock of the constraint, so that matchers of one constraint, or one
-// matcher, may be used from several threads.  The members named try_ never wait and never work:
-// they answer from what is known already, or say that they cannot.
+//   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask stays as it is, whatever becomes of the
+//     matcher and of the constraint's memory.  A compaction renumbers the states in the steps; no caller sees these.
+//   - Locks.  Every member but `constraint` takes the lock of the constraint, so that matchers of one constraint, or
+//     one matcher, may be used from several threads.  The members named try_ never wait and never work: where the lock is
+//     held, or the answer is not known, they return nothing.
+//   - Errors.  A member that works may throw LimitExceeded, Cancelled or std::bad_alloc.  The work counts against
+//     Limits::seconds all the same, and what it made may stay for the next call.
 #pragma once
 
 #include <memory>
@@ -47,7 +51,7 @@ struct Explanation {
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<Constraint> constraint);
-  // Behind a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
+  // After a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
   // and NotCanonical where no canonical sequence goes on from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
   Matcher(const Matcher&) = delete;
@@ -84,14 +88,14 @@ class Matcher {
   const History& steps() const { return *steps_; }
   StateId state() const { return steps().back().state; }
   bool stopped() const { return state() == Step::kStopped; }
-  TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps().size() == 1}; }
+  TokenAutomaton::Configuration configuration() const { return {state(), has_start_rule_ && steps().size() == 1}; }
   Completions& completions() { return constraint_->completions_; }
   MaskPtr current_mask(Budget& budget);
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_here();
   std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that can come next
-  std::optional<Step> next_step(TokenAutomaton::Place at, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<Step> next_step(TokenAutomaton::Configuration at, const CanonicalState& state, TokenId token, Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;
   std::shared_ptr<History> steps_;

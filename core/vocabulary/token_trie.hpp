@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "common/check.hpp"
 #include "common/ids.hpp"
 #include "common/memory_account.hpp"
 
@@ -51,7 +52,7 @@ class TokenTrie {
     std::uint32_t tokens_begin;  // in the order of bytes
     std::uint32_t tokens_end;
     std::uint32_t below : 20;  // index of a set of bytes
-    std::uint32_t own : 4;     // tokens that end here; kManyOwn says to look at the first child
+    std::uint32_t own : 4;     // tokens that end here; kManyOwn: the first child says where they end
     std::uint32_t height : 8;
   };
 
@@ -94,11 +95,14 @@ class TokenTrie {
   }
 
   static constexpr NodeId root() { return {0}; }
-  const Node& node(NodeId id) const { return nodes_[id.value]; }
+  const Node& node(NodeId id) const {
+    TOKAMATA_CHECK(id.value < node_count(), "a node is one of the trie's");
+    return nodes_[id.value];
+  }
   std::uint32_t children_begin(NodeId id) const { return nodes_[id.value].first_child; }
   std::uint32_t children_end(NodeId id) const { return nodes_[id.value + 1].first_child; }
   // The byte on the way into a node; for the root, 0.
-  std::uint8_t byte(std::uint32_t node) const { return edge_bytes_[node]; }
+  std::uint8_t byte(NodeId node) const { return edge_bytes_[node.value]; }
   // The child by a byte; the root, which is none, where there is none.
   NodeId child(NodeId id, std::uint8_t wanted) const {
     const auto begin = edge_bytes_.begin() + children_begin(id), end = edge_bytes_.begin() + children_end(id);
@@ -145,6 +149,7 @@ class TokenTrie {
   std::size_t memory_bytes() const;
 
  private:
+  bool is_in_order() const;
   void take(const Numbers& numbers);
   void sort_tokens(std::span<const std::string_view> tokens);
   std::vector<std::uint8_t> build_nodes(std::span<const std::string_view> tokens);

@@ -1,5 +1,5 @@
 // What the engine knows of a tokenizer: the bytes of every token, which tokens end a text, and
-// how wide the logits are.  Immutable once made, but for a cache; shared by all that is compiled for it.
+// how wide the logits are.  Immutable once made, except for memos; shared by all that is compiled for it.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,14 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  Constraints share a vocabulary and keep it.  Views of bytes, the trie and the sets of tokens are good as
+//     long as it is.  A segment, or a set from a memo, belongs to whoever holds it: the memo may give it up at any time.
+//   - Locks.  `use_segment_files` comes before the vocabulary is shared.  All other members may be called from any thread.
+//     What is fixed has no lock; each memo has one, which is held for a look-up and never for work.  Two threads may
+//     compute the same value; both are given the one that was kept first.
+//   - Errors.  The constructor throws std::invalid_argument for a stop token or a number of tokens past the width.  Where
+//     a member fails for want of memory, nothing has changed.  What a disk does is no error: segments are computed then.
 class Vocabulary {
  public:
   // A view without data is a token that no text produces (a control token, a hole); one without
@@ -59,7 +67,10 @@ class Vocabulary {
   const std::vector<std::uint32_t>& stop() const { return stop_; }
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
-  std::uint32_t code_points_begun(TokenId token) const { return code_points_begun_[token.value]; }
+  std::uint32_t code_points_begun(TokenId token) const {
+    TOKAMATA_CHECK(token.value < token_count_, "a token is one of the vocabulary's");
+    return code_points_begun_[token.value];
+  }
   // One bit per token, set where it has a byte of the set.
   MaskCache::TokensPtr tokens_with(const ByteSet& set) const {
     std::string key;
@@ -131,7 +142,7 @@ class Vocabulary {
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
  private:
-  // All of them together cost what one costs that is made when it is asked for.
+  // All of them together cost what one costs that is made at its first use.
   void make_short_tokens() {
     const std::size_t lengths = std::min<std::size_t>(kMostAtHand, trie_.longest()) + 1;  // of 33 kB each, for 262,144 tokens
     std::vector<MaskCache::Tokens> all(lengths, {std::vector<std::uint32_t>(words(), 0), 0});
@@ -145,7 +156,15 @@ class Vocabulary {
       short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
   }
 
+  bool is_of_text(const Segment& segment) const {
+    const auto is_text = [&](std::uint32_t token) { return token < width_ && has_bit(text_words_, token); };
+    bool are_all = std::ranges::all_of(segment.remainders.order(), is_text) && (segment.is_listed() || segment.inside.size() == words());
+    segment.for_each_inside([&](std::uint32_t token) { are_all = are_all && is_text(token); });
+    return are_all;
+  }
+
   std::shared_ptr<const Segment> remember_segment(const std::string& key, std::shared_ptr<const Segment> segment) const {
+    TOKAMATA_CHECK(is_of_text(*segment), "a segment has text tokens alone");
     const std::size_t bytes = key.size() + segment->memory_bytes();
     return segments_.keep(key, std::move(segment), bytes);
   }
