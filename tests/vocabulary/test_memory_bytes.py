@@ -36,7 +36,7 @@ PERSON = {
         "work": {"anyOf": [ADDRESS, {"type": "null"}]},
     },
 }
-CONSTRAINTS: dict[str, Callable[[], tk.Constraint[Any]] = {
+CONSTRAINTS: dict[str, Callable[[], tk.Constraint[Any]]] = {
     "regex": lambda: tk.regex(r"(\w{1,5} ?){1,30}\."),
     "digits": lambda: tk.regex(r"((25[0-5]|(2[0-4]|1\d|[1-9]|)\d)\.?\b){4}"),
     "lookahead": lambda: tk.regex(r"(?=.{1,60}$)([a-z]{1,20}\.)+[a-z]{2,6}"),
@@ -52,9 +52,7 @@ CONSTRAINTS: dict[str, Callable[[], tk.Constraint[Any]] = {
 class _Info(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_size_t)
-        for name in (
-            "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
-        )
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # noqa: SIM905
     ]
 
 
@@ -111,7 +109,7 @@ def test_memory_bytes_is_what_was_allocated(
         freed -= allocated()
         if warm:
             continue
-        # What is freed is the constraint's own; the vocabulary and the tokenization keep some of what was made.
+        # What is freed is the constraint's own; the vocabulary and the tokenization keep some of the rest.
         assert freed <= 1.3 * reported or freed < LARGE
         assert reported <= 1.3 * grown or reported < LARGE
         if tokenization == "any":
