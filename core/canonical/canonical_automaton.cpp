@@ -26,6 +26,7 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
     most = std::max(most, forbid(approximation, state, *own, *mask, budget));
   if (approximation.state != place.state) cut(place, approximation, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
+  TOKAMATA_CHECK(is_counted(tokenization_->vocabulary(), *mask), "a mask that is kept knows how many tokens it allows");
   budget.check();
   while (masks_.size() >= kMostMasks) drop_oldest_mask();
   return masks_.keep(PlaceKey{place.state, place.at_start, state}, Made{Kept<Mask>(std::move(mask)), most});

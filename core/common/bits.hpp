@@ -6,18 +6,30 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/check.hpp"
+
 namespace tokamata {
 
 using Words = std::vector<std::uint32_t>;
 
 template <class List>
-bool has_bit(const List& words, std::uint32_t token) { return words[token / 32] >> (token % 32) & 1; }
+bool has_bit(const List& words, std::uint32_t token) {
+  TOKAMATA_CHECK(token / 32 < words.size(), "a token is within its set of bits");
+  return words[token / 32] >> (token % 32) & 1;
+}
 template <class List>
-void set_bit(List& words, std::uint32_t token) { words[token / 32] |= 1u << (token % 32); }
+void set_bit(List& words, std::uint32_t token) {
+  TOKAMATA_CHECK(token / 32 < words.size(), "a token is within its set of bits");
+  words[token / 32] |= 1u << (token % 32);
+}
 template <class List>
-void clear_bit(List& words, std::uint32_t token) { words[token / 32] &= ~(1u << (token % 32)); }
+void clear_bit(List& words, std::uint32_t token) {
+  TOKAMATA_CHECK(token / 32 < words.size(), "a token is within its set of bits");
+  words[token / 32] &= ~(1u << (token % 32));
+}
 template <class List, class Others>
 void unite_bits(List& words, const Others& others) {
+  TOKAMATA_CHECK(words.size() == others.size(), "sets of tokens that are united are of one vocabulary");
   for (std::size_t i = 0; i < words.size(); ++i) words[i] |= others[i];
 }
 

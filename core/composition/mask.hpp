@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/bits.hpp"
+#include "common/check.hpp"
 #include "common/memory_account.hpp"
 #include "vocabulary/vocabulary.hpp"
 
@@ -40,7 +41,10 @@ class MaskBits {
   explicit MaskBits(Words words) : words_(std::move(words)), size_(words_.size()) {}
   // The words of `base`, which may be null, but for some; each place once.
   MaskBits(SharedWords base, std::vector<Word> changed, std::size_t size)
-      : base_(std::move(base)), changed_(std::move(changed)), size_(size) {}
+      : base_(std::move(base)), changed_(std::move(changed)), size_(size) {
+    TOKAMATA_CHECK(!base_ || base_->size() == size_, "the base of a mask is a row of its size");
+    TOKAMATA_CHECK(has_each_place_once(), "the words of a mask that differ are within the row, each of them once");
+  }
   // Of a row, of which few words are not zero.
   static MaskBits few_of(const Words& row) {
     std::vector<Word> found;
@@ -134,6 +138,12 @@ class MaskBits {
   }
 
  private:
+  bool has_each_place_once() const {
+    std::vector<std::uint32_t> places;
+    for (const Word& word : changed_) places.push_back(word.place);
+    std::ranges::sort(places);
+    return is_strictly_sorted(places) && (places.empty() || places.back() < size_);
+  }
   std::uint32_t word(std::uint32_t place) const {
     if (is_row()) return words_[place];
     const auto at = std::ranges::find(changed_, place, &Word::place);
@@ -171,6 +181,12 @@ struct Mask {
 
 // Whoever holds one keeps its bits, whatever becomes of the memo that it came from.
 using MaskPtr = std::shared_ptr<const Mask>;
+
+// Whether the two numbers of a mask are those of its bits.
+inline bool is_counted(const Vocabulary& vocabulary, const Mask& mask) {
+  const auto stops = std::ranges::count_if(vocabulary.stop(), [&](std::uint32_t stop) { return mask.bits.contains(stop); });
+  return mask.set_bits == mask.bits.count() && mask.open_tokens + static_cast<std::size_t>(stops) == mask.set_bits;
+}
 
 // What is allowed besides where the text may end.
 inline void add_stops(const Vocabulary& vocabulary, Mask& mask) {

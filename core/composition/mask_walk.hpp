@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "common/check.hpp"
 #include "composition/loops.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/token_trie.hpp"
@@ -119,6 +120,7 @@ class MaskWalk {
 
   void add(std::uint32_t begin, std::uint32_t end) {
     if (begin == end) return;
+    TOKAMATA_CHECK(begin < end && end <= trie_.order().size(), "a run of tokens is within the trie's order");
     if (!ranges_.empty() && ranges_.back().end == begin)
       ranges_.back().end = end;
     else

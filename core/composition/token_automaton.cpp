@@ -50,6 +50,7 @@ std::optional<Symbol> TokenAutomaton::control_symbol(TokenId token) const {
 }
 
 TokenAutomaton::StateData& TokenAutomaton::data(StateId state) {
+  TOKAMATA_CHECK(state.value < automaton_.state_count(), "a state is one of the automaton's");
   if (state.value >= data_.size()) data_.resize(std::max(automaton_.state_count(), 2 * data_.size()));
   return data_[state.value];
 }
@@ -69,6 +70,7 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
   if (const MaskPtr* known = known_mask(place)) return *known;
   if (place.at_start) {
     start_mask_ = Kept(build_mask(place, budget));
+    TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()), "a mask that is kept knows how many tokens it allows");
     return start_mask_.shared();
   }
   if (is_approximated(place.state)) {
@@ -83,6 +85,7 @@ const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
 }
 
 void TokenAutomaton::remember(StateId state, MaskPtr mask) {
+  TOKAMATA_CHECK(is_counted(*vocabulary_, *mask), "a mask that is kept knows how many tokens it allows");
   StateData& known = data(state);
   mask_states_.push_back(state);
   known.mask = Kept(std::move(mask));
@@ -145,6 +148,7 @@ MaskCache::TokensPtr TokenAutomaton::inside(const ClassLoop& loop, Budget& budge
     const MaskPtr mask = make_mask(*vocabulary_, walk.ranges(), {}, false);
     tokens = std::make_shared<const MaskCache::Tokens>(MaskCache::Tokens{mask->bits.row(), mask->open_tokens});
   });
+  TOKAMATA_CHECK(count_bits(tokens->words) == tokens->count, "a shared set knows how many tokens it has");
   shared.keep(loop.key, tokens);
   return tokens;
 }

@@ -22,10 +22,23 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_t
     if (byte == 0 || arena_.class_borders().contains(byte)) byte_classes_.push_back(byte);
     class_of_[byte] = static_cast<std::uint8_t>(byte_classes_.size() - 1);
   }
+  TOKAMATA_CHECK(has_partition(), "the byte classes are runs of the bytes from 0 to 255, with no border inside");
   stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
   make_row(state_of(Arena::kEmpty, limits_), budget);
   std::ranges::fill(rows_, kDead);  // the row of kDead is never unknown
   start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
+}
+
+// Whether each byte is in one class, whose bytes the arena does not distinguish.
+bool ByteAutomaton::has_partition() const {
+  if (byte_classes_.empty() || byte_classes_.front() != 0 || !is_strictly_sorted(byte_classes_)) return false;
+  for (unsigned value = 0; value < 256; ++value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    const auto after = std::ranges::upper_bound(byte_classes_, byte);
+    if (class_of_[byte] + 1 != after - byte_classes_.begin()) return false;
+    if (arena_.class_borders().contains(byte) && byte_classes_[class_of_[byte]] != byte) return false;
+  }
+  return true;
 }
 
 StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
@@ -78,6 +91,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
     if (row < kFirstRuled && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
       return kDead;
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
+    TOKAMATA_CHECK(has_partition(), "what is met while a text is read brings no border into a byte class");
     if (is_by_byte) return target;
     if (row == kRowToCome)
       only_transitions_[state.value] = {column(symbol), target};

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
@@ -61,8 +62,11 @@ class ByteAutomaton {
   // In the order of Symbol::control.
   const std::vector<std::string>& control_tokens() const { return control_tokens_; }
 
-  ExpressionId expression(StateId state) const { return expressions_[state.value]; }
-  const ExpressionNode& node(StateId state) const { return arena_.node(expressions_[state.value]); }
+  ExpressionId expression(StateId state) const {
+    TOKAMATA_CHECK(state.value < expressions_.size(), "a state is one of the automaton's");
+    return expressions_[state.value];
+  }
+  const ExpressionNode& node(StateId state) const { return arena_.node(expression(state)); }
   const Arena& arena() const { return arena_; }
   Arena& arena() { return arena_; }
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
@@ -102,8 +106,11 @@ class ByteAutomaton {
     StateId target = kUnknown;
   };
 
+  bool has_partition() const;
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
+    TOKAMATA_CHECK(state.value < row_of_.size(), "a state is one of the automaton's");
+    TOKAMATA_CHECK(column(symbol) < stride_, "a symbol is a byte, the edge or a control token that the pattern names");
     const std::uint32_t row = row_of_[state.value];
     if (row < kFirstRuled) return rows_[std::size_t{row} * stride_ + column(symbol)];
     if (row == kRowToCome) {

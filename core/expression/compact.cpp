@@ -183,6 +183,8 @@ void Pool::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, co
   }
   nodes_.erase(nodes_.begin() + nodes_end, nodes_.end());
   items_.erase(items_.begin() + items_end, items_.end());
+  TOKAMATA_CHECK(std::ranges::all_of(nodes_, [this](const auto& n) { return is_whole(n, n.has_items() ? items(n) : std::span<const ExpressionId>()); }),
+                 "the parts of what stays have stayed, in their order");
 }
 
 }  // namespace tokamata

@@ -32,7 +32,28 @@ bool Pool::same(const ExpressionNode& a, std::span<const ExpressionId> a_items, 
   return std::ranges::equal(a_items, items(b));
 }
 
+// Whether the parts of a node that is to be made are there already, and those of a set in order.
+bool Pool::is_whole(const ExpressionNode& node, std::span<const ExpressionId> items) const {
+  const auto is_there = [this](ExpressionId part) { return part.value < nodes_.size(); };
+  if (node.has_items()) {
+    const auto is_nested = [&](ExpressionId item) { return nodes_[item.value].kind == node.kind || item == kEmpty; };
+    return items.size() > 1 && is_strictly_sorted(items) && std::ranges::all_of(items, is_there) && std::ranges::none_of(items, is_nested);
+  }
+  switch (node.kind) {
+    case Kind::Concatenation:
+    case Kind::Guarded: return is_there({node.first}) && is_there({node.second});
+    case Kind::Repetition:
+    case Kind::Complement:
+    case Kind::LookAhead:
+    case Kind::LookBehind:
+    case Kind::Scope:
+    case Kind::Terminal: return is_there({node.first});
+    default: return true;
+  }
+}
+
 ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> items) {
+  TOKAMATA_CHECK(is_whole(node, items), "the parts of an expression are there, and alternatives are flat, sorted and unique");
   if (node.depth > depth_limit_) throw LimitExceeded("depth", depth_limit_);
   const std::uint64_t hash = hash_of(node, items);
   if (const auto known = index_.find(hash, [&](std::uint32_t number) { return same(node, items, nodes_[number]); })) return {*known};

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "common/check.hpp"
 #include "common/ids.hpp"
 #include "common/lengths.hpp"
 #include "common/limits.hpp"
@@ -100,7 +101,10 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  const ExpressionNode& node(ExpressionId id) const { return nodes_[id.value]; }
+  const ExpressionNode& node(ExpressionId id) const {
+    TOKAMATA_CHECK(id.value < nodes_.size(), "an expression is one of the pool's");
+    return nodes_[id.value];
+  }
   const ByteSet& byte_set(const ExpressionNode& node) const { return sets_[node.first]; }
   const StringAutomaton& string_automaton(const ExpressionNode& node) const { return *strings_[node.first].automaton; }
   const PhraseSearch& phrase_search(const ExpressionNode& node) const { return *searches_[node.first].search; }
@@ -216,6 +220,7 @@ class Pool {
   std::map<std::string, std::string> aliases_;  // of control tokens
 
  private:
+  bool is_whole(const ExpressionNode& node, std::span<const ExpressionId> items) const;
   std::uint64_t hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const;
   bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;

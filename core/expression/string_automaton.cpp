@@ -3,9 +3,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/check.hpp"
 #include "expression/utf8.hpp"
 
 namespace tokamata {
+
+bool StringAutomaton::is_in_order() const {
+  for (std::uint32_t state = 0; state < state_count(); ++state) {
+    const auto leads_on = [&](const Transition& t) { return t.target > state && t.target < state_count(); };
+    if (!is_strictly_sorted(transitions(state), &Transition::byte) || !std::ranges::all_of(transitions(state), leads_on)) return false;
+  }
+  return accepting_.size() == state_count();
+}
 
 std::shared_ptr<const StringAutomaton> StringAutomaton::of_strings(std::vector<std::string_view> strings) {
   std::ranges::sort(strings);
@@ -40,6 +49,7 @@ std::shared_ptr<const StringAutomaton> StringAutomaton::of_strings(std::vector<s
     }
   }
   result->offsets_.push_back(static_cast<std::uint32_t>(result->transitions_.size()));
+  TOKAMATA_CHECK(result->is_in_order(), "the transitions of a state are in the order of their bytes and lead on");
   return result;
 }
 
@@ -50,6 +60,7 @@ std::shared_ptr<const StringAutomaton> StringAutomaton::of_transitions(std::vect
   result->offsets_ = std::move(offsets);
   result->transitions_ = std::move(transitions);
   result->accepting_ = std::move(accepting);
+  TOKAMATA_CHECK(result->is_in_order(), "the transitions of a state are in the order of their bytes and lead on");
   return result;
 }
 
@@ -165,6 +176,7 @@ std::shared_ptr<const StringAutomaton> StringAutomaton::of_substrings(std::strin
                       &Transition::byte);
   }
   result->offsets_.push_back(static_cast<std::uint32_t>(result->transitions_.size()));
+  TOKAMATA_CHECK(result->is_in_order(), "the transitions of a state are in the order of their bytes and lead on");
   return result;
 }
 

@@ -59,6 +59,8 @@ class StringAutomaton {
   }
 
  private:
+  bool is_in_order() const;
+
   std::vector<std::uint32_t> offsets_;
   std::vector<Transition> transitions_;
   std::vector<bool> accepting_;

@@ -1,8 +1,11 @@
 #include "expression/utf8.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
+
+#include "common/check.hpp"
 
 namespace tokamata {
 
@@ -155,6 +158,12 @@ class CodePointAutomatonBuilder {
     return place->second;
   }
 
+  static bool is_in_order(const Transitions& transitions) {
+    const auto ordered = [](const auto& t, const auto& next) { return t.high < next.low; };
+    return std::ranges::all_of(transitions, [](const auto& t) { return t.low <= t.high; }) &&
+           std::ranges::adjacent_find(transitions, std::not_fn(ordered)) == transitions.end();
+  }
+
   void store(CodePointAutomaton& automaton) const {
     automaton.offsets_.push_back(0);
     std::uint64_t hash = automaton.start_;
@@ -167,6 +176,7 @@ class CodePointAutomatonBuilder {
       automaton.offsets_.push_back(static_cast<std::uint32_t>(automaton.transitions_.size()));
     }
     automaton.hash_ = hash;
+    TOKAMATA_CHECK(std::ranges::all_of(states_, is_in_order), "the transitions of a state are sorted and disjoint");
   }
 
   std::span<const CodePointRange> ranges_;

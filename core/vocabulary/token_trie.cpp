@@ -42,6 +42,25 @@ Phase phase_after(Phase phase, std::uint8_t byte) {
 TokenTrie::TokenTrie(std::span<const std::string_view> tokens) {
   sort_tokens(tokens);
   summarize(build_nodes(tokens));
+  TOKAMATA_CHECK(is_in_order(), "the nodes of a trie are numbered breadth first, and their tokens are in the order of bytes");
+}
+
+// Whether the children of a node follow those of the node before, in the order of their bytes, and the tokens below a node
+// are its own and those below its children, in this order.
+bool TokenTrie::is_in_order() const {
+  std::uint32_t next = 1;
+  for (std::uint32_t node = 0; node < node_count(); ++node) {
+    if (children_begin({node}) != next || children_end({node}) < next || !is_strictly_sorted(bytes_below({node}))) return false;
+    next = children_end({node});
+    std::uint32_t token = own_end({node});
+    if (token < nodes_[node].tokens_begin) return false;
+    for (std::uint32_t child = children_begin({node}); child < next; ++child) {
+      if (child <= node || nodes_[child].tokens_begin != token) return false;
+      token = nodes_[child].tokens_end;
+    }
+    if (token != nodes_[node].tokens_end) return false;
+  }
+  return next == node_count() && edge_bytes_.size() == node_count() && nodes_[0].tokens_end == order_.size();
 }
 
 TokenTrie::TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends) {
@@ -113,6 +132,7 @@ void TokenTrie::take(const Numbers& numbers) {
     std::copy_n(own, numbers.own[at], order_.begin() + nodes_[at].tokens_begin);
     own += numbers.own[at];
   }
+  TOKAMATA_CHECK(is_in_order(), "the nodes of a trie are numbered breadth first, and their tokens are in the order of bytes");
 }
 
 std::optional<TokenTrie> TokenTrie::of(const Numbers& numbers) {
@@ -123,6 +143,7 @@ std::optional<TokenTrie> TokenTrie::of(const Numbers& numbers) {
   for (std::uint64_t at = 0; at < count; ++at) {
     if (at >= children || numbers.children[at] > kMostChildren) return std::nullopt;
     if (numbers.children[at] > count - children || numbers.own[at] > numbers.tokens.size() - tokens) return std::nullopt;
+    if (!is_strictly_sorted(std::span(numbers.bytes).subspan(children, numbers.children[at]))) return std::nullopt;
     children += numbers.children[at];
     tokens += numbers.own[at];
   }

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "common/check.hpp"
 #include "common/ids.hpp"
 #include "common/memory_account.hpp"
 
@@ -94,7 +95,10 @@ class TokenTrie {
   }
 
   static constexpr NodeId root() { return {0}; }
-  const Node& node(NodeId id) const { return nodes_[id.value]; }
+  const Node& node(NodeId id) const {
+    TOKAMATA_CHECK(id.value < node_count(), "a node is one of the trie's");
+    return nodes_[id.value];
+  }
   std::uint32_t children_begin(NodeId id) const { return nodes_[id.value].first_child; }
   std::uint32_t children_end(NodeId id) const { return nodes_[id.value + 1].first_child; }
   // The byte on the way into a node; for the root, 0.
@@ -145,6 +149,7 @@ class TokenTrie {
   std::size_t memory_bytes() const;
 
  private:
+  bool is_in_order() const;
   void take(const Numbers& numbers);
   void sort_tokens(std::span<const std::string_view> tokens);
   std::vector<std::uint8_t> build_nodes(std::span<const std::string_view> tokens);

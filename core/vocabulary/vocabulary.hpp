@@ -59,7 +59,10 @@ class Vocabulary {
   const std::vector<std::uint32_t>& stop() const { return stop_; }
   const TokenTrie& trie() const { return trie_; }
   const ByteSet& single_bytes() const { return single_bytes_; }
-  std::uint32_t code_points_begun(TokenId token) const { return code_points_begun_[token.value]; }
+  std::uint32_t code_points_begun(TokenId token) const {
+    TOKAMATA_CHECK(token.value < token_count_, "a token is one of the vocabulary's");
+    return code_points_begun_[token.value];
+  }
   // One bit per token, set where it has a byte of the set.
   MaskCache::TokensPtr tokens_with(const ByteSet& set) const {
     std::string key;
@@ -145,7 +148,15 @@ class Vocabulary {
       short_tokens_.push_back(std::make_shared<const MaskCache::Tokens>(std::move(tokens)));
   }
 
+  bool is_of_text(const Segment& segment) const {
+    const auto is_text = [&](std::uint32_t token) { return token < width_ && has_bit(text_words_, token); };
+    bool are_all = std::ranges::all_of(segment.remainders.order(), is_text) && (segment.is_listed() || segment.inside.size() == words());
+    segment.for_each_inside([&](std::uint32_t token) { are_all = are_all && is_text(token); });
+    return are_all;
+  }
+
   std::shared_ptr<const Segment> remember_segment(const std::string& key, std::shared_ptr<const Segment> segment) const {
+    TOKAMATA_CHECK(is_of_text(*segment), "a segment has text tokens alone");
     const std::size_t bytes = key.size() + segment->memory_bytes();
     return segments_.keep(key, std::move(segment), bytes);
   }

@@ -370,6 +370,17 @@ TEST(tokens_of_the_padding_are_in_no_part) {
   CHECK(masks(true) == expected);
 }
 
+// The tokens  ab  and  ac : a child is found by its byte, so children that are out of order would hide each other.
+TEST(numbers_whose_children_are_not_in_order_are_no_trie) {
+  const TokenTrie::Numbers numbers{{0, 'a', 'b', 'c'}, {1, 2, 0, 0}, {0, 0, 1, 1}, {0, 1}};
+  CHECK(TokenTrie::of(numbers)->find("ac").has_value());
+  for (const auto& bytes : {std::vector<std::uint8_t>{0, 'a', 'c', 'b'}, std::vector<std::uint8_t>{0, 'a', 'b', 'b'}}) {
+    TokenTrie::Numbers wrong = numbers;
+    wrong.bytes = bytes;
+    CHECK(!TokenTrie::of(wrong));
+  }
+}
+
 TEST(many_write_and_read_at_once) {
   std::mt19937 random(8);
   const Folder folder;
