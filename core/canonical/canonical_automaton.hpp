@@ -37,6 +37,14 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  It refers to the token automaton, which must outlive it, and shares the tokenization.  Whoever holds a
+//     MaskPtr keeps it.  A CanonicalState belongs to the tokenization, and no compaction concerns it.  What is memoized is
+//     keyed by states of the pattern: call `clear` before these are renumbered.
+//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  The tokenization is shared by
+//     constraints and has locks of its own.  `oldest_serial` alone needs no lock.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  What is memoized is kept
+//     once it is whole, so the same call may be made again.
 class CanonicalAutomaton {
  public:
   using Place = TokenAutomaton::Place;

@@ -36,6 +36,16 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  It owns its byte automaton and shares the vocabularies.  Whoever holds a MaskPtr or a segment keeps it.  A
+//     `const MaskPtr&` or a `const MaskPtr*` is good until the next call of a member that is not const, as is the reference
+//     that `loops` returns; the loops themselves stay where they are until `keep_only`, and so does a segment's pointer.
+//   - Compaction.  `keep_only` renumbers states as ByteAutomaton does.  It keeps the masks of the states named, and
+//     forgets all else that was computed.  Segments stay with the vocabulary.
+//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  `oldest_serial` alone needs no lock.
+//   - Errors.  As those of ByteAutomaton: what is memoized is kept once it is whole.  Where `keep_only` throws, either all
+//     states have their new numbers or none has; masks and other memos may be lost, and are recomputed.
+//   - `known_mask` and `try_step` compute nothing: they answer from the memos, or return nothing.
 class TokenAutomaton {
  public:
   // The ids of the control tokens that a pattern names.

@@ -2,7 +2,14 @@
 //
 // All that is done with single expressions is in the floors below (pool.hpp names them).  Here is what concerns a pattern as
 // a whole, its rules, and its memory.
-// Contract.  One thread at a time.  Ids are of this arena alone, until `keep_only`.
+// Contract.
+//   - Lifetimes.  An arena owns its nodes, the automata of leaves and the rules; what patterns share (sets of strings, sets of
+//     rules) it keeps alive.  An id is of this arena alone, until `keep_only`, which renumbers all that stays and keeps
+//     the order of numbers.  Node 0 to 3 (kEmpty to kEverything) always stay.  A reference to a node, and a span of items,
+//     is good until the next call of a member that is not const.
+//   - Locks.  It has none: one thread at a time.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  Nodes and memos that were
+//     made until then stay and are whole.  Where `keep_only` throws, nothing has changed.
 #pragma once
 
 #include <cstdint>

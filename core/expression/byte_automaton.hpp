@@ -27,6 +27,15 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  The automaton owns its arena.  States and expressions keep their numbers until `keep_only`.  That call
+//     renumbers the start and the states named, and makes all other numbers meaningless, those of expressions included.
+//     A reference to a node is good until the next call of a member that is not const.  Byte classes, control tokens and
+//     pattern bytes never change.
+//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  The states and transitions
+//     that were made until then stay, and each of them is whole, so the same call may be made again.
+//   - `try_next` makes nothing and never fails.  It returns nothing where the transition is not known.
 class ByteAutomaton {
  public:
   static constexpr StateId kDead{0};

@@ -5,9 +5,13 @@
 //     call throws, nothing has changed.
 //   - `rollback(n)` takes back the last n tokens that advance accepted, stop tokens included.
 //   - After a stop token only stop tokens are allowed.
-// Every member takes the lock of the constraint, so that matchers of one constraint, or one
-// matcher, may be used from several threads.  The members named try_ never wait and never work:
-// they answer from what is known already, or say that they cannot.
+//   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask stays as it is, whatever becomes of the
+//     matcher and of the constraint's memory.  A compaction renumbers the states in the steps; no caller sees these.
+//   - Locks.  Every member but `constraint` takes the lock of the constraint, so that matchers of one constraint, or
+//     one matcher, may be used from several threads.  The members named try_ never wait and never work: where the lock is
+//     held, or the answer is not known, they return nothing.
+//   - Errors.  A member that works may throw LimitExceeded, Cancelled or std::bad_alloc.  The work counts against
+//     Limits::seconds all the same, and what it made may stay for the next call.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // What the engine knows of a tokenizer: the bytes of every token, which tokens end a text, and
-// how wide the logits are.  Immutable once made, but for a cache; shared by all that is compiled for it.
+// how wide the logits are.  Immutable once made, except for memos; shared by all that is compiled for it.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,14 @@
 
 namespace tokamata {
 
+// Contract.
+//   - Lifetimes.  Constraints share a vocabulary and keep it.  Views of bytes, the trie and the sets of tokens are good as
+//     long as it is.  A segment, or a set from a memo, belongs to whoever holds it: the memo may give it up at any time.
+//   - Locks.  `use_segment_files` comes before the vocabulary is shared.  All other members may be called from any thread.
+//     What is fixed has no lock; each memo has one, which is held for a look-up and never for work.  Two threads may
+//     compute the same value; both are given the one that was kept first.
+//   - Errors.  The constructor throws std::invalid_argument for a stop token or a number of tokens past the width.  Where
+//     a member fails for want of memory, nothing has changed.  What a disk does is no error: segments are computed then.
 class Vocabulary {
  public:
   // A view without data is a token that no text produces (a control token, a hole); one without

@@ -89,6 +89,10 @@ class Matcher(_core.Matcher):
 
     Stop tokens are allowed exactly where the text is accepted.  After one, masks hold the stop
     tokens alone.  A call that raises leaves the matcher as it was.
+
+    A matcher keeps its compiled constraint alive.  A mask that it has returned does not change, whatever
+    becomes of the matcher.  Matchers of one constraint may work on several threads, and wait for one lock;
+    use a single matcher from one thread at a time.
     """
 
     __slots__ = ("_compiled", "_events")

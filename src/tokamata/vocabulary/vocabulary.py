@@ -37,7 +37,7 @@ class Vocabulary:
     bytes (``None``) where no text produces it: control tokens, stop tokens, holes in the ids,
     and the padding where a model's logits are wider than its tokenizer.  Bytes need not be
     valid UTF-8, several ids may share them, and a token may have none at all (``b""``; no mask
-    ever allows it).  A vocabulary does not change.
+    ever allows it).  A vocabulary does not change; share one among all constraints and threads.
     """
 
     def __init__(self, table: TokenTable, width: int | None = None) -> None:
