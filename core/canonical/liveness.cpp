@@ -91,8 +91,8 @@ class Liveness::Search {
       }
       const ByteSet readable = bytes_.may_read(entry.state, budget_);
       for (std::uint32_t child = trie_.children_begin(entry.place); child < trie_.children_end(entry.place); ++child) {
-        if (!readable.contains(trie_.byte(child))) continue;
-        const StateId state = bytes_.next(entry.state, trie_.byte(child), budget_);
+        if (!readable.contains(trie_.byte({child}))) continue;
+        const StateId state = bytes_.next(entry.state, trie_.byte({child}), budget_);
         if (state == ByteAutomaton::kDead) continue;
         if (const TokenCount count = try_tokens(entry.from, {child}, state); count != kDead) return found_last(count);
         if (trie_.children_begin({child}) != trie_.children_end({child})) push(entry.from, {child}, state);

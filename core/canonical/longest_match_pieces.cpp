@@ -47,12 +47,12 @@ std::optional<NodeId> child_of(const TokenTrie& trie, NodeId node, std::uint8_t 
   const std::uint32_t end = high;
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    if (trie.byte(middle) < byte)
+    if (trie.byte({middle}) < byte)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < end && trie.byte(low) == byte ? std::optional(NodeId{low}) : std::nullopt;
+  return low < end && trie.byte({low}) == byte ? std::optional(NodeId{low}) : std::nullopt;
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ const LongestMatchPieces::Below& LongestMatchPieces::below(Node pending) const {
     const auto [node, token] = open.back();
     open.pop_back();
     for (std::uint32_t child = trie->children_begin(node); child < trie->children_end(node); ++child) {
-      const std::optional<NodeId> read = child_of(rest_, token, trie->byte(child));
+      const std::optional<NodeId> read = child_of(rest_, token, trie->byte({child}));
       if (!read) continue;
       if (is_token(*trie, {child})) {
         found.forbidden.push_back({rest_.node(*read).tokens_begin, rest_.node(*read).tokens_end});

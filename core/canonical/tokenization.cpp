@@ -159,7 +159,7 @@ void Tokenization::find_spellings() {
     for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
       if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token]) spellings_[token] = spelling;
     for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
-      const std::uint16_t reached = rules_.next_place(spelling.place, trie.byte(child));
+      const std::uint16_t reached = rules_.next_place(spelling.place, trie.byte({child}));
       if (reached == CodePoints::kDead) continue;
       Spelling after{spelling.node, reached};
       if (reached & CodePoints::kComplete) {
@@ -233,7 +233,7 @@ void Tokenization::land_from_within(std::uint16_t guess, std::uint16_t place, La
         if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token]) land(token, state);
       for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
         TextState after = state;
-        if (rules_.read_guess(after, trie.byte(child))) open.emplace_back(NodeId{child}, after);
+        if (rules_.read_guess(after, trie.byte({child}))) open.emplace_back(NodeId{child}, after);
       }
     }
   }
@@ -364,7 +364,7 @@ std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::told_apart(Added
     if (node != TokenTrie::root())
       for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) tokens->push_back(trie.order()[i]);
     for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
-      const Under after{{child}, next(behind_these, trie.byte(child)), next(behind_none, trie.byte(child))};
+      const Under after{{child}, next(behind_these, trie.byte({child})), next(behind_none, trie.byte({child}))};
       if (after.behind_these != after.behind_none) under.push_back(after);
     }
   }

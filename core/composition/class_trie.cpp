@@ -6,20 +6,21 @@ ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
     : trie_(trie), class_bytes_(automaton.byte_classes().begin(), automaton.byte_classes().end()), by_class_(class_bytes_.size()) {
   for (unsigned byte = 0; byte < 256; ++byte)
     class_of_.push_back(static_cast<std::uint8_t>(automaton.byte_class(static_cast<std::uint8_t>(byte))));
-  members_.push_back(TokenTrie::root().value);
+  members_.push_back(TokenTrie::root());
   nodes_.push_back({0, 1});
 }
 
-ClassTrie::Node ClassTrie::open(std::uint32_t node) {
+ClassTrie::Node ClassTrie::open(ClassNodeId id) {
+  const std::uint32_t node = id.value;
   if (nodes_[node].children_begin == kUnopened) {
     counted::vector<std::uint32_t> tokens;
-    for (counted::vector<std::uint32_t>& left_behind : by_class_) left_behind.clear();  // where an opening ended early
+    for (counted::vector<NodeId>& left_behind : by_class_) left_behind.clear();  // where an opening ended early
     for (std::uint32_t i = nodes_[node].members_begin; i < nodes_[node].members_end; ++i) {
-      const NodeId member{members_[i]};
+      const NodeId member = members_[i];
       const std::uint32_t own_begin = trie_.node(member).tokens_begin, own_end = trie_.own_end(member);
       for (std::uint32_t at = own_begin; at < own_end; ++at) tokens.push_back(trie_.order()[at]);
       for (std::uint32_t child = trie_.children_begin(member); child < trie_.children_end(member); ++child)
-        by_class_[class_of_[trie_.byte(child)]].push_back(child);
+        by_class_[class_of_[trie_.byte({child})]].push_back({child});
     }
     const auto children_begin = static_cast<std::uint32_t>(nodes_.size());
     for (std::size_t index = 0; index < by_class_.size(); ++index) {
@@ -39,7 +40,7 @@ ClassTrie::Node ClassTrie::open(std::uint32_t node) {
 }
 
 void ClassTrie::open_all() {
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) open(node);
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) open({node});
 }
 
 }  // namespace tokamata

@@ -21,6 +21,8 @@
 
 namespace tokamata {
 
+using ClassNodeId = Id<struct ClassNodeTag>;  // a node of a ClassTrie
+
 class ClassTrie {
  public:
   ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton);
@@ -29,10 +31,10 @@ class ClassTrie {
     std::span<const std::uint32_t> tokens;  // ids of the tokens that end here; stays where it is
     std::uint32_t children_begin, children_end;
   };
-  static constexpr std::uint32_t root() { return 0; }
-  Node open(std::uint32_t node);
+  static constexpr ClassNodeId root() { return {0}; }
+  Node open(ClassNodeId id);
   // A byte of the class on the way into a node.
-  std::uint8_t byte(std::uint32_t node) const { return nodes_[node].byte; }
+  std::uint8_t byte(ClassNodeId node) const { return nodes_[node.value].byte; }
   void open_all();
 
   std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
@@ -40,7 +42,7 @@ class ClassTrie {
  private:
   static constexpr std::uint32_t kUnopened = ~std::uint32_t{0};
   struct Inner {
-    std::uint32_t members_begin, members_end;  // nodes of the trie of tokens
+    std::uint32_t members_begin, members_end;  // in members_
     std::uint32_t children_begin = kUnopened, children_end = 0;
     std::uint8_t byte = 0;
     counted::vector<std::uint32_t> tokens = {};
@@ -50,8 +52,8 @@ class ClassTrie {
   counted::vector<std::uint8_t> class_bytes_;        // a byte of each class
   counted::vector<std::uint8_t> class_of_;           // by byte
   counted::vector<Inner> nodes_;
-  counted::vector<std::uint32_t> members_;
-  counted::vector<counted::vector<std::uint32_t>> by_class_;  // while a node is opened
+  counted::vector<NodeId> members_;  // nodes of the trie of tokens
+  counted::vector<counted::vector<NodeId>> by_class_;  // while a node is opened
 };
 
 }  // namespace tokamata

@@ -44,7 +44,7 @@ class TokenClasses {
     ClassTrie& trie = automaton.kinds(at_start);
     trie.open_all();
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
-      for (const std::uint32_t token : trie.open(node).tokens) kinds[token] = node;
+      for (const std::uint32_t token : trie.open({node}).tokens) kinds[token] = node;
     for (std::size_t i = 0; i < automaton.controls().size(); ++i)
       kinds[automaton.controls()[i].value] = -1 - static_cast<std::int64_t>(i);
     return kinds;

@@ -88,7 +88,7 @@ void walk_leaving(const TokenTrie& trie, ByteAutomaton& automaton, const ClassLo
       continue;
     }
     const NodeId child{frame.child++};
-    const std::uint8_t edge = trie.byte(child.value);
+    const std::uint8_t edge = trie.byte(child);
     const auto [next_child, end, state, begun] = frame;
     const Count begun_here = begun + (edge < 0x80 || edge >= 0xC0);
     const bool out_below = leads_out(trie.node(child), begun_here);

@@ -35,14 +35,14 @@ void walk_kinds(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& 
       frames.pop_back();
       continue;
     }
-    const std::uint32_t number = frame.child++;
-    const StateId state = automaton.automaton().next(frame.state, trie.byte(number), budget);
+    const ClassNodeId child{frame.child++};
+    const StateId state = automaton.automaton().next(frame.state, trie.byte(child), budget);
     if (state == ByteAutomaton::kDead) continue;
     budget.step();
-    const ClassTrie::Node node = trie.open(number);
+    const ClassTrie::Node node = trie.open(child);
     if (!node.tokens.empty()) {
       const StateId target = automaton.edge(state, budget);
-      if (automaton.spellable(target, budget)) visit(target, TokenKind{static_cast<std::int64_t>(number), node.tokens});
+      if (automaton.spellable(target, budget)) visit(target, TokenKind{std::int64_t{child.value}, node.tokens});
     }
     frames.push_back({node.children_begin, node.children_end, state});
   }

@@ -89,7 +89,7 @@ class MaskWalk {
 
   // `frame` is not touched once a new one was pushed.
   void visit(const Frame& frame, NodeId child) {
-    const std::uint8_t edge = trie_.byte(child.value);
+    const std::uint8_t edge = trie_.byte(child);
     const TokenTrie::Node& node = trie_.node(child);
     for (const Loop& loop : frame.loops)
       if (loop.bytes.contains(edge) && covers(loop, node, 1)) return add(node.tokens_begin, node.tokens_end);

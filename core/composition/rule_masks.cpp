@@ -248,7 +248,7 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
     const auto [node, state] = frames.back();
     frames.pop_back();
     for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
-      const StateId reached = automaton.next(state, trie.byte(child), *budget_);
+      const StateId reached = automaton.next(state, trie.byte({child}), *budget_);
       if (reached == ByteAutomaton::kDead) continue;
       budget_->step();
       const Spot spot{&trie, {child}};

@@ -33,7 +33,7 @@ void walk_trie(const TokenTrie& trie, NodeId from, ByteAutomaton& automaton, Sta
       continue;
     }
     const NodeId child{frame.child++};
-    const std::uint8_t byte = trie.byte(child.value);
+    const std::uint8_t byte = trie.byte(child);
     if (!frame.readable.contains(byte)) continue;
     const StateId state = automaton.next(frame.state, byte, budget);
     if (state == ByteAutomaton::kDead) continue;

@@ -11,7 +11,7 @@ using Op = SplitInstruction::Op;
 // ---- threads at one position --------------------------------------------------------------------
 
 std::size_t Splitter::ConfigurationHash::operator()(const Configuration& at) const {
-  return mix(mix(at.pc + 1, at.state.value), at.counts);
+  return mix(mix(at.pc + 1, at.state.value), at.counts.value);
 }
 
 // All that threads reach without reading a byte, best first, each configuration once.
@@ -191,13 +191,13 @@ class Splitter::Closure {
                        : splitter_.follows(look.target, position_, *looks_, budget_);
   }
 
-  static Thread with_counts(Thread thread, std::uint32_t counts) {
+  static Thread with_counts(Thread thread, CountsId counts) {
     thread.at.counts = counts;
     return thread;
   }
 
   Thread at_border(Thread thread, std::uint32_t mark) {
-    thread.borders = splitter_.noted({mark, position_}, thread.borders);
+    thread.borders = splitter_.note({mark, position_}, thread.borders);
     return thread;
   }
 
@@ -363,31 +363,31 @@ void Splitter::give_up_states(const std::vector<Run*>& runs) {
 // Cost: linear, and only when there are twice as many as were kept the last time.
 void Splitter::give_up_borders(const std::vector<Run*>& runs) {
   std::vector<bool> is_kept(borders_.size());
-  is_kept[kNoBorder] = true;
+  is_kept[kNoBorder.value] = true;
   for (const Run* run : runs)
     for (const Thread& thread : run->threads)
-      for (std::uint32_t border = thread.borders; !is_kept[border]; border = borders_[border].before) is_kept[border] = true;
-  std::vector<std::uint32_t> moved(borders_.size());
+      for (NotedId border = thread.borders; !is_kept[border.value]; border = noted(border).before) is_kept[border.value] = true;
+  std::vector<NotedId> moved(borders_.size());
   counted::vector<Noted> kept;
   for (std::size_t i = 0; i < borders_.size(); ++i) {
     if (!is_kept[i]) continue;
-    moved[i] = static_cast<std::uint32_t>(kept.size());
+    moved[i] = {static_cast<std::uint32_t>(kept.size())};
     Noted one = borders_[i];
-    one.before = moved[one.before];
-    one.jump = moved[one.jump];
+    one.before = moved[one.before.value];
+    one.jump = moved[one.jump.value];
     kept.push_back(one);
   }
   borders_ = std::move(kept);
   for (Run* run : runs)
-    for (Thread& thread : run->threads) thread.borders = moved[thread.borders];
+    for (Thread& thread : run->threads) thread.borders = moved[thread.borders.value];
   most_borders_ = std::max(kFewBorders, 2 * borders_.size());
 }
 
 // ---- borders ------------------------------------------------------------------------------------
 
-std::vector<Splitter::Border> Splitter::borders_to(std::uint32_t last, std::uint32_t skip) const {
+std::vector<Splitter::Border> Splitter::borders_to(NotedId last, std::uint32_t skip) const {
   std::vector<Border> borders;
-  for (; borders_[last].count > skip; last = borders_[last].before) borders.push_back(borders_[last].border);
+  for (; noted(last).count > skip; last = noted(last).before) borders.push_back(noted(last).border);
   std::ranges::reverse(borders);
   return borders;
 }
@@ -398,34 +398,34 @@ std::optional<std::vector<Splitter::Border>> Splitter::accepted(const Run& run) 
   return std::nullopt;
 }
 
-std::uint32_t Splitter::noted(Border border, std::uint32_t before) {
-  const Noted& last = borders_[before];
-  const Noted& far = borders_[last.jump];
-  const bool are_alike = last.count - far.count == far.count - borders_[far.jump].count;
+NotedId Splitter::note(Border border, NotedId before) {
+  const Noted& last = noted(before);
+  const Noted& far = noted(last.jump);
+  const bool are_alike = last.count - far.count == far.count - noted(far.jump).count;
   borders_.push_back({border, before, are_alike ? far.jump : before, last.count + 1});
-  return static_cast<std::uint32_t>(borders_.size() - 1);
+  return {static_cast<std::uint32_t>(borders_.size() - 1)};
 }
 
 // The border with this count in the list that ends with `border`.
-std::uint32_t Splitter::ancestor(std::uint32_t border, std::uint32_t count) const {
-  while (borders_[border].count > count) {
-    const Noted& one = borders_[border];
-    border = borders_[one.jump].count >= count ? one.jump : one.before;
+NotedId Splitter::ancestor(NotedId border, std::uint32_t count) const {
+  while (noted(border).count > count) {
+    const Noted& one = noted(border);
+    border = noted(one.jump).count >= count ? one.jump : one.before;
   }
   return border;
 }
 
 // The last border that all threads have in common.
-std::uint32_t Splitter::common(const Run& run) const {
+NotedId Splitter::common(const Run& run) const {
   if (run.threads.empty()) return kNoBorder;
-  std::uint32_t shared = run.threads.front().borders;
+  NotedId shared = run.threads.front().borders;
   for (const Thread& thread : run.threads) {
-    std::uint32_t other = ancestor(thread.borders, borders_[shared].count);
-    shared = ancestor(shared, borders_[other].count);
+    NotedId other = ancestor(thread.borders, noted(shared).count);
+    shared = ancestor(shared, noted(other).count);
     while (shared != other) {  // which have the same count, and so have their jumps
-      const bool is_further = borders_[shared].jump == borders_[other].jump;
-      shared = is_further ? borders_[shared].before : borders_[shared].jump;
-      other = is_further ? borders_[other].before : borders_[other].jump;
+      const bool is_further = noted(shared).jump == noted(other).jump;
+      shared = is_further ? noted(shared).before : noted(shared).jump;
+      other = is_further ? noted(other).before : noted(other).jump;
     }
   }
   return shared;
@@ -476,13 +476,12 @@ std::vector<Splitter::Border> Splitter::Split::certain(std::uint32_t skip) const
 
 std::size_t Splitter::Split::bound() const {
   const std::lock_guard lock(splitter_->mutex_);
-  const counted::vector<Noted>& borders = splitter_->borders_;
-  const std::uint32_t known = borders[splitter_->common(run_)].count;
+  const std::uint32_t known = splitter_->noted(splitter_->common(run_)).count;
   std::size_t bound = run_.position;
   for (const Thread& thread : run_.threads) {
-    if (borders[thread.borders].count == known) continue;
-    const std::uint32_t next = splitter_->ancestor(thread.borders, known + 1);
-    bound = std::min(bound, borders[next].border.position);
+    if (splitter_->noted(thread.borders).count == known) continue;
+    const NotedId next = splitter_->ancestor(thread.borders, known + 1);
+    bound = std::min(bound, splitter_->noted(next).border.position);
   }
   return bound;
 }

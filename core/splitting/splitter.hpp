@@ -46,6 +46,8 @@
 
 namespace tokamata {
 
+using NotedId = Id<struct NotedTag>;  // a border in the lists of a Splitter
+
 class Splitter : public std::enable_shared_from_this<Splitter>, private Accounted {
  public:
   // A position that was noted.
@@ -80,7 +82,7 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   struct Configuration {
     std::uint32_t pc;
     StateId state{};  // of a Part
-    std::uint32_t counts = TurnCounts::kNone;
+    CountsId counts = TurnCounts::kNone;
     friend bool operator==(const Configuration&, const Configuration&) = default;
   };
   struct ConfigurationHash {
@@ -88,15 +90,15 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   };
   struct Thread {
     Configuration at;
-    std::uint32_t borders;  // the last one, in borders_
+    NotedId borders;  // the last one
     std::size_t begun = 0;  // where the part that it is in began
   };
   // A border in the list of a thread; lists share their beginnings.  `jump` leads further back, so that the way to any
   // earlier one takes logarithmic time (Myers, "An applicative random-access stack", 1983).
   struct Noted {
     Border border;
-    std::uint32_t before;  // kNoBorder: none
-    std::uint32_t jump;
+    NotedId before;  // kNoBorder: none
+    NotedId jump;
     std::uint32_t count;  // of this one and all before it
   };
   // A text under way: the threads at the end of what was read, best first; each is in a Part, or at Accept.
@@ -112,7 +114,7 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   };
   class Closure;
 
-  static constexpr std::uint32_t kNoBorder = 0;
+  static constexpr NotedId kNoBorder{0};
   static constexpr std::size_t kFewBorders = 1024;
 
   Run started(std::uint32_t pc, std::size_t position, Looks* looks, Budget& budget);
@@ -127,10 +129,11 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   const SplitInstruction& instruction(const Thread& thread) const { return program_.code[thread.at.pc]; }
   bool accepts(const Run& run) const;
   std::optional<std::vector<Border>> accepted(const Run& run) const;
-  std::vector<Border> borders_to(std::uint32_t last, std::uint32_t skip) const;
-  std::uint32_t noted(Border border, std::uint32_t before);
-  std::uint32_t ancestor(std::uint32_t border, std::uint32_t count) const;
-  std::uint32_t common(const Run& run) const;
+  std::vector<Border> borders_to(NotedId last, std::uint32_t skip) const;
+  NotedId note(Border border, NotedId before);
+  NotedId ancestor(NotedId border, std::uint32_t count) const;
+  NotedId common(const Run& run) const;
+  const Noted& noted(NotedId border) const { return borders_[border.value]; }
   std::unique_ptr<Split> split_of(Run run);
   void make_room(Run& under_way);
   void give_up_states(const std::vector<Run*>& runs);

@@ -5,11 +5,11 @@
 namespace tokamata {
 
 std::size_t TurnCounts::Hash::operator()(const Entry& entry) const {
-  return mix(mix(entry.turns + 1, entry.outer), 2 * entry.is_empty + entry.is_free);
+  return mix(mix(entry.turns + 1, entry.outer.value), 2 * entry.is_empty + entry.is_free);
 }
 
-std::uint32_t TurnCounts::push(const Entry& entry) {
-  const auto [place, is_new] = known_.try_emplace(entry, static_cast<std::uint32_t>(entries_.size()));
+CountsId TurnCounts::push(const Entry& entry) {
+  const auto [place, is_new] = known_.try_emplace(entry, CountsId{static_cast<std::uint32_t>(entries_.size())});
   if (!is_new) return place->second;
   try {
     entries_.push_back(entry);
@@ -23,25 +23,25 @@ std::uint32_t TurnCounts::push(const Entry& entry) {
 }
 
 // Where the innermost turn has read something, so have those around it.
-std::uint32_t TurnCounts::with_text(std::uint32_t counts) {
-  if (counts == kNone || !entries_[counts].is_empty) return counts;
+CountsId TurnCounts::with_text(CountsId counts) {
+  if (counts == kNone || !entries_[counts.value].is_empty) return counts;
   std::vector<Entry> chain;
-  for (; counts != kNone && entries_[counts].is_empty; counts = entries_[counts].outer) chain.push_back(entries_[counts]);
+  for (; counts != kNone && entries_[counts.value].is_empty; counts = entries_[counts.value].outer) chain.push_back(entries_[counts.value]);
   for (auto inner = chain.rbegin(); inner != chain.rend(); ++inner)
     counts = push({counts, inner->turns, false, inner->is_free});
   return counts;
 }
 
 // Once a repetition may end, turns only use up what its maximum allows.
-TurnCounts::Comparable TurnCounts::comparable(std::uint32_t counts) {
-  if (!entries_[counts].is_free) return {counts, 0};
-  if (groups_[counts] == kNone) {
-    Entry group = entries_[counts];
+TurnCounts::Comparable TurnCounts::comparable(CountsId counts) {
+  if (!entries_[counts.value].is_free) return {counts, 0};
+  if (groups_[counts.value] == kNone) {
+    Entry group = entries_[counts.value];
     group.turns = kUnbounded;
-    const std::uint32_t number = push(group);
-    groups_[counts] = number;
+    const CountsId number = push(group);
+    groups_[counts.value] = number;
   }
-  return {groups_[counts], entries_[counts].turns};
+  return {groups_[counts.value], entries_[counts.value].turns};
 }
 
 }  // namespace tokamata

@@ -12,35 +12,38 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/ids.hpp"
 #include "common/memory_account.hpp"
 #include "expression/expression.hpp"
 
 namespace tokamata {
 
+using CountsId = Id<struct CountsTag>;  // a list of counts in a TurnCounts
+
 // How many turns are done of each repetition that a thread is in, innermost first.  Each such list has one number.
 class TurnCounts {
  public:
-  static constexpr std::uint32_t kNone = 0;
+  static constexpr CountsId kNone{0};
 
   struct Entry {
-    std::uint32_t outer = kNone;
+    CountsId outer = kNone;
     Count turns = 0;
     bool is_empty = false;  // nothing was read in the turn under way
     bool is_free = false;   // as many turns are done as there must be
     friend bool operator==(const Entry&, const Entry&) = default;
   };
 
-  std::uint32_t push(const Entry& entry);
-  const Entry& innermost(std::uint32_t counts) const { return entries_[counts]; }
+  CountsId push(const Entry& entry);
+  const Entry& innermost(CountsId counts) const { return entries_[counts.value]; }
   // The same once something was read.
-  std::uint32_t with_text(std::uint32_t counts);
+  CountsId with_text(CountsId counts);
 
   // Of two lists in one group, the one with fewer turns allows whatever the other allows.
   struct Comparable {
-    std::uint32_t group;
+    CountsId group;
     Count turns;
   };
-  Comparable comparable(std::uint32_t counts);
+  Comparable comparable(CountsId counts);
 
  private:
   struct Hash {
@@ -48,8 +51,8 @@ class TurnCounts {
   };
 
   counted::vector<Entry> entries_{Entry{}};
-  counted::vector<std::uint32_t> groups_{kNone};  // by entry; kNone: not known yet
-  counted::unordered_map<Entry, std::uint32_t, Hash> known_;
+  counted::vector<CountsId> groups_{kNone};  // by entry; kNone: not known yet
+  counted::unordered_map<Entry, CountsId, Hash> known_;
 };
 
 }  // namespace tokamata

@@ -82,7 +82,7 @@ TokenTrie::TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends) {
       const std::span<const std::uint32_t> own = whole.own(node);
       numbers.tokens.insert(numbers.tokens.end(), own.begin(), own.end());
       for (std::uint32_t child = whole.children_begin(node); child < whole.children_end(node); ++child)
-        below.push_back({whole.byte(child), {child}});
+        below.push_back({whole.byte({child}), {child}});
     }
     const auto is_less = [](const Below& a, const Below& b) { return a.byte < b.byte; };
     if (!std::ranges::is_sorted(below, is_less)) std::ranges::stable_sort(below, is_less);

@@ -102,7 +102,7 @@ class TokenTrie {
   std::uint32_t children_begin(NodeId id) const { return nodes_[id.value].first_child; }
   std::uint32_t children_end(NodeId id) const { return nodes_[id.value + 1].first_child; }
   // The byte on the way into a node; for the root, 0.
-  std::uint8_t byte(std::uint32_t node) const { return edge_bytes_[node]; }
+  std::uint8_t byte(NodeId node) const { return edge_bytes_[node.value]; }
   // The child by a byte; the root, which is none, where there is none.
   NodeId child(NodeId id, std::uint8_t wanted) const {
     const auto begin = edge_bytes_.begin() + children_begin(id), end = edge_bytes_.begin() + children_end(id);

@@ -402,9 +402,9 @@ TEST(trie_of_random_tokens) {
       CHECK(below == expected_below);
       int previous = -1;
       for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
-        CHECK(trie.byte(child) > previous);
-        previous = trie.byte(child);
-        self(self, {child}, prefix + static_cast<char>(trie.byte(child)));
+        CHECK(trie.byte({child}) > previous);
+        previous = trie.byte({child});
+        self(self, {child}, prefix + static_cast<char>(trie.byte({child})));
       }
     };
     visit(visit, TokenTrie::root(), "");
@@ -419,7 +419,7 @@ TEST(trie_says_what_is_below_in_code_points) {
     NodeId at = TokenTrie::root();
     for (const char byte : path) {
       std::uint32_t child = trie.children_begin(at);
-      while (trie.byte(child) != static_cast<std::uint8_t>(byte)) ++child;
+      while (trie.byte({child}) != static_cast<std::uint8_t>(byte)) ++child;
       at = {child};
     }
     return trie.node(at);
