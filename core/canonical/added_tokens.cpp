@@ -29,15 +29,15 @@ AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart)
 
 AddedTokens::Open AddedTokens::number_of(std::vector<std::uint32_t> nodes) const {
   std::ranges::sort(nodes);
-  return numbered(numbers_, nodes, [&](Open number) { put_at(sets_, number, nodes); });
+  return numbered(numbers_, nodes, [&](Open number) { put_at(sets_, number.value, nodes); });
 }
 
 AddedTokens::Open AddedTokens::next(Open open, std::uint8_t byte) const {
   if (open == kNothing && !first_[byte]) return kNothing;
   const std::lock_guard lock(mutex_);
-  const std::uint64_t key = (std::uint64_t{open} << 8) | byte;
+  const std::uint64_t key = (std::uint64_t{open.value} << 8) | byte;
   if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
-  std::vector<std::uint32_t> from = sets_[open];
+  std::vector<std::uint32_t> from = sets_[open.value];
   from.push_back(0);  // a match may begin here
   std::vector<std::uint32_t> reached;
   bool is_dead = false;
@@ -63,7 +63,7 @@ AddedTokens::Open AddedTokens::next(Open open, std::string_view bytes) const {
 AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
   if (contents_[index].empty()) return kNothing;
   const std::lock_guard lock(mutex_);
-  std::vector<std::uint32_t> earlier = are_apart_ ? std::vector<std::uint32_t>() : sets_[open];
+  std::vector<std::uint32_t> earlier = are_apart_ ? std::vector<std::uint32_t>() : sets_[open.value];
   std::uint32_t own = 0;
   for (const char character : contents_[index]) {
     const auto byte = static_cast<std::uint8_t>(character);

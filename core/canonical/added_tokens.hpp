@@ -23,15 +23,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/ids.hpp"
 #include "common/memo.hpp"
 
 namespace tokamata {
 
 class AddedTokens {
  public:
-  using Open = std::uint32_t;  // the matches under way, by number
-  static constexpr Open kNothing = 0;
-  static constexpr Open kDead = ~std::uint32_t{0};
+  using Open = Id<struct OpenMatchesTag>;  // the matches under way, by number
+  static constexpr Open kNothing{0};
+  static constexpr Open kDead{~std::uint32_t{0}};
 
   // A content that is empty is never in a text: its token stands between texts alone.  `are_apart`: the decoder
   // puts a space before each, which no content has, so that no match is under way where one begins.

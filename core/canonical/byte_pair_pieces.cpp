@@ -19,11 +19,11 @@ BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model,
     begins_path_[parts[0]] = true;
     State node = kRoot;
     for (const std::uint32_t part : parts) {
-      const auto [place, is_new] = children_.try_emplace({node, part}, static_cast<State>(complete_.size()));
+      const auto [place, is_new] = children_.try_emplace({node, part}, State{static_cast<std::uint32_t>(complete_.size())});
       if (is_new) complete_.push_back(false);
       node = place->second;
     }
-    complete_[node] = true;
+    complete_[node.value] = true;
   }
   settled_begun_ = following_;
   for (std::uint32_t token = 0; token < in_model.size(); ++token)

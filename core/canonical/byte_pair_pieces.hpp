@@ -26,11 +26,11 @@ class BytePairPieces final : public Pieces {
   std::optional<State> begin(TokenId token) const override;
   std::optional<State> follow(State state, TokenId last, TokenId token) const override;
   std::optional<State> extend(State state, TokenId token) const override;
-  bool may_finish(State state) const override { return state == kWhole || !complete_[state]; }
+  bool may_finish(State state) const override { return state == kWhole || !complete_[state.value]; }
   bool may_go_on(State state) const override { return state != kWhole; }
   void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const override;
   // A place in the trie is like none, but where a sequence is complete, and for the tokens that go on in it.
-  State alike(State state) const override { return state == kWhole || complete_[state] ? state : kElsewhere; }
+  State alike(State state) const override { return state == kWhole || complete_[state.value] ? state : kElsewhere; }
   State alike_behind(State state) const override { return state == kWhole ? state : kElsewhere; }
   std::vector<std::uint32_t> carried(State state) const override;
   const Words& settled(bool begins) const override { return begins ? settled_begun_ : following_; }
@@ -42,9 +42,9 @@ class BytePairPieces final : public Pieces {
   const Merges& merges() const { return merges_; }
 
  private:
-  static constexpr State kElsewhere = 0;  // on no path of the trie
-  static constexpr State kRoot = 1;
-  static constexpr State kWhole = ~State{0};  // a token that merges do not make
+  static constexpr State kElsewhere = kSettled;  // on no path of the trie
+  static constexpr State kRoot{1};
+  static constexpr State kWhole{~std::uint32_t{0}};  // a token that merges do not make
   static constexpr std::uint32_t kManyForbidden = 512;  // fewer are cleared one by one
   static constexpr std::size_t kMostAllowed = 512;      // masks that are kept
 

@@ -37,11 +37,11 @@ struct PlaceHash {
   std::size_t operator()(const PlaceView& place) const {
     std::uint64_t hash = (std::uint64_t{place.state.value} << 1) | place.at_start;
     const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 32; };
-    mix((std::uint64_t{place.canonical.last.value} << 32) | place.canonical.open);
+    mix((std::uint64_t{place.canonical.last.value} << 32) | place.canonical.open.value);
     mix((std::uint64_t{place.canonical.starter} << 8) | place.canonical.marks);
     for (const Hypothesis& h : place.canonical.hypotheses) {
       mix((std::uint64_t{h.guess} << 32) | (std::uint64_t{h.place} << 8) | static_cast<std::uint64_t>(h.edge));
-      mix(h.pieces);
+      mix(h.pieces.value);
     }
     return static_cast<std::size_t>(hash);
   }

@@ -10,7 +10,7 @@ namespace tokamata {
 
 std::size_t Liveness::NodeHash::operator()(const Node& node) const {
   std::uint64_t hash = TextLiveness::PairHash()({node.state, node.text});
-  hash ^= ((std::uint64_t{node.last.value} << 32) | node.pieces) * 0x9E3779B97F4A7C15u;
+  hash ^= ((std::uint64_t{node.last.value} << 32) | node.pieces.value) * 0x9E3779B97F4A7C15u;
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
@@ -24,7 +24,7 @@ TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
   if (tokenization_.pieces().may_finish(node.pieces))
     if (const TokenCount count = bound_at_border(node.state, node.text, budget); count != kDead) return count;
   const Words& apart = tokenization_.pieces().apart();
-  const bool is_apart = !apart.empty() && node.pieces == 0 && has_bit(apart, node.last.value);
+  const bool is_apart = !apart.empty() && node.pieces == Pieces::kSettled && has_bit(apart, node.last.value);
   return is_apart && node.text.place == CodePoints::kBetween ? text_.bound(node.state, node.text, budget) : kDead;
 }
 
@@ -54,7 +54,7 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
 }
 
 TokenCount Liveness::by_witness(const Node& node) const {
-  if (node.pieces != 0) return kDead;
+  if (node.pieces != Pieces::kSettled) return kDead;
   const auto known = witnesses_.find({node.state, node.text});
   if (known == witnesses_.end()) return kDead;
   for (const auto& [token, count] : known->second)
@@ -178,7 +178,7 @@ class Liveness::Search {
       const Node& before = nodes_[from].first;
       Witnesses& known = all_.witnesses_[{before.state, before.text}];
       const bool is_new = std::ranges::find(known, at.last, &std::pair<TokenId, TokenCount>::first) == known.end();
-      if (is_new && known.size() < kMostWitnesses && before.pieces == 0 && at.pieces == 0) known.emplace_back(at.last, count);
+      if (is_new && known.size() < kMostWitnesses && before.pieces == Pieces::kSettled && at.pieces == Pieces::kSettled) known.emplace_back(at.last, count);
       count = more(count, 1);
       all_.known_[before] = count;
       number = from;

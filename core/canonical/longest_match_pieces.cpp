@@ -64,7 +64,7 @@ LongestMatchPieces::LongestMatchPieces(const Vocabulary& vocabulary, std::vector
       begun_(roles.size(), kNever), continued_(roles.size(), kNever) {
   number_of({});
   find_states(first_, 0, begun_);
-  find_states(rest_, static_cast<Node>(first_.node_count()), continued_);
+  find_states(rest_, static_cast<std::uint32_t>(first_.node_count()), continued_);
   for (std::uint32_t token = 0; token < roles.size(); ++token) {
     if (begun_[token] != kNever) set_bit(beginning_, token);
     if (begun_[token] == kNothing) set_bit(settled_begun_, token);
@@ -76,26 +76,26 @@ LongestMatchPieces::LongestMatchPieces(const Vocabulary& vocabulary, std::vector
 }
 
 // What every token leaves pending by itself, in one of the two tries.
-void LongestMatchPieces::find_states(const TokenTrie& trie, Node offset, std::vector<State>& states) {
+void LongestMatchPieces::find_states(const TokenTrie& trie, std::uint32_t offset, std::vector<State>& states) {
   for (std::uint32_t node = 0; node < trie.node_count(); ++node)
     for (std::uint32_t i = trie.node({node}).tokens_begin; i < trie.own_end({node}); ++i)
-      states[trie.order()[i]] = has_children(trie, {node}) ? number_of({offset + node}) : kNothing;
+      states[trie.order()[i]] = has_children(trie, {node}) ? number_of({Node{offset + node}}) : kNothing;
 }
 
 LongestMatchPieces::Place LongestMatchPieces::place(Node node) const {
-  const auto firsts = static_cast<Node>(first_.node_count());
-  return node < firsts ? Place{&first_, {node}} : Place{&rest_, {node - firsts}};
+  const auto firsts = static_cast<std::uint32_t>(first_.node_count());
+  return node.value < firsts ? Place{&first_, {node.value}} : Place{&rest_, {node.value - firsts}};
 }
 
 Pieces::State LongestMatchPieces::number_of(Set set) const {
   std::ranges::sort(set);
   const std::lock_guard lock(mutex_);
-  return numbered(numbers_, set, [&](State number) { put_at(sets_, number, set); });
+  return numbered(numbers_, set, [&](State number) { put_at(sets_, number.value, set); });
 }
 
 const LongestMatchPieces::Set& LongestMatchPieces::set_of(State state) const {
   const std::lock_guard lock(mutex_);
-  return sets_[state];
+  return sets_[state.value];
 }
 
 std::optional<Pieces::State> LongestMatchPieces::begin(TokenId token) const {
@@ -117,7 +117,7 @@ std::optional<Pieces::State> LongestMatchPieces::extend(State state, TokenId tok
       if (!node) break;
       if (is_token(*trie, *node)) return std::nullopt;
     }
-    if (node) still.push_back(pending - begun.value + node->value);
+    if (node) still.push_back({pending.value - begun.value + node->value});
   }
   return still.size() == own_size ? own : number_of(std::move(still));
 }

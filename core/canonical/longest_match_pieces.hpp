@@ -63,10 +63,10 @@ class LongestMatchPieces final : public Pieces {
   std::size_t memory_bytes() const override;
 
  private:
-  using Node = std::uint32_t;  // of `first_`; from `first_.node_count()` on, of `rest_`
+  using Node = Id<struct PendingTag>;  // of `first_`; from `first_.node_count()` on, of `rest_`
   using Set = std::vector<Node>;
-  static constexpr State kNothing = 0;  // is pending
-  static constexpr State kNever = ~State{0};
+  static constexpr State kNothing = kSettled;  // is pending
+  static constexpr State kNever{~std::uint32_t{0}};
 
   struct Below {
     struct Run {
@@ -81,7 +81,7 @@ class LongestMatchPieces final : public Pieces {
     NodeId node;
   };
   Place place(Node node) const;
-  void find_states(const TokenTrie& trie, Node offset, std::vector<State>& states);
+  void find_states(const TokenTrie& trie, std::uint32_t offset, std::vector<State>& states);
   State number_of(Set set) const;
   const Set& set_of(State state) const;
   const Below& below(Node node) const;

@@ -135,7 +135,7 @@ class MaskParts::Judge {
       : tokenization_(tokenization), liveness_(liveness), part_(part), key_(key), budget_(budget),
         landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
         allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()),
-        plain_(tokenization_.plain(is_border_)), is_settled_(is_border_ || key.pieces == 0) {}
+        plain_(tokenization_.plain(is_border_)), is_settled_(is_border_ || key.pieces == Pieces::kSettled) {}
 
   const Landing& landing() const { return *landing_; }
   bool may_stand(TokenId token) const {
@@ -242,7 +242,7 @@ MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
           judge.judge({token}, run.target);
     }
   };
-  const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == 0;
+  const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == Pieces::kSettled;
   if (is_simple && factors(key.state)) {
     for (const ClassLoop& loop : factors(key.state)->loops) add_loop(part, judge, key, loop, budget);
     judge_all(leaving(key.state, *factors(key.state), budget));
@@ -335,7 +335,7 @@ void MaskParts::judge_group(Part& part, Judge& judge, const Key& key, StateId st
     while (at < group.size() && (group[at] & settled[at]) == 0) ++at;
     if (at == group.size()) break;
     const auto token = static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(group[at] & settled[at]));
-    const bool lives = has_bit(pieces.following(), token) && liveness_.bound_inside({state, {token}, 0, text}, budget) != kDead;
+    const bool lives = has_bit(pieces.following(), token) && liveness_.bound_inside({state, {token}, Pieces::kSettled, text}, budget) != kDead;
     for (const auto& [witness, needed] : liveness_.witnesses(state, text)) take(*tokenization_.before(witness), more(needed, 1));
     if (!lives || has_bit(group, token)) {
       clear_bit(group, token);
@@ -357,7 +357,7 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
     if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))
       judge.judge({token}, pattern_.is_approximated(*target) ? pattern_.approximated({*target, false}, budget).state : *target);
   };
-  if (key.at_start || (key.pieces != 0 && key.place == CodePoints::kBetween)) {
+  if (key.at_start || (key.pieces != Pieces::kSettled && key.place == CodePoints::kBetween)) {
     for_each_bit(pattern_.mask(place, budget)->bits.row(), one_by_one);
     if (!key.at_start) return;
     for (std::uint32_t token = 0; token < pattern_.vocabulary(true).token_count(); ++token)
@@ -459,7 +459,7 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
     }
     if (!has_bit(tokenization_.pieces().following(), token)) return;
     const std::optional<StateId> state = is_opening ? std::nullopt : pattern_.step({whole, false}, {token}, budget);
-    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
     if (state) {
       const auto& ways = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
       const auto way = std::ranges::find_if(ways, follows, &TerminalWaysMaker::Ending::token);

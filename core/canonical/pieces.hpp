@@ -15,7 +15,8 @@ namespace tokamata {
 
 class Pieces {
  public:
-  using State = std::uint32_t;
+  using State = Id<struct PieceTag>;
+  static constexpr State kSettled{0};  // nothing before the last token matters any more
 
   virtual ~Pieces() = default;
   virtual std::optional<State> begin(TokenId token) const = 0;
@@ -29,12 +30,12 @@ class Pieces {
   // Sets `words` to `all` but for the tokens that may not follow, of those that are not in `kept` and may follow
   // something.
   virtual void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const = 0;
-  // The tokens that leave state 0, where they begin a pre-token, or else where they follow in state 0: what may
+  // The tokens that lead to kSettled, where they begin a pre-token, or else where they follow in kSettled: what may
   // follow them is told by themselves.
   virtual const Words& settled(bool begins) const = 0;
   // Of those that follow, the ones that no merge joins with anything; empty where there are none.
   virtual const Words& apart() const { return none_; }
-  // The tokens behind which a token may stand in state 0.
+  // The tokens after which a token may stand in kSettled.
   virtual Words before(TokenId token) const = 0;
   // States that may finish alike and behind which the same tokens live, but for those that `forbid` clears and those that are `carried`,
   // have one that stands for them: the parts of masks are kept by it.

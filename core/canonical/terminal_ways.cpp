@@ -147,7 +147,7 @@ const TerminalWaysMaker::Endings& TerminalWaysMaker::endings(StateId state, std:
       continue;
     }
     for (const Ending& next : endings(reached, after.guess, after.place, most - 1, known, budget))
-      if (tokenization_.pieces().follow(0, *token, next.token)) {
+      if (tokenization_.pieces().follow(Pieces::kSettled, *token, next.token)) {
         found.push_back({*token, next.state, next.guess});
         break;
       }
@@ -197,7 +197,7 @@ class TerminalWaysMaker::Maker {
   using Ways = std::vector<Way>;
 
   bool may_take(const Way& way, std::uint32_t token) const {
-    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(0, {token}, *way.first));
+    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(Pieces::kSettled, {token}, *way.first));
   }
 
   StateId behind(std::string_view text) {
@@ -265,7 +265,7 @@ class TerminalWaysMaker::Maker {
 
   // A token that ends within a code point; single bytes may end it, if they may stand behind this token.
   void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
-    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(0, {token}, next).has_value(); };
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
@@ -316,7 +316,7 @@ class TerminalWaysMaker::Maker {
         const auto byte = static_cast<std::uint8_t>(value);
         const std::optional<TokenId> token = tokenization_.byte_token(byte);
         const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
-        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(0, here.last, *token))) continue;
+        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(Pieces::kSettled, here.last, *token))) continue;
         Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
         if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second) continue;
         if (bytes_.accepting(target) && after.text.place == CodePoints::kBetween)

@@ -10,7 +10,7 @@ namespace tokamata {
 std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   const TextState& text = pair.second;
   std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
-  hash ^= ((std::uint64_t{text.open} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
+  hash ^= ((std::uint64_t{text.open.value} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 

@@ -39,3 +39,8 @@ struct Symbol {
 };
 
 }  // namespace tokamata
+
+template <class Tag>
+struct std::hash<tokamata::Id<Tag>> {
+  std::size_t operator()(tokamata::Id<Tag> id) const { return std::hash<std::uint32_t>()(id.value); }
+};

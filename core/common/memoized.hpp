@@ -24,9 +24,9 @@ typename Map::mapped_type& memoized(Map& map, Key&& key, Make&& make) {
 // The number of a thing, where things are numbered in the order in which they are met; `append(number)` puts a new one
 // at that place of some lists, and does not mind what an earlier call that threw has left there.
 template <class Map, class Key, class Append>
-std::uint32_t numbered(Map& numbers, Key&& key, Append&& append) {
+typename Map::mapped_type numbered(Map& numbers, Key&& key, Append&& append) {
   if (const auto known = numbers.find(key); known != numbers.end()) return known->second;
-  const auto number = static_cast<std::uint32_t>(numbers.size());
+  const typename Map::mapped_type number{static_cast<std::uint32_t>(numbers.size())};
   append(number);
   numbers.emplace(std::forward<Key>(key), number);
   return number;
