@@ -96,7 +96,7 @@ void bind_expressions(nb::module_& m) {
           const char* const data = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
           if (!data) throw nb::python_error();
           return without_interpreter({nb::none(), false}, [&] {
-            Budget budget(limits, std::move(cancel), 0);  // memory is asked for beforehand
+            Budget budget(limits, std::move(cancel), 0);  // memory is checked beforehand
             return Expression::strings(StringAutomaton::of_substrings({data, static_cast<std::size_t>(length)}, budget));
           });
         },

@@ -87,7 +87,7 @@ nb::tuple columns_of(const std::vector<Merge>& merges) {
   return nb::make_tuple(to_array(std::move(left)), to_array(std::move(right)), to_array(std::move(result)));
 }
 
-// The two parts of a merge, [left, right] or "left right", one behind the other, and the length of the first.
+// The two parts of a merge, [left, right] or "left right", one after the other, and the length of the first.
 std::optional<std::size_t> append_parts(std::u32string& text, nb::handle merge) {
   if (PyList_Check(merge.ptr())) {
     if (PyList_GET_SIZE(merge.ptr()) != 2) return std::nullopt;

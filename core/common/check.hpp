@@ -5,7 +5,7 @@
 // How.  TOKAMATA_CHECK(condition, what) ends the program with its text where the condition is false, so that the first wrong
 // value is the one that is reported.  Checks are on in every sanitized build and in the C++ tests (CMake's
 // TOKAMATA_CHECKS).  Elsewhere the condition is compiled and never evaluated, and costs nothing.
-// A check is about the engine itself.  What a caller or a file may do wrong is told by an exception in every build.
+// A check is about the engine itself.  What a caller or a file may do wrong is reported by an exception in every build.
 #pragma once
 
 #include <algorithm>

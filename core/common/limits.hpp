@@ -2,7 +2,7 @@
 //
 // A Budget is made at the start of every call that works and is asked at every step of every
 // loop that can be long.  Asking costs an increment; the clock, the cancel token and the memory
-// are looked at once in 256 steps.
+// are examined once in 256 steps.
 #pragma once
 
 #include <atomic>

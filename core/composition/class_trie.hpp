@@ -1,13 +1,13 @@
 // The tokens of a vocabulary by the byte classes of a pattern: the trie of tokens, with the bytes that
-// the pattern cannot tell apart taken as one.
+// the pattern does not distinguish taken as one.
 //
 // Problem.  What a token does to a state depends on the classes of its bytes alone.  `[a-z]{500,}` sees
-// some thirty kinds of tokens that it can read, one for each length, and not a hundred thousand tokens.
+// some thirty token classes that it can read, one for each length, and not a hundred thousand tokens.
 // Example.  Classes a-z and the rest; tokens  cat dog at 9 :  the root has the children [a-z] and [rest];
 // cat and dog end at one node, which is below that of at.
 // How.  A node stands for many nodes of the trie of tokens.  It is opened, and its children made, when
-// a walk first comes to it: what no state ever reads is never looked at.
-// Cost.  Every node of the trie of tokens is looked at once at most, per pattern; a walk then visits each
+// a walk first comes to it: what no state ever reads is never opened.
+// Cost.  Every node of the trie of tokens is opened once at most, per pattern; a walk then visits each
 // kind once.  Not taken: for the masks of plain states, whose loops take runs of the token trie whole.
 #pragma once
 

@@ -3,7 +3,7 @@
 // Problem.  Papers 002 (algorithm 2) and 000 (equation 4) compose the pattern with the tokenizer once and
 // for all; the engine does it as it is asked.  This asks for everything.
 // Example.  `ab?` with the tokens a, b, ab:  0 --a--> 1,  0 --ab--> 2,  1 --b--> 2;  1 and 2 accept.
-// How.  Breadth first over the states that tokens lead to, one walk over the kinds of tokens each.
+// How.  Breadth first over the states that tokens lead to, one walk over the token classes each.
 // Tokens of one class lead alike from every state; a class here may be finer than needed, and states
 // may be equivalent: minimizing is left to whoever reads it (tokamata.automata).
 // Cost.  States times kinds; it may be endless in practice, and Limits bound it.

@@ -44,7 +44,7 @@ bool ClosingTexts::descend(std::vector<Byte>& text, StateId from, Budget& budget
 }
 
 // The bytes to the nearest state that is nearer to its end, or is known: best first by the length of the whole.  A name
-// that is kept has one length at every byte; that of its over-approximation says how far its end is, as behind `\u`.
+// that is kept has one length at every byte; that of its over-approximation says how far its end is, as after `\u`.
 bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget) {
   struct Open {
     std::uint64_t estimate, length;

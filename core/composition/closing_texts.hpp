@@ -7,7 +7,7 @@
 // that lowers the length that the expression knows of (ExpressionNode::spelled).  Where none does, since that length
 // has bytes to spare (a name that differs from all others), a search by bytes finds the nearest state that is lower.
 // The step of a state depends on the state alone, so that texts that meet go on alike, and a text that is as long
-// as the input is deep is made once.  Tokens are counted from the end: one more than behind the best of the tokens
+// as the input is deep is made once.  Tokens are counted from the end: one more than after the best of the tokens
 // that the text begins with.
 // Cost.  A few derivatives for each byte of a text, and as many steps in the trie as its tokens have bytes; each state
 // once.  Not taken: texts that are longer and need fewer tokens; rule_completions.hpp searches some of those.

@@ -147,7 +147,7 @@ MaskPtr Completions::try_mask(Place place, TokenCount left) const {
 
 MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
   if (MaskPtr known = try_mask(place, left)) return known;
-  if (!is_ample(place, left) && !automaton_.known_mask(place)) automaton_.mask(place, budget);  // it may tell
+  if (!is_ample(place, left) && !automaton_.known_mask(place)) automaton_.mask(place, budget);  // it may show
   if (is_ample(place, left)) return automaton_.mask(place, budget);
   MaskPtr mask = build_mask(place, left, budget);
   narrow_.push_back({place, left, Kept(mask)});

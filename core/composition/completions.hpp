@@ -9,11 +9,11 @@
 //     become (ExpressionNode::shortest, worst).  Where each byte is a token, D is at most that many; and
 //     no token is longer than the longest.  Mostly this decides: where the bound on everything is within
 //     what is left, the mask is the one without a budget, at the cost of a comparison.
-//   - Between these bounds D is searched breadth first, over kinds of tokens (class_trie.hpp), and
+//   - Between these bounds D is searched breadth first, over token classes (class_trie.hpp), and
 //     remembered; it is never guessed.
 //   - States of rules are finished by rule_completions.hpp.
 // Source.  002 has no budgets; D is the distance in its composed automaton.  Cost.  One comparison
-// where room is ample; else one walk over the kinds of tokens for the mask, and for each state between
+// where room is ample; else one walk over the token classes for the mask, and for each state between
 // the bounds a search whose states are remembered.  Masks in narrow room are kept, 64 of them.
 // Not taken: D from bytes alone (a bound, wrong between), and D for all states (they may be endless).
 #pragma once

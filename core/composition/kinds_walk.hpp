@@ -1,4 +1,4 @@
-// Where each kind of token leads from a place: a walk of the class trie in step with the automaton.
+// Where each token class leads from a place: a walk of the class trie in step with the automaton.
 //
 // `visit(state, kind)` is called for every kind that leads to a state from which an accepted text can
 // be reached, and for every control token that does.  The stack is explicit, since tokens may be long.
@@ -12,7 +12,7 @@
 
 namespace tokamata {
 
-// Nodes of the trie of tokens; opening the kinds of tokens costs about as much as walking ten times this.
+// Nodes of the trie of tokens; opening the token classes costs about as much as walking ten times this.
 constexpr std::size_t kLongWalk = 4096;
 
 struct TokenKind {

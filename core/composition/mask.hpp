@@ -39,7 +39,7 @@ class MaskBits {
 
   MaskBits() = default;
   explicit MaskBits(Words words) : words_(std::move(words)), size_(words_.size()) {}
-  // The words of `base`, which may be null, but for some; each place once.
+  // The words of `base`, which may be null, except for some; each place once.
   MaskBits(SharedWords base, std::vector<Word> changed, std::size_t size)
       : base_(std::move(base)), changed_(std::move(changed)), size_(size) {
     TOKAMATA_CHECK(!base_ || base_->size() == size_, "the base of a mask is a row of its size");

@@ -112,7 +112,7 @@ RuleCompletions::Step RuleCompletions::first_step(Place place, Budget& budget) {
   std::vector<std::pair<StateId, Step>> steps;
   TokenCount tokens = found.tokens;
   StateId at = place.state;
-  // What was found before from a state is kept, unless this is shorter: it was told to somebody.
+  // What was found before from a state is kept, unless this is shorter: a caller has that number.
   const auto is_kept = [&] { return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !place.at_start); };
   for (const auto& [token, target] : found.way) {
     if (is_kept()) break;

@@ -11,13 +11,13 @@
 //   - Tokens are walked from the over-approximation of a state (Arena::approximations), where all that goes on in a string
 //     is one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
 //     name or an element that must differ from others: what some of them begin may be taken.
-//   - Where the search ends by itself, no fewer tokens suffice: always where two are found, of which one walk tells.  It ends early after
+//   - Where the search ends by itself, no fewer tokens suffice: always where two are found, which one walk shows.  It ends early after
 //     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
-// What was found is remembered for all states on its way, so that whoever follows it is never told of more.
+// What was found is remembered for all states on its way, so that no caller who follows it gets a larger number.
 //
-// Masks hold a token if the closing text behind it has few enough tokens.  That is told once for all tokens that lead
+// Masks hold a token if the closing text after it has few enough tokens.  That is decided once for all tokens that lead
 // to one state of the over-approximation; where that state's text may be refused, since a name or an element is there
-// already, tokens are asked for one by one, up to kMostAsked of them, or need room for the bytes that make it differ.
+// already, tokens are examined one by one, up to kMostAsked of them, or need room for the bytes that make it differ.
 // So a mask may lack tokens after which only another text would fit, and never has one that leads astray.
 //
 // Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the

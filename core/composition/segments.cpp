@@ -1,6 +1,6 @@
 // What terminals do to the vocabulary (vocabulary/segment.hpp).  Part of TokenAutomaton.
 //
-// Problem.  A string of at most 50 characters is a terminal of its own behind each of them, and so is a name that is none of
+// Problem.  A string of at most 50 characters is a terminal of its own after each of them, and so is a name that is none of
 // those that an object lists; a walk of the vocabulary for each takes a millisecond, or a hundred where there is a pattern
 // beside.
 // How.  The segment of the same string without its bound is made once for all.  It is right for tokens of few characters, and
@@ -127,7 +127,7 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   return judged_segment(std::move(made), terminal, TokenTrie::root(), std::move(judged), budget);
 }
 
-// Behind the way of a string nothing is left of it, and all is as if it were not there.
+// After the way of a string nothing is left of it, and all is as if it were not there.
 std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<std::uint32_t> judged;
@@ -173,7 +173,7 @@ std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId
     std::ranges::copy_if(vocabulary_->trie().order(), in_order.begin(), [&](std::uint32_t token) { return has_bit(is_judged, token); });
   std::vector<EndOfTerminal> ends;
   std::vector<std::uint32_t> dead;
-  std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // behind each byte, as far as they live
+  std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // after each byte, as far as they live
   std::string_view before;
   for (const std::uint32_t token : in_order) {
     const std::string_view bytes = vocabulary_->bytes({token}).substr(depth);

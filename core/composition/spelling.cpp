@@ -10,7 +10,7 @@
 // needed; if none is, everything reached is dead for good.  In `[a-z ]{20,30}` & the parts of a text
 // that goes straight to some part of 20 letters; breadth first it would list all shorter ones.
 // Where all bytes of the pattern are tokens, as with every byte-level tokenizer, and no edges of
-// tokens are asked for, successors by bytes tell the same as successors by tokens.
+// tokens are used, successors by bytes give the same answer as successors by tokens.
 // Cost.  Nothing for patterns without intersection, complement and lookaround where all bytes are
 // tokens; a row of transitions per state searched where they are; a walk of the trie per state
 // elsewhere; each once.

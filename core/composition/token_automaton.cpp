@@ -92,7 +92,7 @@ void TokenAutomaton::remember(StateId state, MaskPtr mask) {
 }
 
 void TokenAutomaton::trim_masks(std::size_t limit) {
-  // The newest mask stays: it is the one that is asked for most likely.
+  // The newest mask stays: it is the one that is most likely requested next.
   while (mask_states_.size() > 1 && Charge::bytes() > limit) {
     data_[mask_states_.front().value].mask = {};
     mask_states_.pop_front();
@@ -238,8 +238,8 @@ ClassTrie& TokenAutomaton::kinds(bool at_start) {
 }
 
 // Where a state has no loops (those of `([a-z]{4})*` are short, and where lookaround and the like are in
-// play there may be none), a walk of the trie of tokens would meet the same few kinds of tokens again
-// and again.  The first such walk tells whether it is long; mostly the states after this one do have
+// play there may be none), a walk of the trie of tokens would meet the same few token classes again
+// and again.  The first such walk shows whether it is long; mostly the states after this one do have
 // loops, and it is not.
 bool TokenAutomaton::without_loops(Place place, Budget& budget) {
   const auto is_long = [&](const Loop& loop) { return loop.rounds >= vocabulary_->trie().longest(); };

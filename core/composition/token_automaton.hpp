@@ -1,4 +1,4 @@
-// The pattern composed with the vocabulary: an automaton over tokens, made as it is asked for.
+// The pattern composed with the vocabulary: an automaton over tokens, made lazily.
 //
 // Problem.  Which tokens may come next, and where do they lead?  (002, algorithm 2: compose the
 // pattern with the detokenizing transducer.  The transducer is the trie; the composition is a walk
@@ -112,7 +112,7 @@ class TokenAutomaton {
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // What a state becomes where a token ends and another may begin.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
-  // Whether some accepted text can be reached in tokens from a state behind an edge.
+  // Whether some accepted text can be reached in tokens from a state after an edge.
   bool spellable(StateId state, Budget& budget);
 
   // How many tokens lead to an accepted text, as far as that is known without a search.
@@ -127,7 +127,7 @@ class TokenAutomaton {
   MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens) { return mask_of(place, tokens, automaton_.accepting(place.state)); }
   MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted);
 
-  // The kinds of tokens that the pattern can tell apart, made when first asked for.
+  // The token classes that the pattern distinguishes, made at first use.
   ClassTrie& kinds(bool at_start);
 
   // The control tokens that the pattern names.

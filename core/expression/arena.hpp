@@ -45,9 +45,9 @@ class Arena : public Derivatives {
   std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget, const ByteSet* among = nullptr);
   std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
-  // The alternatives of an expression, with what the rules in front stand for, and what is behind parts that may be skipped.
+  // The alternatives of an expression, with what the rules in front stand for, and what is after parts that may be skipped.
   std::vector<ExpressionId> unfolded(ExpressionId expression, Budget& budget);
-  // The same with over-approximations in place of rules, behind something else.
+  // The same with over-approximations in place of rules, after something else.
   ExpressionId approximated(ExpressionId expression, Budget& budget);
   // Over-approximations of an expression, in front of all that is to come: one of whatever refuses nothing and one for each
   // alternative that does.

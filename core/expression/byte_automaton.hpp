@@ -1,4 +1,4 @@
-// The pattern as a deterministic automaton over bytes, made as it is asked for.
+// The pattern as a deterministic automaton over bytes, made lazily.
 //
 // A state is an expression in normal form; its transition row is filled one byte class at a time.
 // Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has

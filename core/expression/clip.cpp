@@ -1,7 +1,7 @@
-// Clipping: forgetting counts that no token can tell apart.
+// Clipping: forgetting counts that no token distinguishes.
 //
 // Problem.  `[a-z]{0,100000}` passes through 100,000 states, and each would need a mask of its
-// own; but a token of at most `reach` bytes cannot tell {0,99990} from {0,99989}.
+// own; but a token of at most `reach` bytes does not distinguish {0,99990} from {0,99989}.
 // Example.  With reach 8:  x{0,500}·t becomes x*·t;  x{3,500}·t becomes x{3,}·t;
 //           x{20,500}·t becomes x*·stub, since no token can finish twenty rounds.
 // Why it is sound.  Every round of x takes a byte at least (a nullable x has minimum 0 and its
@@ -9,7 +9,7 @@
 // lives after the token therefore lives in both, where liveness does not depend on counts: this
 // holds where every byte of the pattern is a token of its own, and only there is it used.
 // In c{0,500}&t, where t is of characters c, a text that is begun is ended within the worst of t: if the count leaves as
-// much behind a token, all that lives in t lives (characters.cpp).
+// much after a token, all that lives in t lives (characters.cpp).
 // Cost: linear in the part of the expression that counts past reach, once (memoized).
 
 #include "expression/forms.hpp"

@@ -87,7 +87,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         if (guard != kEverything) return derive_guarded(n.tail(), tail, guard, run, out);
         if (!run.is_first(n.tail(), tail)) return;
         expression = n.tail();
-        if (node(expression).commits) {  // behind a head that is skipped: the choice is made for all that follows
+        if (node(expression).commits) {  // after a head that is skipped: the choice is made for all that follows
           expression = settled(concatenate(expression, tail));
           tail = kEpsilon;
         }
@@ -97,7 +97,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
   }
 }
 
-// Problem.  (50,000 words){2,3} meets its words again behind every token that ends one, each time with something else
+// Problem.  (50,000 words){2,3} meets its words again after every token that ends one, each time with something else
 // beside them, and would derive all of them once more.
 // How.  What becomes of a large union by itself is remembered, and stays one alternative in front of its tail as long as
 // it is large.  Example.  By a, words·t becomes (words without their a)·t; by ab, the union of the few that are left is

@@ -1,7 +1,7 @@
-// What becomes of an expression: after a symbol, behind an edge, once a choice is made; and whether it has a text at all.
+// What becomes of an expression: after a symbol, after an edge, once a choice is made; and whether it has a text at all.
 //
 // Contract.  A derivative is a function of expression and symbol alone: what follows is kEmpty if and only if nothing can,
-// but for what is constrained, where that takes a search (ExpressionNode::constrained).  A terminal lives, or is kEmpty:
+// except for what is constrained, where that takes a search (ExpressionNode::constrained).  A terminal lives, or is kEmpty:
 // so making one may search for a text, which takes derivatives again.  Any call may end with an error of its budget, and
 // what is kept is whole then.
 // How: derivative.cpp, rules.cpp.
@@ -39,7 +39,7 @@ class Derivatives : public Forms {
   ExpressionId terminal(ExpressionId body, Budget& budget);
   // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
   ExpressionId settled(ExpressionId expression);
-  // Where that is cheap to tell: the bytes after which something may live.
+  // Where that is cheap to decide: the bytes after which something may live.
   std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
   // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.
   FirstBytes first_byte_classes(ExpressionId expression);

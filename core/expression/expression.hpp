@@ -70,7 +70,7 @@ class Expression {
     std::vector<ExpressionPtr> items;
   };
   // Of Everything.  Outside of lookaround it is to be intersected with texts: which bytes a pattern may
-  // need is told from its other parts.
+  // need is computed from its other parts.
   struct Complement {
     ExpressionPtr body;
   };
@@ -87,7 +87,7 @@ class Expression {
     std::string name;
   };
   // One text token from edge to edge, all of whose bytes are in the set.  Not in complements and lookaround:
-  // what a text is not, or what surrounds it, is told by its bytes and not by how it is cut into tokens.
+  // what a text is not, or what surrounds it, is decided by its bytes and not by how it is cut into tokens.
   struct OneToken {
     ByteSet bytes;
   };

@@ -44,7 +44,7 @@ class Cutter {
   }
 
  private:
-  // What a tree without references is, as far as its form tells.
+  // What a tree without references is, as far as its form shows.
   struct Facts {
     bool nullable, text, open;
   };
@@ -167,7 +167,7 @@ class Cutter {
     refuse(Problem::NotText);
   }
 
-  // What wide classes do beyond ASCII tells nothing apart that texts could not do without.
+  // What wide classes do beyond ASCII distinguishes nothing that texts need.
   void note_told_apart(const Expression& tree) {
     constexpr ByteSet kLeads = ByteSet::range(0xC2, 0xF4);
     constexpr ByteSet kToAscii = ByteSet::range(0x00, 0x80);
@@ -188,7 +188,7 @@ class Cutter {
   std::unordered_map<const Expression*, Facts> facts_;
 };
 
-// Pushes the rules that a text of a part may begin with; `met` are parts that were looked at.
+// Pushes the rules that a text of a part may begin with; `met` are parts that were visited.
 void push_begins(const RuleParts& all, PartId part, std::vector<bool>& met, std::vector<std::uint32_t>& out) {
   std::vector<PartId> open{part}, touched;
   while (!open.empty()) {

@@ -2,7 +2,7 @@
 //
 // Example.  A tree of integers,  0: "T(" digits (", " 0)* ")".  After "T(1, T(2" the state is
 //   digits* (", " 0)* ")" · (", " 0)* ")"
-// that is, what is left of the inner tree, and behind it what is left of the outer one.
+// that is, what is left of the inner tree, and after it what is left of the outer one.
 //
 // Contract.
 //   - A reference stands under concatenations, unions, repetitions and scopes alone.  All else in a body is a regular set of
@@ -19,7 +19,7 @@
 // Cost.  n log n in the parts, once; a body is brought into the arena when a text comes to it.  A derivative of a rule by a
 // byte is made once; those of rules that it may begin with are made before it, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
-// Not taken: grammars that are left recursive, rewritten (what they mean would be told in other rules than the given ones).
+// Not taken: grammars that are left recursive, rewritten (what they mean would be described by other rules than the given ones).
 #pragma once
 
 #include <memory>

@@ -87,7 +87,7 @@ class Forms : public Analyses {
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
   // A terminal that begins with what is left of something without some strings: the one that has these as well, the
-  // strings, and the bytes that may come behind one.
+  // strings, and the bytes that may come after one.
   struct WithStrings {
     ExpressionId terminal;
     std::vector<ExpressionId> strings;
@@ -122,7 +122,7 @@ class Forms : public Analyses {
   ExpressionId empty_part(ExpressionId expression);
   ExpressionId repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum, Budget& budget);
 
-  // What is known of the characters, once derivatives have told it.
+  // What is known of the characters, once derivatives have shown it.
   struct Characters {
     ExpressionId character = kEmpty;
     ByteSet stand_for_themselves = {}, begin_escapes = {};

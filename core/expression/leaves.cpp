@@ -2,7 +2,7 @@
 //
 // Example.  [a-zé] is an automaton over the bytes of UTF-8; é alone is two bytes, one after the other.
 // How.  Automata are kept once each, with the lengths of shortest texts from each of their states; an expression is an
-// automaton and a state of it.  All bytes that a pattern tells apart are noted on the way.
+// automaton and a state of it.  All bytes that a pattern distinguishes are noted on the way.
 
 #include <algorithm>
 

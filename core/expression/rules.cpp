@@ -1,13 +1,13 @@
 // Rules and terminals inside expressions; see rules.hpp for rules.
 //
 // A terminal keeps a regular part whole: of T·K the derivative is T'·K, and not the alternatives of T with K
-// behind each.  So K is told apart from what the part does to a vocabulary, which is the same for all K.
+// after each.  So K is separated from what the part does to a vocabulary, which is the same for all K.
 //
 // Problem.  A terminal must be known to live, or to be empty, when it is made: what stands around it takes it
 // for granted.  Where no intersection, complement or lookaround is in its body that shows; elsewhere a search
 // by bytes decides.
 // Example.  terminal([a-z]{3} & .*q.*) lives (aaq), terminal([a-z]{3} & [0-9]*) is kEmpty.
-// How.  Best first, by the length of the shortest text of what is reached, as far as its parts tell it; what
+// How.  Best first, by the length of the shortest text of what is reached, as far as its parts show it; what
 // was found alive or empty on the way is remembered for all bodies met, and a search that meets it ends there.  A bound
 // beside a pattern needs no search where it has room for the pattern's shortest text (characters.cpp).
 // Cost.  A derivative for every byte class of every expression reached; mostly few, since the first way tried
@@ -112,7 +112,7 @@ std::vector<TextsBehind> behind_byte(std::vector<TextsBehind> all, std::uint8_t 
 
 }  // namespace
 
-// What is behind a byte or two is judged as well as what is in front: it is known where that begins.
+// What is after a byte or two is judged as well as what is in front: it is known where that begins.
 std::vector<Approximation> Arena::approximations(ExpressionId expression, std::size_t lead, Budget& budget) {
   std::vector<ExpressionId> others;
   std::vector<Approximation> found(1);
@@ -156,7 +156,7 @@ std::vector<ExpressionId> Arena::unfolded(ExpressionId expression, Budget& budge
     const auto [first, tail] = split(at);
     const ExpressionNode head = node(first);
     const auto add = [&](ExpressionId way) { std::ranges::copy(fronts(way), std::back_inserter(open)); };
-    if (node(at).commits) {  // it stood behind something that is skipped
+    if (node(at).commits) {  // it stood after something that is skipped
       add(settled(at));
       continue;
     }

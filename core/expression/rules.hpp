@@ -1,11 +1,11 @@
-// Rules: nonterminals whose right-hand sides are made when they are asked for.
+// Rules: nonterminals whose right-hand sides are made lazily.
 //
 // Problem.  A JSON value may hold JSON values, as deep as the input goes; no finite set of regular
 // expressions says that.  A reference to a rule inside a concatenation does: `rule · continuation` is the
 // stack of a push-down automaton, a chain of hash-consed continuations that many states share.
 // Example.  V = [ ] | [ V (, V)* ] | 1.  After "[[1" the state is  rest-of-list · rest-of-list.
 // How.  The arena asks a set of rules for the derivative of a rule, which is an expression over other
-// rules, and puts the continuation behind it.  Nothing of a rule is made before its first byte is read.
+// rules, and puts the continuation after it.  Nothing of a rule is made before its first byte is read.
 //
 // Contract.
 //   - A rule accepts some text, and never the empty one; a rule of no text is not made (the expression
@@ -59,7 +59,7 @@ class TextTree {
   virtual void walk(Walk& walk) const = 0;
 };
 
-// The texts of a tree, each behind the same bytes.
+// The texts of a tree, each after the same bytes.
 struct TextsBehind {
   std::string lead;
   std::shared_ptr<const TextTree> tree;
@@ -106,9 +106,9 @@ class Rules : public CountedObject {
   virtual ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) = 0;
   // The bytes that the texts of a rule begin with.
   virtual ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) = 0;
-  // The same and perhaps others, told without a look at what the rule stands for.
+  // The same and perhaps others, without unfolding the rule.
   virtual const ByteSet& may_begin(RuleId rule) const = 0;
-  // What a rule stands for, where that may be told before its first byte is read.
+  // What a rule stands for, where that is known before its first byte is read.
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
   // The optional part; null where nothing that was written is remembered: a rule is its own over-approximation then,
   // and none waits.
@@ -145,7 +145,7 @@ class RememberingRules : public Rules {
   // another; what follows each is `behind`.  Valid until the next call.
   virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
   virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
-  // As About::spelled, of what is behind a string.
+  // As About::spelled, of what is after a string.
   virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
 };
 
@@ -157,7 +157,7 @@ class RuleSet {
   // The bytes that texts may hold, and those that begin or end a byte class (Arena::class_borders).
   virtual ByteSet bytes() const = 0;
   virtual ByteSet class_borders() const = 0;
-  // Of these, the ones without which some text would not be told from others: bytes between two of them stand in for
+  // Of these, the ones without which some text would not be distinguished from others: bytes between two of them stand in for
   // one another wherever the texts of a pattern have a choice.  Without texts that are spelled out (`spells`).
   virtual ByteSet told_apart() const = 0;
   // Whether a text that the rules spell out byte by byte, such as a declared name, contains `part`.

@@ -9,10 +9,10 @@
 // again, so lengths are the least, whatever was known before.
 // What was found for one state is tried for others first: the end of an earlier text, of just the length that the
 // expression needs at least, is a shortest one where it is accepted.
-// Example.  Behind "cus" a shortest text is "tomer", found by a search.  Behind "cust" it is its end "omer"; behind "cusx"
+// Example.  After "cus" a shortest text is "tomer", found by a search.  After "cust" it is its end "omer"; after "cusx"
 // five bytes are needed, "tomer" is refused at its first byte, and "maker", found earlier, is accepted.
 // Cost.  A derivative for each byte of a text where one fits; else for each class of first bytes of each expression reached.
-// Not taken: any text at hand, whatever its length.  Lengths would depend on what was asked before.
+// Not taken: any text at hand, whatever its length.  Lengths would depend on earlier calls.
 
 #include <algorithm>
 #include <queue>

@@ -5,7 +5,7 @@
 // different ways lead to different texts, so that the ways of one length are a lower bound for the texts.
 // Example.  (ab|cd)*, at least 5: 1 way of length 0, which ends; 2 of length 1, of length 2, both end; 4 of length 3,
 // and 3 + 4 are enough.
-// Cost.  Derivatives of as many expressions as are asked for; where the language is finite, of no more than it has.
+// Cost.  Derivatives of as many expressions as requested; where the language is finite, of no more than it has.
 
 #include <algorithm>
 

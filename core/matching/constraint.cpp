@@ -17,7 +17,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
     budget.check();
-    // What cannot be spelled at the start of a text may be, behind a context.
+    // What cannot be spelled at the start of a text may be, after a context.
     const TokenAutomaton::Place start = automaton_.start();
     return automaton_.spellable(start, budget) || (tokenization && automaton_.spellable(start.state, budget));
   });

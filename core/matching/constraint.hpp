@@ -1,6 +1,6 @@
 // A pattern compiled for a vocabulary: what its matchers share.
 //
-// All work goes through `work`, which holds the lock, keeps the account of time, and answers a
+// All work goes through `work`, which holds the lock, keeps the time budget, and answers a
 // full memory by giving up every state that no matcher holds and trying once more.
 #pragma once
 
@@ -51,10 +51,10 @@ struct BudgetTooSmall : std::runtime_error {
   TokenCount needed;
 };
 
-// A text under way: what was advanced, and the state behind each token.  The first step stands for the empty text and
+// A text under way: what was advanced, and the state after each token.  The first step stands for the empty text and
 // has no token.
 struct Step {
-  static constexpr StateId kStopped{~std::uint32_t{0}};  // behind a stop token
+  static constexpr StateId kStopped{~std::uint32_t{0}};  // after a stop token
 
   TokenId token;
   StateId state;
@@ -86,7 +86,7 @@ class Constraint : private Accounted {
   friend class Matcher;
   friend class Preparer;
 
-  // Runs `task(budget)` under the lock.  `spent_seconds` is the account that pays.
+  // Runs `task(budget)` under the lock.  `spent_seconds` is the time budget that pays.
   template <class Task>
   auto work(double& spent_seconds, Task&& task) {
     return work(limits_, cancel_, spent_seconds, task);

@@ -20,7 +20,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
     state = *std::move(after);
   }
   steps().back().canonical = std::move(state);
-  // Behind an added token a text begins anew.
+  // After an added token a text begins again.
   has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
   const bool lives = constraint_->work(
       spent_seconds_, [this](Budget& budget) { return canonical()->lives(place(), canonical_state(), budget); });

@@ -1,4 +1,4 @@
-// A text under way: the tokens so far, and the state behind each of them.
+// A text under way: the tokens so far, and the state after each of them.
 //
 // Contract.
 //   - `advance(t)` is true if and only if bit t of `mask()` is set; where it is false, or where a
@@ -51,7 +51,7 @@ struct Explanation {
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<Constraint> constraint);
-  // Behind a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
+  // After a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
   // and NotCanonical where no canonical sequence goes on from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
   Matcher(const Matcher&) = delete;

@@ -1,9 +1,9 @@
-// What tells a splitter which parts a text has, in which order, and which of several ways to cut it is preferred.
+// What says to a splitter which parts a text has, in which order, and which of several ways to cut it is preferred.
 //
 // A program is a list of instructions, as of a Pike VM; a thread runs through it beside the text:
 //
 //   Part      reads the longest text of a leaf that lets all the rest match; `lazy`: the shortest
-//   Fork      goes on behind it; where that fails, at `target`
+//   Fork      goes on after it; where that fails, at `target`
 //   Jump      goes on at `target`
 //   Mark      notes the position in the text under a number
 //   Enter     begins a repetition: no turn is done yet

@@ -37,7 +37,7 @@ class Reader {
     return value;
   }
 
-  // Empty where there are not so many: no more is held than the bytes say, whatever is asked for.
+  // Empty where there are not so many: no more is held than the bytes say, whatever number is requested.
   template <class Number>
   std::vector<Number> numbers(std::uint64_t count) {
     if (count > bytes_.size() / sizeof(Number) || !take(static_cast<std::size_t>(count) * sizeof(Number))) {

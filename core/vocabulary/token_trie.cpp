@@ -16,7 +16,7 @@ Phase phase_after(Phase phase, std::uint8_t byte) {
   switch (phase) {
     case kBetween:
       // A continuation byte here is stray, or the end of a code point that the token before
-      // began: then the node behind it is between code points for whoever comes that way.
+      // began: then the node after it is between code points for whoever comes that way.
       if (byte < 0xC0) return kBetween;
       if (byte >= 0xC2 && byte <= 0xDF) return kOneMore;
       if (byte == 0xE0) return kAfterE0;

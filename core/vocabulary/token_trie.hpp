@@ -52,7 +52,7 @@ class TokenTrie {
     std::uint32_t tokens_begin;  // in the order of bytes
     std::uint32_t tokens_end;
     std::uint32_t below : 20;  // index of a set of bytes
-    std::uint32_t own : 4;     // tokens that end here; kManyOwn says to look at the first child
+    std::uint32_t own : 4;     // tokens that end here; kManyOwn: the first child says where they end
     std::uint32_t height : 8;
   };
 

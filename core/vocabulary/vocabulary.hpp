@@ -142,7 +142,7 @@ class Vocabulary {
   const std::vector<std::uint32_t>& text_words() const { return text_words_; }
 
  private:
-  // All of them together cost what one costs that is made when it is asked for.
+  // All of them together cost what one costs that is made at its first use.
   void make_short_tokens() {
     const std::size_t lengths = std::min<std::size_t>(kMostAtHand, trie_.longest()) + 1;  // of 33 kB each, for 262,144 tokens
     std::vector<MaskCache::Tokens> all(lengths, {std::vector<std::uint32_t>(words(), 0), 0});
