@@ -188,7 +188,7 @@ std::string TokenAutomaton::forced_text(Place place, Budget& budget) {
         const StateId target = automaton_.next(at.state, byte, budget);
         if (target == ByteAutomaton::kDead) continue;
         for (std::uint32_t child = at.trie->children_begin(at.node); child < at.trie->children_end(at.node); ++child)
-          if (at.trie->byte(child) == byte && lives_below({child}, target, *at.trie, budget))
+          if (at.trie->byte({child}) == byte && lives_below({child}, target, *at.trie, budget))
             after.push_back({{child}, at.trie, target});
       }
       if (after.empty()) continue;
