@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "canonical/moves.hpp"
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 
 namespace tokamata {
 
@@ -92,11 +92,11 @@ std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(P
 CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Place place, const Words& allowed, std::size_t& kinds, Budget& budget) {
   Groups groups;
   std::unordered_map<std::uint32_t, std::size_t> number;  // by over-approximated state
-  walk_kinds(pattern_, pattern_.approximated(place, budget), budget, [&](StateId reached, const TokenKind& kind) {
+  walk_classes(pattern_, pattern_.approximated(place, budget), budget, [&](StateId reached, const TokenClass& token_class) {
     ++kinds;
     const auto [known, is_new] = number.try_emplace(reached.value, groups.size());
     if (is_new) groups.emplace_back();
-    for (const std::uint32_t token : kind.tokens)
+    for (const std::uint32_t token : token_class.tokens)
       if (has_bit(allowed, token)) groups[known->second].push_back(token);
   });
   for (std::vector<std::uint32_t>& group : groups) std::ranges::sort(group);
@@ -118,7 +118,7 @@ class CanonicalRuleBudgets::Search {
     best_ = place.at_start ? kNoTokens : budgets_.known(place.state, state, budget_);
     open_.push({best_, 0, 0});
     const std::size_t most_states = budgets_.pattern_.automaton().state_count() + kMostStates;
-    while (!open_.empty() && pairs_ < kMostPairs && kinds_ < kMostKinds && budgets_.pattern_.automaton().state_count() < most_states) {
+    while (!open_.empty() && pairs_ < kMostPairs && kinds_ < kMostClasses && budgets_.pattern_.automaton().state_count() < most_states) {
       const std::size_t next = open_.top().node;
       open_.pop();
       if (may_be_better(nodes_[next])) expand(next);

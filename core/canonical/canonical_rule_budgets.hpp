@@ -40,7 +40,7 @@ class CanonicalRuleBudgets {
   void clear();
 
  private:
-  static constexpr std::size_t kMostPairs = 1 << 11, kMostKinds = 1 << 17, kMostStates = 1 << 15;
+  static constexpr std::size_t kMostPairs = 1 << 11, kMostClasses = 1 << 17, kMostStates = 1 << 15;
   static constexpr std::size_t kAlike = 24;  // tokens that are followed, or asked, of a large group
   static constexpr std::size_t kMostTries = 1 << 12;  // dead ends of one closing text
   static constexpr TokenCount kSpare = 8;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 #include "composition/trie_walk.hpp"
 #include "common/memoized.hpp"
 
@@ -46,7 +46,7 @@ Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_a
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {
-    walk_kinds(pattern, place, budget, [&](StateId target, const TokenKind& kind) { add(target, kind.tokens); });
+    walk_classes(pattern, place, budget, [&](StateId target, const TokenClass& token_class) { add(target, token_class.tokens); });
   } else {
     std::size_t nodes = 0;
     walk_trie(trie, TokenTrie::root(), pattern.automaton(), place.state, budget, [&](NodeId node, StateId state) {

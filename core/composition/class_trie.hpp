@@ -8,7 +8,7 @@
 // How.  A node stands for many nodes of the trie of tokens.  It is opened, and its children made, when
 // a walk first comes to it: what no state ever reads is never opened.
 // Cost.  Every node of the trie of tokens is opened once at most, per pattern; a walk then visits each
-// kind once.  Not taken: for the masks of plain states, whose loops take runs of the token trie whole.
+// class once.  Not taken: for the masks of plain states, whose loops take runs of the token trie whole.
 #pragma once
 
 #include <cstdint>

@@ -4,53 +4,53 @@
 #include <unordered_map>
 #include <utility>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 
 namespace tokamata {
 
 namespace {
 
-// Classes of tokens: those of one kind in the middle of a text, and of one kind as the first of a text.
+// Classes of tokens, of which each is one in the middle of a text and one as the first of a text.
 class TokenClasses {
  public:
   TokenClasses(TokenAutomaton& automaton, bool has_start_rule) : class_of_token(automaton.vocabulary(false).width(), -1) {
     const std::vector<std::int64_t> none(class_of_token.size(), 0);
-    const std::vector<std::int64_t> kinds = kinds_by_token(automaton, false);
-    const std::vector<std::int64_t> start_kinds = has_start_rule ? kinds_by_token(automaton, true) : none;
+    const std::vector<std::int64_t> nodes = nodes_by_token(automaton, false);
+    const std::vector<std::int64_t> start_nodes = has_start_rule ? nodes_by_token(automaton, true) : none;
     std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> known;
-    for (std::size_t token = 0; token < kinds.size(); ++token) {
-      if (kinds[token] == 0 && start_kinds[token] == 0) continue;
+    for (std::size_t token = 0; token < nodes.size(); ++token) {
+      if (nodes[token] == 0 && start_nodes[token] == 0) continue;
       const auto [place, is_new] =
-          known.try_emplace({kinds[token], start_kinds[token]}, static_cast<std::int32_t>(known.size()));
+          known.try_emplace({nodes[token], start_nodes[token]}, static_cast<std::int32_t>(known.size()));
       class_of_token[token] = place->second;
       if (!is_new) continue;
-      if (kinds[token]) of_kind_[kinds[token]].push_back(place->second);
-      if (start_kinds[token]) of_start_kind_[start_kinds[token]].push_back(place->second);
+      if (nodes[token]) by_node_[nodes[token]].push_back(place->second);
+      if (start_nodes[token]) by_start_node_[start_nodes[token]].push_back(place->second);
     }
   }
 
-  const std::vector<std::int32_t>& of(const TokenKind& kind, bool at_start) const {
-    return (at_start ? of_start_kind_ : of_kind_).at(kind.number);
+  const std::vector<std::int32_t>& of(const TokenClass& one, bool at_start) const {
+    return (at_start ? by_start_node_ : by_node_).at(one.number);
   }
 
   std::vector<std::int32_t> class_of_token;
 
  private:
-  using Lists = std::unordered_map<std::int64_t, std::vector<std::int32_t>>;  // by number of a kind
+  using Lists = std::unordered_map<std::int64_t, std::vector<std::int32_t>>;  // by number of a TokenClass
 
-  // The root, at which no token ends, has the number 0: it stands for no kind.
-  static std::vector<std::int64_t> kinds_by_token(TokenAutomaton& automaton, bool at_start) {
-    std::vector<std::int64_t> kinds(automaton.vocabulary(at_start).width(), 0);
-    ClassTrie& trie = automaton.kinds(at_start);
+  // The root, at which no token ends, has the number 0: it stands for no class.
+  static std::vector<std::int64_t> nodes_by_token(TokenAutomaton& automaton, bool at_start) {
+    std::vector<std::int64_t> nodes(automaton.vocabulary(at_start).width(), 0);
+    ClassTrie& trie = automaton.class_trie(at_start);
     trie.open_all();
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
-      for (const std::uint32_t token : trie.open({node}).tokens) kinds[token] = node;
+      for (const std::uint32_t token : trie.open({node}).tokens) nodes[token] = node;
     for (std::size_t i = 0; i < automaton.controls().size(); ++i)
-      kinds[automaton.controls()[i].value] = -1 - static_cast<std::int64_t>(i);
-    return kinds;
+      nodes[automaton.controls()[i].value] = -1 - static_cast<std::int64_t>(i);
+    return nodes;
   }
 
-  Lists of_kind_, of_start_kind_;
+  Lists by_node_, by_start_node_;
 };
 
 }  // namespace
@@ -68,12 +68,12 @@ ClosedForm closed_form(TokenAutomaton& automaton, Budget& budget) {
     const Place place = places[at];
     result.offsets.push_back(static_cast<std::int64_t>(result.targets.size()));
     result.accepting.push_back(automaton.automaton().accepting(place.state));
-    walk_kinds(automaton, place, budget, [&](StateId target, const TokenKind& kind) {
+    walk_classes(automaton, place, budget, [&](StateId target, const TokenClass& token_class) {
       const auto [known, is_new] = numbers.try_emplace(target.value, static_cast<std::int32_t>(places.size()));
       if (is_new) places.push_back({target, false});
-      for (const std::int32_t token_class : classes.of(kind, place.at_start)) {
+      for (const std::int32_t joint : classes.of(token_class, place.at_start)) {
         budget.step();
-        result.classes.push_back(token_class);
+        result.classes.push_back(joint);
         result.targets.push_back(known->second);
       }
     });

@@ -6,7 +6,7 @@
 // How.  Breadth first over the states that tokens lead to, one walk over the token classes each.
 // Tokens of one class lead alike from every state; a class here may be finer than needed, and states
 // may be equivalent: minimizing is left to whoever reads it (tokamata.automata).
-// Cost.  States times kinds; it may be endless in practice, and Limits bound it.
+// Cost.  States times token classes; it may be endless in practice, and Limits bound it.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 
 namespace tokamata {
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMostNarrow = 64;
 const counted::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
   if (const auto place = targets_.find(state.value); place != targets_.end()) return place->second;
   counted::vector<StateId> found;
-  walk_kinds(automaton_, {state, false}, budget, [&](StateId target, auto) {
+  walk_classes(automaton_, {state, false}, budget, [&](StateId target, auto) {
     if (found.empty() || found.back() != target) found.push_back(target);
   });
   std::ranges::sort(found);
@@ -81,7 +81,7 @@ std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
     if (before.emplace(target.value, from).second) open.push_back(target);
   };
   std::vector<StateId> first;
-  walk_kinds(automaton_, place, budget, [&](StateId target, auto) { first.push_back(target); });
+  walk_classes(automaton_, place, budget, [&](StateId target, auto) { first.push_back(target); });
   constexpr StateId kPlace{~std::uint32_t{0}};  // of no state: at the start of a text the place is not its state
   for (StateId target : first) reach(kPlace, target);
   while (!open.empty()) {
@@ -116,8 +116,8 @@ std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
   std::vector<TokenId> tokens;
   for (const StateId goal : shortest_route(place, budget)) {
     std::optional<std::uint32_t> least;
-    walk_kinds(automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
-      if (target == goal) least = std::min(least.value_or(kind.tokens.front()), *std::ranges::min_element(kind.tokens));
+    walk_classes(automaton_, place, budget, [&](StateId target, const TokenClass& token_class) {
+      if (target == goal) least = std::min(least.value_or(token_class.tokens.front()), *std::ranges::min_element(token_class.tokens));
     });
     tokens.push_back({*least});
     place = {goal, false};
@@ -159,8 +159,8 @@ MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
   if (is_of_rules(place, budget)) return automaton_.mask_of(place, of_rules_.tokens_within(place, left, budget));
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
-    walk_kinds(automaton_, place, budget, [&](StateId target, const TokenKind& kind) {
-      if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
+    walk_classes(automaton_, place, budget, [&](StateId target, const TokenClass& token_class) {
+      if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     });
   }
   return automaton_.mask_of(place, tokens);

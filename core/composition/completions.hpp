@@ -43,7 +43,7 @@ class Completions {
 
   // D of a place that is spellable.
   TokenCount tokens_needed(Place place, Budget& budget);
-  // As many tokens that lead to an accepted text, the least by id among those of one kind.
+  // As many tokens that lead to an accepted text, the least by id among those of one class.
   std::vector<TokenId> shortest(Place place, Budget& budget);
 
   // Whether a place holds rules, whose completions are no exact distances: rule_completions.hpp.

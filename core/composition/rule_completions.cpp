@@ -4,7 +4,7 @@
 #include <queue>
 #include <unordered_set>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 #include "composition/walk_texts.hpp"
 
 namespace tokamata {
@@ -27,7 +27,7 @@ class RuleCompletions::Search {
     best_ = place.at_start ? kNoTokens : completions_.known(place.state, budget_);
     const std::size_t most_states = automaton_.automaton().state_count() + kMostStates;
     open_.push({best_, 0, 0});
-    while (!open_.empty() && kinds_ < kMostKinds && automaton_.automaton().state_count() < most_states) {
+    while (!open_.empty() && classes_ < kMostClasses && automaton_.automaton().state_count() < most_states) {
       const OpenText next = open_.top();
       open_.pop();
       if (may_be_better(nodes_[next.node])) expand(next.node);
@@ -56,11 +56,11 @@ class RuleCompletions::Search {
     const Place place = nodes_[from].place;
     const Place approximation = automaton_.approximated(place, budget_);
     std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
-    walk_kinds(automaton_, approximation, budget_, [&](StateId reached, const TokenKind& kind) {
-      ++kinds_;
+    walk_classes(automaton_, approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
+      ++classes_;
       std::size_t& count = followed[reached.value];
       if (count == kAlike) return;
-      const TokenId token{*std::ranges::min_element(kind.tokens)};
+      const TokenId token{*std::ranges::min_element(token_class.tokens)};
       const std::optional<StateId> target = approximation.state == place.state ? reached : automaton_.step(place, token, budget_);
       if (!target) return;
       const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
@@ -94,7 +94,7 @@ class RuleCompletions::Search {
   std::unordered_map<std::uint32_t, TokenCount> written_;  // by state
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;
-  std::size_t kinds_ = 0;
+  std::size_t classes_ = 0;
 };
 
 // ---- few tokens -------------------------------------------------------------------------------
@@ -182,14 +182,14 @@ std::vector<std::uint32_t> RuleCompletions::tokens_within(Place place, TokenCoun
   const bool is_exact = approximation.state == place.state;
   const std::vector<bool> is_ambiguous = is_exact ? std::vector<bool>(automaton_.vocabulary(false).width()) : ambiguous(place.state, budget);
   std::unordered_map<std::uint32_t, Judged> judged;
-  walk_kinds(automaton_, approximation, budget, [&](StateId target, const TokenKind& kind) {
+  walk_classes(automaton_, approximation, budget, [&](StateId target, const TokenClass& token_class) {
     auto known = judged.find(target.value);
     if (known == judged.end())
       known = judged.emplace(target.value, Judged{texts_.tokens(target, budget), texts_.is_unverified(target, budget)}).first;
     const auto [needed, is_unverified] = known->second;
     if (needed > left - 1) return;
     const bool is_ample = is_exact || needed + kSpare <= left - 1;
-    for (const std::uint32_t token : kind.tokens)
+    for (const std::uint32_t token : token_class.tokens)
       if (has_bit(allowed, token)) (is_ample || (!is_unverified && !is_ambiguous[token]) ? tokens : doubtful).push_back(token);
   });
   std::ranges::sort(doubtful);

@@ -12,7 +12,7 @@
 //     is one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
 //     name or an element that must differ from others: what some of them begin may be taken.
 //   - Where the search ends by itself, no fewer tokens suffice: always where two are found, which one walk shows.  It ends early after
-//     kMostStates new states or kMostKinds token classes; then the number is the best that was found.
+//     kMostStates new states or kMostClasses token classes; then the number is the best that was found.
 // What was found is remembered for all states on its way, so that no caller who follows it gets a larger number.
 //
 // Masks hold a token if the closing text after it has few enough tokens.  That is decided once for all tokens that lead
@@ -75,7 +75,7 @@ class RuleCompletions {
   void clear();
 
  private:
-  static constexpr std::size_t kMostStates = 1 << 15, kMostKinds = 1 << 17;
+  static constexpr std::size_t kMostStates = 1 << 15, kMostClasses = 1 << 17;
   static constexpr std::size_t kAlike = 64;
   static constexpr std::size_t kMostAsked = 256;
 

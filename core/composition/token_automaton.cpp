@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "composition/kinds_walk.hpp"
+#include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
 
 namespace tokamata {
@@ -102,7 +102,7 @@ void TokenAutomaton::trim_masks(std::size_t limit) {
 
 MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
   const bool loops_help = !without_loops(place, budget);
-  if (!loops_help && walks_are_long_) return mask_by_kinds(place, budget);
+  if (!loops_help && walks_are_long_) return mask_by_classes(place, budget);
   if (!place.at_start)
     if (MaskPtr mask = factored_mask(place.state, budget)) return mask;
   MaskPtr mask;
@@ -231,8 +231,8 @@ const counted::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget
   return data(state).loops;
 }
 
-ClassTrie& TokenAutomaton::kinds(bool at_start) {
-  std::optional<ClassTrie>& trie = at_start ? start_kinds_ : kinds_;
+ClassTrie& TokenAutomaton::class_trie(bool at_start) {
+  std::optional<ClassTrie>& trie = at_start ? start_class_trie_ : class_trie_;
   if (!trie) trie.emplace(vocabulary(at_start).trie(), automaton_);
   return *trie;
 }
@@ -246,11 +246,11 @@ bool TokenAutomaton::without_loops(Place place, Budget& budget) {
   return !place.at_start && std::ranges::none_of(loops(place.state, budget), is_long);
 }
 
-MaskPtr TokenAutomaton::mask_by_kinds(Place place, Budget& budget) {
+MaskPtr TokenAutomaton::mask_by_classes(Place place, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   std::uint64_t most = 0;
-  walk_kinds(*this, place, budget, [&](StateId target, const TokenKind& kind) {
-    tokens.insert(tokens.end(), kind.tokens.begin(), kind.tokens.end());
+  walk_classes(*this, place, budget, [&](StateId target, const TokenClass& token_class) {
+    tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     most = std::max(most, most_from(target));
   });
   data(place.state).most_after = most;
@@ -403,8 +403,8 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   std::vector<std::pair<MaskPtr, StateId*>> masks;
   for (StateId* state : states)
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
-  kinds_.reset();  // they are as good as ever, but memory is short
-  start_kinds_.reset();
+  class_trie_.reset();  // they are as good as ever, but memory is short
+  start_class_trie_.reset();
   release(data_);
   release(segments_);
   release(unverified_);

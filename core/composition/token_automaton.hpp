@@ -128,7 +128,7 @@ class TokenAutomaton {
   MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted);
 
   // The token classes that the pattern distinguishes, made at first use.
-  ClassTrie& kinds(bool at_start);
+  ClassTrie& class_trie(bool at_start);
 
   // The control tokens that the pattern names.
   const std::vector<TokenId>& controls() const { return controls_; }
@@ -166,7 +166,7 @@ class TokenAutomaton {
   MaskPtr factored_mask(StateId state, Budget& budget);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
   bool without_loops(Place place, Budget& budget);
-  MaskPtr mask_by_kinds(Place place, Budget& budget);
+  MaskPtr mask_by_classes(Place place, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
   MaskPtr build_mask(Place place, Budget& budget);
@@ -210,8 +210,8 @@ class TokenAutomaton {
   bool lives_by_bytes_;       // what lives over bytes can be spelled: one byte, one token
   bool whole_leads_;          // all continuation bytes are tokens of their own
   counted::vector<StateData> data_;
-  std::optional<ClassTrie> kinds_;
-  std::optional<ClassTrie> start_kinds_;
+  std::optional<ClassTrie> class_trie_;
+  std::optional<ClassTrie> start_class_trie_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   counted::unordered_map<std::uint64_t, Kept<Segment>> segments_;  // by terminal and node

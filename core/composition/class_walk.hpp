@@ -1,6 +1,6 @@
 // Where each token class leads from a place: a walk of the class trie in step with the automaton.
 //
-// `visit(state, kind)` is called for every kind that leads to a state from which an accepted text can
+// `visit(state, token_class)` is called for every class that leads to a state from which an accepted text can
 // be reached, and for every control token that does.  The stack is explicit, since tokens may be long.
 #pragma once
 
@@ -15,18 +15,18 @@ namespace tokamata {
 // Nodes of the trie of tokens; opening the token classes costs about as much as walking ten times this.
 constexpr std::size_t kLongWalk = 4096;
 
-struct TokenKind {
+struct TokenClass {
   std::int64_t number;  // a node of the class trie; -1 - i for the i-th control token
   std::span<const std::uint32_t> tokens;
 };
 
 template <class Visit>
-void walk_kinds(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& budget, Visit&& visit) {
+void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& budget, Visit&& visit) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
   };
-  ClassTrie& trie = automaton.kinds(place.at_start);
+  ClassTrie& trie = automaton.class_trie(place.at_start);
   const ClassTrie::Node root = trie.open(ClassTrie::root());
   std::vector<Frame> frames{{root.children_begin, root.children_end, place.state}};
   while (!frames.empty()) {
@@ -42,14 +42,14 @@ void walk_kinds(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& 
     const ClassTrie::Node node = trie.open(child);
     if (!node.tokens.empty()) {
       const StateId target = automaton.edge(state, budget);
-      if (automaton.spellable(target, budget)) visit(target, TokenKind{std::int64_t{child.value}, node.tokens});
+      if (automaton.spellable(target, budget)) visit(target, TokenClass{std::int64_t{child.value}, node.tokens});
     }
     frames.push_back({node.children_begin, node.children_end, state});
   }
   for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) {
     const TokenId& token = automaton.controls()[i];
     if (const std::optional<StateId> target = automaton.step(place, token, budget))
-      visit(*target, TokenKind{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
+      visit(*target, TokenClass{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
   }
 }
 
