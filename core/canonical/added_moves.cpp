@@ -29,7 +29,7 @@ class AddedMoves::Gathered {
   counted::vector<AddedMove> moves_;
 };
 
-const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Place place, Budget& budget) {
+const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Configuration place, Budget& budget) {
   const auto key = std::pair(place.state, place.at_start);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   Gathered gathered(tokenization_);

@@ -29,7 +29,7 @@ class AddedMoves {
  public:
   AddedMoves(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
 
-  const counted::vector<AddedMove>& of(TokenAutomaton::Place place, Budget& budget);
+  const counted::vector<AddedMove>& of(TokenAutomaton::Configuration place, Budget& budget);
 
   // `visit(behind, numbers)` for those of a move that may come where these matches are under way.
   template <class Visit>

@@ -7,14 +7,14 @@ namespace tokamata {
 
 // ---- masks --------------------------------------------------------------------------------------
 
-MaskPtr CanonicalAutomaton::known_mask(Place place, const CanonicalState& state) const {
-  const Made* known = masks_.find(PlaceView{place.state, place.at_start, state});
+MaskPtr CanonicalAutomaton::known_mask(Configuration place, const CanonicalState& state) const {
+  const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state});
   return known ? known->mask.shared() : nullptr;
 }
 
-const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const CanonicalState& state, Budget& budget) {
-  if (const Made* known = masks_.find(PlaceView{place.state, place.at_start, state})) return *known;
-  const Place approximation = approximated(place, budget);
+const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration place, const CanonicalState& state, Budget& budget) {
+  if (const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state})) return *known;
+  const Configuration approximation = approximated(place, budget);
   const FramePtr own = frame(approximation, state, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
@@ -29,11 +29,11 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Place place, const
   TOKAMATA_CHECK(is_counted(tokenization_->vocabulary(), *mask), "a mask that is kept knows how many tokens it allows");
   budget.check();
   while (masks_.size() >= kMostMasks) drop_oldest_mask();
-  return masks_.keep(PlaceKey{place.state, place.at_start, state}, Made{Kept<Mask>(std::move(mask)), most});
+  return masks_.keep(ConfigurationKey{place.state, place.at_start, state}, Made{Kept<Mask>(std::move(mask)), most});
 }
 
 // Clears the tokens that the over-approximation allows and the state itself does not.
-void CanonicalAutomaton::cut(Place place, Place approximation, Mask& mask, Budget& budget) {
+void CanonicalAutomaton::cut(Configuration place, Configuration approximation, Mask& mask, Budget& budget) {
   const MaskPtr exact = pattern_.mask(place, budget);
   if (exact == pattern_.mask(approximation, budget)) return;
   const Words allowed = exact->bits.row();
@@ -55,8 +55,8 @@ void CanonicalAutomaton::drop_oldest_mask() {
   oldest_serial_ = masks_.oldest().mask->serial;
 }
 
-CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Place place, const CanonicalState& state, Budget& budget) {
-  PlaceKey key = PlaceKey::without_last(place, state, tokenization_->pieces());
+CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Configuration place, const CanonicalState& state, Budget& budget) {
+  ConfigurationKey key = ConfigurationKey::without_last(place, state, tokenization_->pieces());
   if (const Kept<Frame>* known = frames_.find(key)) return known->shared();
   auto made = std::make_shared<const Frame>(make_frame(key, budget));
   while (frames_.size() >= kMostFrames) frames_.drop_oldest();
@@ -64,9 +64,9 @@ CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Place place, const Canoni
 }
 
 // What the last token forbids concerns the hypotheses that are inside alone.
-CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const PlaceKey& key, Budget& budget) {
+CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const ConfigurationKey& key, Budget& budget) {
   const CanonicalState& state = key.canonical;
-  const Place place{key.state, key.at_start};
+  const Configuration place{key.state, key.at_start};
   const Vocabulary& vocabulary = tokenization_->vocabulary();
   Frame frame{.bits = {}, .kept = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
   Words words(vocabulary.words(), 0);
@@ -99,7 +99,7 @@ CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const PlaceKey& key, Bu
 }
 
 // What the last token forbids, and what lives behind others like it but not behind this one, by any hypothesis.
-TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget) {
+TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
   const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
   const MaskParts::Touch touch{state.starter, state.marks, state.open};
@@ -139,7 +139,7 @@ TokenCount CanonicalAutomaton::forbid(Place place, const CanonicalState& state, 
 // ---- steps --------------------------------------------------------------------------------------
 
 // Where the mask is known it tells what lives.
-std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, const CanonicalState& state, TokenId token,
+std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Configuration place, const CanonicalState& state, TokenId token,
                                                                    Budget& budget) {
   const MaskPtr known = known_mask(place, state);
   const bool is_known = known && token.value < tokenization_->vocabulary().width();
@@ -152,7 +152,7 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Place place, 
 }
 
 // What is found first is good enough, and behind a border it is known soonest.
-TokenCount CanonicalAutomaton::bound(Place place, const CanonicalState& state, Budget& budget) {
+TokenCount CanonicalAutomaton::bound(Configuration place, const CanonicalState& state, Budget& budget) {
   if (accepting(place, state)) return 0;
   if (place.at_start) {
     const Made& first = made_mask(place, state, budget);
@@ -181,14 +181,14 @@ bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
 // What a witness needs is one bound of many, and which witness is found first depends on what was asked for before.
 // Where the bound holds, that does not show: masks within it are whole.  With rules it is told in bytes of texts that need
 // not be canonical, so that it has to be the same each time: it is the pattern's own.
-TokenCount CanonicalAutomaton::most_after(Place place, TokenCount by_witnesses, Budget& budget) {
+TokenCount CanonicalAutomaton::most_after(Configuration place, TokenCount by_witnesses, Budget& budget) {
   if (!pattern_.is_approximated(place.state)) return by_witnesses;
   place.at_start = false;
   pattern_.mask(place, budget);  // finds it
   return pattern_.most_after(place);
 }
 
-MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget) {
+MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget) {
   const Made& whole = made_mask(place, state, budget);
   const MaskPtr all = whole.mask.shared();
   const TokenCount most = whole.most;
@@ -217,7 +217,7 @@ MaskPtr CanonicalAutomaton::mask_within(Place place, const CanonicalState& state
   return mask;
 }
 
-std::vector<TokenId> CanonicalAutomaton::shortest(Place place, const CanonicalState& state, Budget& budget) {
+std::vector<TokenId> CanonicalAutomaton::shortest(Configuration place, const CanonicalState& state, Budget& budget) {
   if (budgets_.of_rules().serves(place, budget))
     if (std::optional<std::vector<TokenId>> found = budgets_.of_rules().shortest(place, state, budget)) return *std::move(found);
   std::vector<TokenId> route;

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "canonical/canonical_budgets.hpp"
-#include "canonical/canonical_place.hpp"
+#include "canonical/canonical_configuration.hpp"
 #include "canonical/mask_parts.hpp"
 #include "canonical/tokenization.hpp"
 #include "common/memory_account.hpp"
@@ -47,7 +47,7 @@ namespace tokamata {
 //     once it is whole, so the same call may be made again.
 class CanonicalAutomaton {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   CanonicalAutomaton(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
       : pattern_(pattern), tokenization_(std::move(tokenization)), liveness_(pattern_, *tokenization_),
@@ -57,28 +57,28 @@ class CanonicalAutomaton {
 
   const Tokenization& tokenization() const { return *tokenization_; }
 
-  MaskPtr known_mask(Place place, const CanonicalState& state) const;
-  MaskPtr mask(Place place, const CanonicalState& state, Budget& budget) { return made_mask(place, state, budget).mask.shared(); }
+  MaskPtr known_mask(Configuration place, const CanonicalState& state) const;
+  MaskPtr mask(Configuration place, const CanonicalState& state, Budget& budget) { return made_mask(place, state, budget).mask.shared(); }
 
   struct Target {
     StateId state;
     CanonicalState canonical;
   };
   // Where a token that is no stop token leads, if it is allowed.
-  std::optional<Target> step(Place place, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<Target> step(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);
   // Whether some canonical sequence goes on from here to an accepted text.
-  bool lives(Place place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
+  bool lives(Configuration place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
 
   // Budgets: as Completions has them, for the tokenizer's own tokens alone.
-  MaskPtr mask_within(Place place, const CanonicalState& state, TokenCount left, Budget& budget);
-  TokenCount tokens_needed(Place place, const CanonicalState& state, Budget& budget) { return shortest(place, state, budget).size(); }
-  std::vector<TokenId> shortest(Place place, const CanonicalState& state, Budget& budget);
-  bool accepting(Place place, const CanonicalState& state) const {
+  MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget);
+  TokenCount tokens_needed(Configuration place, const CanonicalState& state, Budget& budget) { return shortest(place, state, budget).size(); }
+  std::vector<TokenId> shortest(Configuration place, const CanonicalState& state, Budget& budget);
+  bool accepting(Configuration place, const CanonicalState& state) const {
     return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
   }
 
   // The longest text that every canonical continuation begins with.
-  std::string forced_text(Place place, const CanonicalState& state, Budget& budget);
+  std::string forced_text(Configuration place, const CanonicalState& state, Budget& budget);
   // All of it, as far as it is reached from the start; classes of tokens are single tokens.
   ClosedForm closed_form(Budget& budget);
 
@@ -109,17 +109,17 @@ class CanonicalAutomaton {
   };
   // Held by whoever uses it: it may be given up meanwhile.
   using FramePtr = std::shared_ptr<const Frame>;
-  FramePtr frame(Place place, const CanonicalState& state, Budget& budget);
-  Frame make_frame(const PlaceKey& key, Budget& budget);
-  const Made& made_mask(Place place, const CanonicalState& state, Budget& budget);
-  TokenCount forbid(Place place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
-  void cut(Place place, Place approximation, Mask& mask, Budget& budget);
+  FramePtr frame(Configuration place, const CanonicalState& state, Budget& budget);
+  Frame make_frame(const ConfigurationKey& key, Budget& budget);
+  const Made& made_mask(Configuration place, const CanonicalState& state, Budget& budget);
+  TokenCount forbid(Configuration place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
+  void cut(Configuration place, Configuration approximation, Mask& mask, Budget& budget);
   void drop_oldest_mask();
 
-  TokenCount most_after(Place place, TokenCount by_witnesses, Budget& budget);
-  TokenCount bound(Place place, const CanonicalState& state, Budget& budget);
+  TokenCount most_after(Configuration place, TokenCount by_witnesses, Budget& budget);
+  TokenCount bound(Configuration place, const CanonicalState& state, Budget& budget);
   // The place of the over-approximation, where the pattern has rules; nothing is written yet at the start.
-  Place approximated(Place place, Budget& budget) {
+  Configuration approximated(Configuration place, Budget& budget) {
     if (place.at_start || !pattern_.is_approximated(place.state)) return place;
     if (!approximated_ || approximated_->first != place.state) approximated_ = {place.state, pattern_.approximated(place, budget)};
     return approximated_->second;
@@ -127,15 +127,15 @@ class CanonicalAutomaton {
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
-  std::optional<std::pair<StateId, Place>> approximated_;  // the last one: tokens of a string leave it where it was
+  std::optional<std::pair<StateId, Configuration>> approximated_;  // the last one: tokens of a string leave it where it was
   Liveness liveness_;
   MaskParts parts_;
   CanonicalBudgets budgets_;
   static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
   static constexpr std::size_t kMostFrames = 128;
-  RecentPlaces<Kept<Frame>> frames_;
+  RecentConfigurations<Kept<Frame>> frames_;
   static constexpr std::size_t kMostMasks = 8;  // places are hardly met again
-  RecentPlaces<Made> masks_;
+  RecentConfigurations<Made> masks_;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
 

@@ -11,12 +11,12 @@ constexpr std::size_t kMostWays = 4 << 20;  // of all places: 64 MB
 }  // namespace
 
 // The distance for tokens of any kind.  At the start of a text a token may be all space, which is none there.
-TokenCount CanonicalBudgets::at_least(Place place, Budget& budget) {
+TokenCount CanonicalBudgets::at_least(Configuration place, Budget& budget) {
   if (pattern_.automaton().accepting(place.state)) return 0;
   return place.at_start ? 1 : distances_.tokens_needed(place, budget);
 }
 
-CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Place place, Budget& budget) {
+CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Configuration place, Budget& budget) {
   const std::uint32_t key = 2 * place.state.value + place.at_start;
   if (const auto known = ways_.find(key); known != ways_.end()) return known->second;
   std::vector<Way> found;
@@ -39,7 +39,7 @@ CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Place place, Budget& budget) {
 }
 
 struct CanonicalBudgets::Level {
-  Place place;
+  Configuration place;
   CanonicalState state;
   TokenCount left;
   WaysPtr ways = nullptr;
@@ -48,21 +48,21 @@ struct CanonicalBudgets::Level {
 
 // A way that is known and may stand behind this last token too.
 bool CanonicalBudgets::by_found(const Level& level) const {
-  const auto known = found_.find(PlaceKey::without_last(level.place, level.state, tokenization_.pieces()));
+  const auto known = found_.find(ConfigurationKey::without_last(level.place, level.state, tokenization_.pieces()));
   if (known == found_.end()) return false;
   return std::ranges::any_of(known->second, [&](const Found& found) {
     return found.needed < level.left && tokenization_.step(level.state, found.token) == found.behind;
   });
 }
 
-bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
+bool CanonicalBudgets::suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
                                 Budget& budget) {
   std::vector<Level> levels{{place, state, tokens}};
   const auto succeed = [&] {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
       const Way& way = (*levels[i].ways)[levels[i].next - 1];
       if (route) route->push_back(way.token);
-      counted::vector<Found>& known = found_[PlaceKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
+      counted::vector<Found>& known = found_[ConfigurationKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
       if (known.size() < kMostFound)
         known.push_back({way.token, levels[i + 1].state, levels[i + 1].left});
     }
@@ -73,7 +73,7 @@ bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenC
     if (!level.ways) {  // it is met for the first time
       budget.step();
       if (pattern_.automaton().accepting(level.place.state) && tokenization_.may_end(level.state)) return succeed();
-      const auto failed = at_least_.find(PlaceView{level.place.state, level.place.at_start, level.state});
+      const auto failed = at_least_.find(ConfigurationView{level.place.state, level.place.at_start, level.state});
       const bool is_short = failed != at_least_.end() && failed->second > level.left;
       if (level.left == 0 || is_short || at_least(level.place, budget) > level.left) {
         levels.pop_back();
@@ -84,7 +84,7 @@ bool CanonicalBudgets::suffices(Place place, const CanonicalState& state, TokenC
     }
     const bool is_done = level.next == level.ways->size() || (*level.ways)[level.next].needed >= level.left;
     if (is_done) {
-      TokenCount& known = at_least_[PlaceKey{level.place.state, level.place.at_start, std::move(level.state)}];
+      TokenCount& known = at_least_[ConfigurationKey{level.place.state, level.place.at_start, std::move(level.state)}];
       known = std::max(known, level.left + 1);
       levels.pop_back();
       continue;

@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "canonical/canonical_place.hpp"
+#include "canonical/canonical_configuration.hpp"
 #include "canonical/canonical_rule_budgets.hpp"
 #include "canonical/mask_parts.hpp"
 #include "common/memory_account.hpp"
@@ -27,16 +27,16 @@ namespace tokamata {
 
 class CanonicalBudgets {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskParts& parts, AddedMoves& added)
       : pattern_(pattern), tokenization_(tokenization), parts_(parts), added_(added), distances_(pattern),
         of_rules_(pattern, tokenization, distances_.of_rules()) {}
 
   // Whether so many tokens suffice, from a place that lives.  With `route`, which they are.
-  bool suffices(Place place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
+  bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
   // No fewer than so many suffice.
-  TokenCount at_least(Place place, Budget& budget);
+  TokenCount at_least(Configuration place, Budget& budget);
 
   // For places that hold rules.
   CanonicalRuleBudgets& of_rules() { return of_rules_; }
@@ -51,7 +51,7 @@ class CanonicalBudgets {
     TokenId token;
   };
   using WaysPtr = std::shared_ptr<const counted::vector<Way>>;
-  WaysPtr ways(Place place, Budget& budget);
+  WaysPtr ways(Configuration place, Budget& budget);
   // What was found to lead on: the token, what stands behind it, and how many tokens suffice from there.
   struct Found {
     TokenId token;
@@ -67,8 +67,8 @@ class CanonicalBudgets {
   AddedMoves& added_;
   Completions distances_;
   CanonicalRuleBudgets of_rules_;
-  PlaceMap<TokenCount> at_least_;           // where a search has failed
-  PlaceMap<counted::vector<Found>> found_;      // by what is not the last token
+  ConfigurationMap<TokenCount> at_least_;           // where a search has failed
+  ConfigurationMap<counted::vector<Found>> found_;      // by what is not the last token
   counted::unordered_map<std::uint32_t, WaysPtr> ways_;
   std::size_t ways_kept_ = 0;  // in all of these lists
 };

@@ -35,7 +35,7 @@ CanonicalRuleBudgets::Level CanonicalRuleBudgets::level(StateId state, Canonical
 
 TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& canonical, Budget& budget) {
   if (accepts(state, canonical)) return 0;
-  if (const auto known = closed_.find(PlaceView{state, false, canonical}); known != closed_.end()) return known->second.tokens;
+  if (const auto known = closed_.find(ConfigurationView{state, false, canonical}); known != closed_.end()) return known->second.tokens;
   std::vector<Level> levels{level(state, canonical, budget)};
   std::vector<TokenId> written;
   std::size_t dead_ends = 0;
@@ -44,7 +44,7 @@ TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& ca
     budget.step();
     if (levels.back().choices.empty()) {
       const Level& dead = levels.back();
-      closed_.insert_or_assign(PlaceKey{dead.state, false, dead.canonical}, Step{{}, {}, {}, kNoTokens});
+      closed_.insert_or_assign(ConfigurationKey{dead.state, false, dead.canonical}, Step{{}, {}, {}, kNoTokens});
       ++dead_ends;
       levels.pop_back();
       if (!written.empty()) written.pop_back();
@@ -54,7 +54,7 @@ TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& ca
     levels.back().choices.pop_back();
     std::optional<CanonicalState> behind = tokenization_.step(levels.back().canonical, token);
     if (!behind) continue;
-    const auto known = closed_.find(PlaceView{target, false, *behind});
+    const auto known = closed_.find(ConfigurationView{target, false, *behind});
     if (known != closed_.end() && known->second.tokens == kNoTokens) continue;
     written.push_back(token);
     const bool is_end = accepts(target, *behind);
@@ -64,23 +64,23 @@ TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& ca
     break;
   }
   if (tokens == kNoTokens) {
-    closed_.insert_or_assign(PlaceKey{state, false, canonical}, Step{{}, {}, {}, kNoTokens});
+    closed_.insert_or_assign(ConfigurationKey{state, false, canonical}, Step{{}, {}, {}, kNoTokens});
     return tokens;
   }
   for (std::size_t i = levels.size() - 1; i-- > 0;)
-    closed_.insert_or_assign(PlaceKey{levels[i].state, false, levels[i].canonical},
+    closed_.insert_or_assign(ConfigurationKey{levels[i].state, false, levels[i].canonical},
                              Step{written[i], levels[i + 1].state, levels[i + 1].canonical, ++tokens});
   return tokens;
 }
 
 TokenCount CanonicalRuleBudgets::known(StateId state, const CanonicalState& canonical, Budget& budget) {
-  const auto found = found_.find(PlaceView{state, false, canonical});
+  const auto found = found_.find(ConfigurationView{state, false, canonical});
   return found == found_.end() ? closing(state, canonical, budget) : found->second.tokens;
 }
 
 // ---- where tokens lead --------------------------------------------------------------------------
 
-std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(Place place, const CanonicalState& state, TokenId token,
+std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(Configuration place, const CanonicalState& state, TokenId token,
                                                                                Budget& budget) {
   std::optional<CanonicalState> behind = tokenization_.step(state, token);
   if (!behind) return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(P
   return std::pair(*reached, *std::move(behind));
 }
 
-CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Place place, const Words& allowed, std::size_t& kinds, Budget& budget) {
+CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget) {
   Groups groups;
   std::unordered_map<std::uint32_t, std::size_t> number;  // by over-approximated state
   walk_classes(pattern_, pattern_.approximated(place, budget), budget, [&](StateId reached, const TokenClass& token_class) {
@@ -113,7 +113,7 @@ class CanonicalRuleBudgets::Search {
     std::vector<Step> way;  // up to a pair of states whose rest is known
     TokenCount tokens;
   };
-  Found run(Place place, const CanonicalState& state) {
+  Found run(Configuration place, const CanonicalState& state) {
     nodes_.push_back({place, state, 0, 0, {}});
     best_ = place.at_start ? kNoTokens : budgets_.known(place.state, state, budget_);
     open_.push({best_, 0, 0});
@@ -133,7 +133,7 @@ class CanonicalRuleBudgets::Search {
 
  private:
   struct Node {
-    Place place;
+    Configuration place;
     CanonicalState canonical;
     TokenCount written;
     std::size_t before;
@@ -147,7 +147,7 @@ class CanonicalRuleBudgets::Search {
   }
 
   void expand(std::size_t from) {
-    const Place place = nodes_[from].place;
+    const Configuration place = nodes_[from].place;
     const Groups groups = budgets_.groups(place, budgets_.tokenization_.possible(), kinds_, budget_);
     for (const std::vector<std::uint32_t>& group : groups) {
       std::size_t followed = 0;
@@ -162,7 +162,7 @@ class CanonicalRuleBudgets::Search {
   }
 
   void add(Node node) {
-    const auto [known, is_new] = written_.try_emplace(PlaceKey{node.place.state, false, node.canonical}, node.written);
+    const auto [known, is_new] = written_.try_emplace(ConfigurationKey{node.place.state, false, node.canonical}, node.written);
     if (!is_new && known->second <= node.written) return;
     known->second = node.written;
     if (best_ != kNoTokens && !may_be_better(node)) return;
@@ -183,25 +183,25 @@ class CanonicalRuleBudgets::Search {
   Budget& budget_;
   std::vector<Node> nodes_;
   std::priority_queue<OpenText> open_;
-  PlaceMap<TokenCount> written_;
+  ConfigurationMap<TokenCount> written_;
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;
   std::size_t pairs_ = 0, kinds_ = 0;
 };
 
-std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Place place, const CanonicalState& state, Budget& budget) {
+std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration place, const CanonicalState& state, Budget& budget) {
   std::vector<TokenId> tokens;
   if (!place.at_start && accepts(place.state, state)) return tokens;
   StateId at = place.state;
   CanonicalState canonical = state;
-  if (place.at_start || !found_.contains(PlaceView{at, false, canonical})) {
+  if (place.at_start || !found_.contains(ConfigurationView{at, false, canonical})) {
     const Search::Found found = Search(*this, budget).run(place, state);
     if (found.tokens == kNoTokens) return std::nullopt;
     for (const Step& step : found.way) {
       // What was found before is kept, unless this is shorter: it was told to somebody.
-      const bool is_found = (tokens.size() > 0 || !place.at_start) && found_.contains(PlaceView{at, false, canonical});
+      const bool is_found = (tokens.size() > 0 || !place.at_start) && found_.contains(ConfigurationView{at, false, canonical});
       if (is_found && rest_of(at, canonical).size() <= step.tokens) break;
-      if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(PlaceKey{at, false, canonical}, step);
+      if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(ConfigurationKey{at, false, canonical}, step);
       tokens.push_back(step.token);
       at = step.target;
       canonical = step.behind;
@@ -214,7 +214,7 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Place place, 
 std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState canonical) const {
   std::vector<TokenId> tokens;
   while (!accepts(at, canonical)) {
-    const PlaceView view{at, false, canonical};
+    const ConfigurationView view{at, false, canonical};
     const auto found = found_.find(view);
     const Step& step = found != found_.end() ? found->second : closed_.find(view)->second;
     tokens.push_back(step.token);
@@ -227,7 +227,7 @@ std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState ca
 
 // ---- masks --------------------------------------------------------------------------------------
 
-std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Place place, const CanonicalState& state, TokenCount left,
+std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration place, const CanonicalState& state, TokenCount left,
                                                                const Words& allowed, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (left == 0) return tokens;

@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "canonical/canonical_place.hpp"
+#include "canonical/canonical_configuration.hpp"
 #include "canonical/tokenization.hpp"
 #include "composition/rule_completions.hpp"
 
@@ -25,16 +25,16 @@ namespace tokamata {
 
 class CanonicalRuleBudgets {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   CanonicalRuleBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, RuleCompletions& completions)
       : pattern_(pattern), tokenization_(tokenization), completions_(completions) {}
 
-  bool serves(Place place, Budget& budget) { return completions_.serves(place.state, budget); }
+  bool serves(Configuration place, Budget& budget) { return completions_.serves(place.state, budget); }
   // Few tokens that lead to an accepted text; nothing where the search ends early and has found none.
-  std::optional<std::vector<TokenId>> shortest(Place place, const CanonicalState& state, Budget& budget);
+  std::optional<std::vector<TokenId>> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   // Of the tokens of a mask, those after which at most `left` - 1 more suffice.
-  std::vector<std::uint32_t> tokens_within(Place place, const CanonicalState& state, TokenCount left, const Words& allowed,
+  std::vector<std::uint32_t> tokens_within(Configuration place, const CanonicalState& state, TokenCount left, const Words& allowed,
                                            Budget& budget);
 
   void clear();
@@ -58,20 +58,20 @@ class CanonicalRuleBudgets {
   bool accepts(StateId state, const CanonicalState& canonical) const {
     return pattern_.automaton().accepting(state) && tokenization_.may_end(canonical);
   }
-  Groups groups(Place place, const Words& allowed, std::size_t& kinds, Budget& budget);
+  Groups groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget);
   // Tokens of the closing text: kNoTokens where none are canonical.
   TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
   TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
   // The tokens that are known to go on from a pair of states.
   std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
   Level level(StateId state, CanonicalState canonical, Budget& budget);
-  std::optional<std::pair<StateId, CanonicalState>> target(Place place, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<std::pair<StateId, CanonicalState>> target(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   RuleCompletions& completions_;
-  PlaceMap<Step> closed_;  // of closing texts
-  PlaceMap<Step> found_;   // on ways that a search has found
+  ConfigurationMap<Step> closed_;  // of closing texts
+  ConfigurationMap<Step> found_;   // on ways that a search has found
 };
 
 }  // namespace tokamata

@@ -21,7 +21,7 @@ void for_each_token(const Mask& mask, const Vocabulary& vocabulary, Visit&& visi
 ClosedForm CanonicalAutomaton::closed_form(Budget& budget) {
   ClosedForm result;
   struct At {
-    Place place;
+    Configuration place;
     CanonicalState canonical;
   };
   std::vector<At> places{{pattern_.start(), tokenization_->start()}};
@@ -54,9 +54,9 @@ ClosedForm CanonicalAutomaton::closed_form(Budget& budget) {
 
 // Byte by byte: what is under way are tokens, each with as much of it as was taken; one that is taken whole is
 // followed by all that may stand behind it.
-std::string CanonicalAutomaton::forced_text(Place start, const CanonicalState& canonical, Budget& budget) {
+std::string CanonicalAutomaton::forced_text(Configuration start, const CanonicalState& canonical, Budget& budget) {
   struct Under {
-    Place place;
+    Configuration place;
     CanonicalState canonical;
     TokenId token;
     std::size_t taken;
@@ -66,7 +66,7 @@ std::string CanonicalAutomaton::forced_text(Place start, const CanonicalState& c
   std::vector<Under> open;
   bool may_end = false;
   // Adds the tokens of a place; false where they differ in their first byte already.
-  const auto expand = [&](Place place, const CanonicalState& state) {
+  const auto expand = [&](Configuration place, const CanonicalState& state) {
     may_end = may_end || accepting(place, state);
     std::optional<char> first;
     bool agree = !may_end;

@@ -35,7 +35,7 @@ TokenCount MaskParts::add(const Key& key, const Touch& touch, Words& words, Budg
   return most;
 }
 
-TokenCount MaskParts::add_added(TokenAutomaton::Place place, AddedTokens::Open open, Words& words, Budget& budget) {
+TokenCount MaskParts::add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget) {
   const AddedPart& part = memoized(added_, std::tuple(place.state, place.at_start, open), [&] {
     AddedPart made;
     AddedMoves& added = liveness_.text().added();
@@ -86,7 +86,7 @@ TokenCount MaskParts::bound_after(const Key& key, const Touch& touch, TokenId to
   return target ? liveness_.bound({*target, token, *after, text}, budget) : kDead;
 }
 
-const Moves& MaskParts::moves(TokenAutomaton::Place place, Budget& budget) {
+const Moves& MaskParts::moves(TokenAutomaton::Configuration place, Budget& budget) {
   const std::pair asked(place.state, place.at_start);
   if (moves_of_ != asked) {
     moves_of_.reset();
@@ -351,7 +351,7 @@ void MaskParts::judge_group(Part& part, Judge& judge, const Key& key, StateId st
 void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
   Arena& arena = bytes.arena();
-  const TokenAutomaton::Place place{key.state, key.at_start};
+  const TokenAutomaton::Configuration place{key.state, key.at_start};
   const auto one_by_one = [&](std::uint32_t token) {
     if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
     if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))

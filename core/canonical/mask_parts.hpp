@@ -54,11 +54,11 @@ class MaskParts {
   // Adds a part to `words`; returns the most tokens that any token of it needs behind it.
   TokenCount add(const Key& key, const Touch& touch, Words& words, Budget& budget);
   // The same for the added tokens, where the text before them may end.
-  TokenCount add_added(TokenAutomaton::Place place, AddedTokens::Open open, Words& words, Budget& budget);
+  TokenCount add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget);
   // How many tokens suffice behind one token.
   TokenCount bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget);
   // All moves of a place.
-  const Moves& moves(TokenAutomaton::Place place, Budget& budget);
+  const Moves& moves(TokenAutomaton::Configuration place, Budget& budget);
 
   void clear();
 

@@ -9,7 +9,7 @@
 
 namespace tokamata {
 
-std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Place place, TokenId token, Budget& budget) {
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token, Budget& budget) {
   if (place.at_start && pattern.vocabulary(true).bytes(token).empty() && !pattern.vocabulary(false).bytes(token).empty())
     return pattern.edge(place.state, budget);
   return pattern.step(place, token, budget);
@@ -42,7 +42,7 @@ void Moves::add(StateId target, std::span<const std::uint32_t> tokens, bool is_p
   runs_.push_back({target, is_partial, tokens});
 }
 
-Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_are_long, Budget& budget) {
+Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget) {
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {

@@ -20,7 +20,7 @@ namespace tokamata {
 
 // Where one token leads.  The first token of a text may lose its space to the decoder, and all of itself: then the
 // text is still empty, but no longer at its start.
-std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Place place, TokenId token, Budget& budget);
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token, Budget& budget);
 
 // What is left of a loop over a class, and behind it, after so many code points of the class.
 class LoopRests {
@@ -41,7 +41,7 @@ class LoopRests {
 class Moves {
  public:
   // All of a place; `walks_are_long` is what earlier walks of the pattern have shown, and this one does.
-  Moves(TokenAutomaton& pattern, TokenAutomaton::Place place, bool& walks_are_long, Budget& budget);
+  Moves(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget);
   // Those that leave the loops of a state.
   Moves(TokenAutomaton& pattern, const Factors& factors, Budget& budget);
 

@@ -16,10 +16,10 @@
 
 namespace tokamata {
 
-TokenAutomaton::Place TokenAutomaton::approximated(Place place, Budget& budget) {
+TokenAutomaton::Configuration TokenAutomaton::approximated(Configuration configuration, Budget& budget) {
   std::vector<ExpressionId> all;
-  for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(place.state), budget)) all.push_back(approximation.expression);
-  return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), place.at_start};
+  for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(configuration.state), budget)) all.push_back(approximation.expression);
+  return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), configuration.at_start};
 }
 
 // Over-approximations of a state with the tokens that each refuses or leaves unverified, those that do neither in one.

@@ -1,4 +1,4 @@
-// Where each token class leads from a place: a walk of the class trie in step with the automaton.
+// Where each token class leads from a configuration: a walk of the class trie in step with the automaton.
 //
 // `visit(state, token_class)` is called for every class that leads to a state from which an accepted text can
 // be reached, and for every control token that does.  The stack is explicit, since tokens may be long.
@@ -21,14 +21,14 @@ struct TokenClass {
 };
 
 template <class Visit>
-void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget& budget, Visit&& visit) {
+void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget, Visit&& visit) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
   };
-  ClassTrie& trie = automaton.class_trie(place.at_start);
+  ClassTrie& trie = automaton.class_trie(configuration.at_start);
   const ClassTrie::Node root = trie.open(ClassTrie::root());
-  std::vector<Frame> frames{{root.children_begin, root.children_end, place.state}};
+  std::vector<Frame> frames{{root.children_begin, root.children_end, configuration.state}};
   while (!frames.empty()) {
     Frame& frame = frames.back();
     if (frame.child == frame.end) {
@@ -48,7 +48,7 @@ void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Place place, Budget
   }
   for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) {
     const TokenId& token = automaton.controls()[i];
-    if (const std::optional<StateId> target = automaton.step(place, token, budget))
+    if (const std::optional<StateId> target = automaton.step(configuration, token, budget))
       visit(*target, TokenClass{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
   }
 }

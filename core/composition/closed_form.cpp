@@ -56,22 +56,22 @@ class TokenClasses {
 }  // namespace
 
 ClosedForm closed_form(TokenAutomaton& automaton, Budget& budget) {
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
   const bool has_start_rule = automaton.start().at_start;
   TokenClasses classes(automaton, has_start_rule);
 
   ClosedForm result;
-  std::vector<Place> places{automaton.start()};
+  std::vector<Configuration> places{automaton.start()};
   std::unordered_map<std::uint32_t, std::int32_t> numbers;  // of the states in mid-text
   if (!has_start_rule) numbers.emplace(automaton.start().state.value, 0);
   for (std::size_t at = 0; at < places.size(); ++at) {
-    const Place place = places[at];
+    const Configuration configuration = places[at];
     result.offsets.push_back(static_cast<std::int64_t>(result.targets.size()));
-    result.accepting.push_back(automaton.automaton().accepting(place.state));
-    walk_classes(automaton, place, budget, [&](StateId target, const TokenClass& token_class) {
+    result.accepting.push_back(automaton.automaton().accepting(configuration.state));
+    walk_classes(automaton, configuration, budget, [&](StateId target, const TokenClass& token_class) {
       const auto [known, is_new] = numbers.try_emplace(target.value, static_cast<std::int32_t>(places.size()));
       if (is_new) places.push_back({target, false});
-      for (const std::int32_t joint : classes.of(token_class, place.at_start)) {
+      for (const std::int32_t joint : classes.of(token_class, configuration.at_start)) {
         budget.step();
         result.classes.push_back(joint);
         result.targets.push_back(known->second);

@@ -71,9 +71,9 @@ bool Completions::search_within(StateId start, TokenCount limit, Budget& budget)
   return false;
 }
 
-// The states of a shortest way to an accepting one, the place itself left out.
-std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
-  if (automaton_.automaton().accepting(place.state)) return {};
+// The states of a shortest way to an accepting one, the configuration itself left out.
+std::vector<StateId> Completions::shortest_route(Configuration configuration, Budget& budget) {
+  if (automaton_.automaton().accepting(configuration.state)) return {};
   Route before;
   std::deque<StateId> open;
   const auto reach = [&](StateId from, StateId target) {
@@ -81,21 +81,21 @@ std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
     if (before.emplace(target.value, from).second) open.push_back(target);
   };
   std::vector<StateId> first;
-  walk_classes(automaton_, place, budget, [&](StateId target, auto) { first.push_back(target); });
-  constexpr StateId kPlace{~std::uint32_t{0}};  // of no state: at the start of a text the place is not its state
-  for (StateId target : first) reach(kPlace, target);
+  walk_classes(automaton_, configuration, budget, [&](StateId target, auto) { first.push_back(target); });
+  constexpr StateId kStart{~std::uint32_t{0}};  // of no state: at the start of a text the configuration is more than its state
+  for (StateId target : first) reach(kStart, target);
   while (!open.empty()) {
     const StateId state = open.front();
     open.pop_front();
     if (automaton_.automaton().accepting(state)) {
       std::vector<StateId> route;
       TokenCount needed = 0;
-      for (StateId at = state; at != kPlace; at = before.at(at.value)) {
+      for (StateId at = state; at != kStart; at = before.at(at.value)) {
         route.push_back(at);
         known(at) = {needed, needed};
         ++needed;
       }
-      if (!place.at_start) known(place.state) = {needed, needed};
+      if (!configuration.at_start) known(configuration.state) = {needed, needed};
       std::ranges::reverse(route);
       return route;
     }
@@ -104,66 +104,66 @@ std::vector<StateId> Completions::shortest_route(Place place, Budget& budget) {
   return {};  // not spellable: the caller has seen to that
 }
 
-TokenCount Completions::tokens_needed(Place place, Budget& budget) {
-  if (is_of_rules(place, budget)) return of_rules_.tokens_needed(place, budget);
-  if (!place.at_start)
-    if (const Known about = known(place.state); about.at_least == about.at_most) return about.at_least;
-  return shortest_route(place, budget).size();
+TokenCount Completions::tokens_needed(Configuration configuration, Budget& budget) {
+  if (is_of_rules(configuration, budget)) return of_rules_.tokens_needed(configuration, budget);
+  if (!configuration.at_start)
+    if (const Known about = known(configuration.state); about.at_least == about.at_most) return about.at_least;
+  return shortest_route(configuration, budget).size();
 }
 
-std::vector<TokenId> Completions::shortest(Place place, Budget& budget) {
-  if (is_of_rules(place, budget)) return of_rules_.shortest(place, budget);
+std::vector<TokenId> Completions::shortest(Configuration configuration, Budget& budget) {
+  if (is_of_rules(configuration, budget)) return of_rules_.shortest(configuration, budget);
   std::vector<TokenId> tokens;
-  for (const StateId goal : shortest_route(place, budget)) {
+  for (const StateId goal : shortest_route(configuration, budget)) {
     std::optional<std::uint32_t> least;
-    walk_classes(automaton_, place, budget, [&](StateId target, const TokenClass& token_class) {
+    walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
       if (target == goal) least = std::min(least.value_or(token_class.tokens.front()), *std::ranges::min_element(token_class.tokens));
     });
     tokens.push_back({*least});
-    place = {goal, false};
+    configuration = {goal, false};
   }
   return tokens;
 }
 
 // ---- masks ------------------------------------------------------------------------------------
 
-bool Completions::is_ample(Place place, TokenCount left) const {
-  const TokenCount most = automaton_.most_after(place);
+bool Completions::is_ample(Configuration configuration, TokenCount left) const {
+  const TokenCount most = automaton_.most_after(configuration);
   // What masks of rules are made of does not know what a name must differ from.
-  const TokenCount spare = automaton_.automaton().node(place.state).rules && most < kNoTokens - RuleCompletions::kSpare ? RuleCompletions::kSpare : 0;
+  const TokenCount spare = automaton_.automaton().node(configuration.state).rules && most < kNoTokens - RuleCompletions::kSpare ? RuleCompletions::kSpare : 0;
   return left > 0 && most + spare <= left - 1;
 }
 
-MaskPtr Completions::try_mask(Place place, TokenCount left) const {
-  if (is_ample(place, left)) {
-    const MaskPtr* mask = automaton_.known_mask(place);
+MaskPtr Completions::try_mask(Configuration configuration, TokenCount left) const {
+  if (is_ample(configuration, left)) {
+    const MaskPtr* mask = automaton_.known_mask(configuration);
     return mask ? *mask : nullptr;
   }
   const auto kept = std::ranges::find_if(narrow_, [&](const Narrow& narrow) {
-    return narrow.place.state == place.state && narrow.place.at_start == place.at_start && narrow.left == left;
+    return narrow.configuration.state == configuration.state && narrow.configuration.at_start == configuration.at_start && narrow.left == left;
   });
   return kept == narrow_.end() ? nullptr : kept->mask.shared();
 }
 
-MaskPtr Completions::mask(Place place, TokenCount left, Budget& budget) {
-  if (MaskPtr known = try_mask(place, left)) return known;
-  if (!is_ample(place, left) && !automaton_.known_mask(place)) automaton_.mask(place, budget);  // it may show
-  if (is_ample(place, left)) return automaton_.mask(place, budget);
-  MaskPtr mask = build_mask(place, left, budget);
-  narrow_.push_back({place, left, Kept(mask)});
+MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& budget) {
+  if (MaskPtr known = try_mask(configuration, left)) return known;
+  if (!is_ample(configuration, left) && !automaton_.known_mask(configuration)) automaton_.mask(configuration, budget);  // it may show
+  if (is_ample(configuration, left)) return automaton_.mask(configuration, budget);
+  MaskPtr mask = build_mask(configuration, left, budget);
+  narrow_.push_back({configuration, left, Kept(mask)});
   if (narrow_.size() > kMostNarrow) narrow_.pop_front();
   return mask;
 }
 
-MaskPtr Completions::build_mask(Place place, TokenCount left, Budget& budget) {
-  if (is_of_rules(place, budget)) return automaton_.mask_of(place, of_rules_.tokens_within(place, left, budget));
+MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Budget& budget) {
+  if (is_of_rules(configuration, budget)) return automaton_.mask_of(configuration, of_rules_.tokens_within(configuration, left, budget));
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
-    walk_classes(automaton_, place, budget, [&](StateId target, const TokenClass& token_class) {
+    walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
       if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     });
   }
-  return automaton_.mask_of(place, tokens);
+  return automaton_.mask_of(configuration, tokens);
 }
 
 // ---- memory -----------------------------------------------------------------------------------

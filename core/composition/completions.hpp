@@ -32,22 +32,22 @@ namespace tokamata {
 
 class Completions {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   explicit Completions(TokenAutomaton& automaton) : automaton_(automaton), of_rules_(automaton) {}
 
   // The tokens after which at most `left` - 1 more lead to an accepted text, and the stop tokens where the
   // text is accepted.  Null from try_mask where it is not known yet.
-  MaskPtr try_mask(Place place, TokenCount left) const;
-  MaskPtr mask(Place place, TokenCount left, Budget& budget);
+  MaskPtr try_mask(Configuration configuration, TokenCount left) const;
+  MaskPtr mask(Configuration configuration, TokenCount left, Budget& budget);
 
-  // D of a place that is spellable.
-  TokenCount tokens_needed(Place place, Budget& budget);
+  // D of a configuration that is spellable.
+  TokenCount tokens_needed(Configuration configuration, Budget& budget);
   // As many tokens that lead to an accepted text, the least by id among those of one class.
-  std::vector<TokenId> shortest(Place place, Budget& budget);
+  std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
 
-  // Whether a place holds rules, whose completions are no exact distances: rule_completions.hpp.
-  bool is_of_rules(Place place, Budget& budget) { return of_rules_.serves(place.state, budget); }
+  // Whether a configuration holds rules, whose completions are no exact distances: rule_completions.hpp.
+  bool is_of_rules(Configuration configuration, Budget& budget) { return of_rules_.serves(configuration.state, budget); }
   RuleCompletions& of_rules() { return of_rules_; }
 
   // Forgets all that depends on the numbers of states.
@@ -64,9 +64,9 @@ class Completions {
   Known& known(StateId state);
   bool finishes_within(StateId state, TokenCount limit, Budget& budget);
   bool search_within(StateId state, TokenCount limit, Budget& budget);
-  std::vector<StateId> shortest_route(Place place, Budget& budget);
-  bool is_ample(Place place, TokenCount left) const;
-  MaskPtr build_mask(Place place, TokenCount left, Budget& budget);
+  std::vector<StateId> shortest_route(Configuration configuration, Budget& budget);
+  bool is_ample(Configuration configuration, TokenCount left) const;
+  MaskPtr build_mask(Configuration configuration, TokenCount left, Budget& budget);
 
   TokenAutomaton& automaton_;
   RuleCompletions of_rules_;
@@ -74,7 +74,7 @@ class Completions {
   counted::unordered_map<std::uint32_t, counted::vector<StateId>> targets_;
 
   struct Narrow {
-    Place place;
+    Configuration configuration;
     TokenCount left;
     Kept<Mask> mask;
   };

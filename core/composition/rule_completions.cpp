@@ -16,15 +16,15 @@ class RuleCompletions::Search {
   Search(RuleCompletions& completions, Budget& budget)
       : automaton_(completions.automaton_), completions_(completions), budget_(budget) {}
 
-  // The tokens of the best way from a place, each with the state that it leads to, up to one whose rest is known; how
+  // The tokens of the best way from a configuration, each with the state that it leads to, up to one whose rest is known; how
   // many tokens it has in all.
   struct Found {
     std::vector<std::pair<TokenId, StateId>> way;
     TokenCount tokens;
   };
-  Found run(Place place) {
-    nodes_.push_back({place, 0, 0, {}});
-    best_ = place.at_start ? kNoTokens : completions_.known(place.state, budget_);
+  Found run(Configuration configuration) {
+    nodes_.push_back({configuration, 0, 0, {}});
+    best_ = configuration.at_start ? kNoTokens : completions_.known(configuration.state, budget_);
     const std::size_t most_states = automaton_.automaton().state_count() + kMostStates;
     open_.push({best_, 0, 0});
     while (!open_.empty() && classes_ < kMostClasses && automaton_.automaton().state_count() < most_states) {
@@ -33,14 +33,14 @@ class RuleCompletions::Search {
       if (may_be_better(nodes_[next.node])) expand(next.node);
     }
     Found found{{}, best_};
-    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before) found.way.emplace_back(nodes_[at].token, nodes_[at].place.state);
+    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before) found.way.emplace_back(nodes_[at].token, nodes_[at].configuration.state);
     std::ranges::reverse(found.way);
     return found;
   }
 
  private:
   struct Node {
-    Place place;
+    Configuration configuration;
     TokenCount written;
     std::size_t before;
     TokenId token;
@@ -48,20 +48,20 @@ class RuleCompletions::Search {
 
   // No token finishes a text that does not accept in less than one.
   bool may_be_better(const Node& node) const {
-    const TokenCount least = node.place.at_start ? 1 : automaton_.room(node.place.state).at_least;
+    const TokenCount least = node.configuration.at_start ? 1 : automaton_.room(node.configuration.state).at_least;
     return node.written + least < best_;
   }
 
   void expand(std::size_t from) {
-    const Place place = nodes_[from].place;
-    const Place approximation = automaton_.approximated(place, budget_);
+    const Configuration configuration = nodes_[from].configuration;
+    const Configuration approximation = automaton_.approximated(configuration, budget_);
     std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
     walk_classes(automaton_, approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
       ++classes_;
       std::size_t& count = followed[reached.value];
       if (count == kAlike) return;
       const TokenId token{*std::ranges::min_element(token_class.tokens)};
-      const std::optional<StateId> target = approximation.state == place.state ? reached : automaton_.step(place, token, budget_);
+      const std::optional<StateId> target = approximation.state == configuration.state ? reached : automaton_.step(configuration, token, budget_);
       if (!target) return;
       const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
       const bool is_kept = automaton_.automaton().node(*target).by_byte && rest > 1;
@@ -71,8 +71,8 @@ class RuleCompletions::Search {
 
   // Returns how many tokens are known to suffice from there.
   TokenCount add(const Node& node) {
-    const TokenCount rest = completions_.known(node.place.state, budget_);
-    const auto [known, is_new] = written_.try_emplace(node.place.state.value, node.written);
+    const TokenCount rest = completions_.known(node.configuration.state, budget_);
+    const auto [known, is_new] = written_.try_emplace(node.configuration.state.value, node.written);
     if (!is_new && known->second <= node.written) return rest;
     known->second = node.written;
     const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
@@ -104,16 +104,16 @@ TokenCount RuleCompletions::known(StateId state, Budget& budget) {
   return found == found_.end() ? texts_.tokens(state, budget) : found->second.tokens;
 }
 
-RuleCompletions::Step RuleCompletions::first_step(Place place, Budget& budget) {
-  if (place.at_start && found_at_start_) return *found_at_start_;
-  if (!place.at_start)
-    if (const auto known = found_.find(place.state.value); known != found_.end()) return known->second;
-  const Search::Found found = Search(*this, budget).run(place);
+RuleCompletions::Step RuleCompletions::first_step(Configuration configuration, Budget& budget) {
+  if (configuration.at_start && found_at_start_) return *found_at_start_;
+  if (!configuration.at_start)
+    if (const auto known = found_.find(configuration.state.value); known != found_.end()) return known->second;
+  const Search::Found found = Search(*this, budget).run(configuration);
   std::vector<std::pair<StateId, Step>> steps;
   TokenCount tokens = found.tokens;
-  StateId at = place.state;
+  StateId at = configuration.state;
   // What was found before from a state is kept, unless this is shorter: a caller has that number.
-  const auto is_kept = [&] { return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !place.at_start); };
+  const auto is_kept = [&] { return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !configuration.at_start); };
   for (const auto& [token, target] : found.way) {
     if (is_kept()) break;
     steps.emplace_back(at, Step{token, target, tokens--});
@@ -125,7 +125,7 @@ RuleCompletions::Step RuleCompletions::first_step(Place place, Budget& budget) {
   }
   const Step first = steps.front().second;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i == 0 && place.at_start)
+    if (i == 0 && configuration.at_start)
       found_at_start_ = first;
     else
       found_.insert_or_assign(steps[i].first.value, steps[i].second);
@@ -139,12 +139,12 @@ TokenCount RuleCompletions::length(StateId state) const {
   return tokens;
 }
 
-std::vector<TokenId> RuleCompletions::shortest(Place place, Budget& budget) {
+std::vector<TokenId> RuleCompletions::shortest(Configuration configuration, Budget& budget) {
   std::vector<TokenId> tokens;
-  while (!automaton_.automaton().accepting(place.state)) {
-    const Step step = first_step(place, budget);
+  while (!automaton_.automaton().accepting(configuration.state)) {
+    const Step step = first_step(configuration, budget);
     tokens.push_back(step.token);
-    place = {step.target, false};
+    configuration = {step.target, false};
   }
   return tokens;
 }
@@ -170,17 +170,17 @@ std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
   return tokens;
 }
 
-std::vector<std::uint32_t> RuleCompletions::tokens_within(Place place, TokenCount left, Budget& budget) {
+std::vector<std::uint32_t> RuleCompletions::tokens_within(Configuration configuration, TokenCount left, Budget& budget) {
   struct Judged {
     TokenCount tokens;
     bool is_unverified;
   };
   std::vector<std::uint32_t> tokens, doubtful;
   if (left == 0) return tokens;
-  const Words allowed = automaton_.mask(place, budget)->bits.row();
-  const Place approximation = automaton_.approximated(place, budget);
-  const bool is_exact = approximation.state == place.state;
-  const std::vector<bool> is_ambiguous = is_exact ? std::vector<bool>(automaton_.vocabulary(false).width()) : ambiguous(place.state, budget);
+  const Words allowed = automaton_.mask(configuration, budget)->bits.row();
+  const Configuration approximation = automaton_.approximated(configuration, budget);
+  const bool is_exact = approximation.state == configuration.state;
+  const std::vector<bool> is_ambiguous = is_exact ? std::vector<bool>(automaton_.vocabulary(false).width()) : ambiguous(configuration.state, budget);
   std::unordered_map<std::uint32_t, Judged> judged;
   walk_classes(automaton_, approximation, budget, [&](StateId target, const TokenClass& token_class) {
     auto known = judged.find(target.value);
@@ -195,13 +195,13 @@ std::vector<std::uint32_t> RuleCompletions::tokens_within(Place place, TokenCoun
   std::ranges::sort(doubtful);
   if (doubtful.size() > kMostAsked) doubtful.resize(kMostAsked);
   for (const std::uint32_t token : doubtful)
-    if (const auto target = automaton_.step(place, {token}, budget); target && texts_.tokens(*target, budget) <= left - 1)
+    if (const auto target = automaton_.step(configuration, {token}, budget); target && texts_.tokens(*target, budget) <= left - 1)
       tokens.push_back(token);
-  if (automaton_.automaton().accepting(place.state)) return tokens;
-  if (!place.at_start && texts_.tokens(place.state, budget) <= left) tokens.push_back(texts_.step(place.state, budget).token.value);
+  if (automaton_.automaton().accepting(configuration.state)) return tokens;
+  if (!configuration.at_start && texts_.tokens(configuration.state, budget) <= left) tokens.push_back(texts_.step(configuration.state, budget).token.value);
   std::ranges::sort(tokens);
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-  if (tokens.empty() && tokens_needed(place, budget) <= left) tokens.push_back(first_step(place, budget).token.value);
+  if (tokens.empty() && tokens_needed(configuration, budget) <= left) tokens.push_back(first_step(configuration, budget).token.value);
   return tokens;
 }
 

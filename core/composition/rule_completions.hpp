@@ -51,7 +51,7 @@ struct OpenText {
 
 class RuleCompletions {
  public:
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
   explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton) {}
 
@@ -62,10 +62,10 @@ class RuleCompletions {
   }
 
   // Few tokens that lead to an accepted text.
-  std::vector<TokenId> shortest(Place place, Budget& budget);
-  TokenCount tokens_needed(Place place, Budget& budget) { return shortest(place, budget).size(); }
+  std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
+  TokenCount tokens_needed(Configuration configuration, Budget& budget) { return shortest(configuration, budget).size(); }
   // Tokens after which at most `left` - 1 more suffice.
-  std::vector<std::uint32_t> tokens_within(Place place, TokenCount left, Budget& budget);
+  std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenCount left, Budget& budget);
 
   ClosingTexts& texts() { return texts_; }
 
@@ -87,7 +87,7 @@ class RuleCompletions {
   class Search;
   // So many suffice, as far as that is known without a search.
   TokenCount known(StateId state, Budget& budget);
-  Step first_step(Place place, Budget& budget);
+  Step first_step(Configuration configuration, Budget& budget);
   // Of a state from which a way was found: the tokens on it.
   TokenCount length(StateId state) const;
   std::vector<bool> ambiguous(StateId state, Budget& budget);

@@ -33,13 +33,13 @@ bool TokenAutomaton::spellable(StateId state, Budget& budget) {
   return search_spelling(state, budget);
 }
 
-bool TokenAutomaton::spellable(Place place, Budget& budget) {
-  if (!place.at_start) return spellable(place.state, budget);
-  if (automaton_.accepting(place.state)) return true;
-  for (StateId target : token_targets(place.state, start_vocabulary_->trie(), budget))
+bool TokenAutomaton::spellable(Configuration configuration, Budget& budget) {
+  if (!configuration.at_start) return spellable(configuration.state, budget);
+  if (automaton_.accepting(configuration.state)) return true;
+  for (StateId target : token_targets(configuration.state, start_vocabulary_->trie(), budget))
     if (spellable(target, budget)) return true;
   for (std::uint32_t control = 0; control < controls_.size(); ++control)
-    if (spellable(edge(automaton_.next(place.state, Symbol::control(control), budget), budget), budget)) return true;
+    if (spellable(edge(automaton_.next(configuration.state, Symbol::control(control), budget), budget), budget)) return true;
   return false;
 }
 
@@ -162,7 +162,7 @@ bool TokenAutomaton::lives_below(NodeId node, StateId state, const TokenTrie& tr
 // The text so far may have been cut into tokens in many ways; each leaves its own node of the trie
 // open, in a state of its own where the pattern sees edges.  A byte is possible where some open node
 // has a live token on that way.
-std::string TokenAutomaton::forced_text(Place place, Budget& budget) {
+std::string TokenAutomaton::forced_text(Configuration configuration, Budget& budget) {
   std::string text;
   struct Open {
     NodeId node;
@@ -177,7 +177,7 @@ std::string TokenAutomaton::forced_text(Place place, Budget& budget) {
       if (spellable(edge(automaton_.next(at.state, Symbol::control(i), budget), budget), budget)) return true;
     return false;
   };
-  std::vector<Open> open{{TokenTrie::root(), &vocabulary(place.at_start).trie(), place.state}};
+  std::vector<Open> open{{TokenTrie::root(), &vocabulary(configuration.at_start).trie(), configuration.state}};
   while (std::ranges::none_of(open, ends)) {
     std::optional<std::uint8_t> only;
     std::vector<Open> reached;
@@ -196,7 +196,7 @@ std::string TokenAutomaton::forced_text(Place place, Budget& budget) {
       only = byte;
       reached = std::move(after);
     }
-    if (!only) return text;  // nothing lives: the caller asked at a place that is not spellable
+    if (!only) return text;  // nothing lives: the caller asked at a configuration that is not spellable
     text.push_back(static_cast<char>(*only));
     open.clear();
     for (const Open& at : reached) {

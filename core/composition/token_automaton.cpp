@@ -57,30 +57,30 @@ TokenAutomaton::StateData& TokenAutomaton::data(StateId state) {
 
 // ---- masks ------------------------------------------------------------------------------------
 
-const MaskPtr* TokenAutomaton::known_mask(Place place) const {
-  if (place.at_start) return start_mask_ ? &start_mask_.shared() : nullptr;
-  if (place.state.value >= data_.size()) return nullptr;
-  const StateId holder = data_[place.state.value].mask_state;
+const MaskPtr* TokenAutomaton::known_mask(Configuration configuration) const {
+  if (configuration.at_start) return start_mask_ ? &start_mask_.shared() : nullptr;
+  if (configuration.state.value >= data_.size()) return nullptr;
+  const StateId holder = data_[configuration.state.value].mask_state;
   if (holder.value >= data_.size()) return nullptr;
   const MaskPtr& mask = data_[holder.value].mask.shared();
   return mask ? &mask : nullptr;
 }
 
-const MaskPtr& TokenAutomaton::mask(Place place, Budget& budget) {
-  if (const MaskPtr* known = known_mask(place)) return *known;
-  if (place.at_start) {
-    start_mask_ = Kept(build_mask(place, budget));
+const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget) {
+  if (const MaskPtr* known = known_mask(configuration)) return *known;
+  if (configuration.at_start) {
+    start_mask_ = Kept(build_mask(configuration, budget));
     TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()), "a mask that is kept knows how many tokens it allows");
     return start_mask_.shared();
   }
-  if (is_approximated(place.state)) {
-    remember_rule_mask(place.state, budget);
-    return *known_mask(place);
+  if (is_approximated(configuration.state)) {
+    remember_rule_mask(configuration.state, budget);
+    return *known_mask(configuration);
   }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
-  const StateId holder = every_byte_is_token_ ? automaton_.clipped(place.state, budget) : place.state;
+  const StateId holder = every_byte_is_token_ ? automaton_.clipped(configuration.state, budget) : configuration.state;
   if (!data(holder).mask) remember(holder, build_mask({holder, false}, budget));
-  data(place.state).mask_state = holder;
+  data(configuration.state).mask_state = holder;
   return data(holder).mask.shared();
 }
 
@@ -100,24 +100,24 @@ void TokenAutomaton::trim_masks(std::size_t limit) {
   }
 }
 
-MaskPtr TokenAutomaton::build_mask(Place place, Budget& budget) {
-  const bool loops_help = !without_loops(place, budget);
-  if (!loops_help && walks_are_long_) return mask_by_classes(place, budget);
-  if (!place.at_start)
-    if (MaskPtr mask = factored_mask(place.state, budget)) return mask;
+MaskPtr TokenAutomaton::build_mask(Configuration configuration, Budget& budget) {
+  const bool loops_help = !without_loops(configuration, budget);
+  if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget);
+  if (!configuration.at_start)
+    if (MaskPtr mask = factored_mask(configuration.state, budget)) return mask;
   MaskPtr mask;
-  with_walk(place.at_start, budget, [&](auto& walk, std::uint64_t& most) {
-    walk.run(place.state);
+  with_walk(configuration.at_start, budget, [&](auto& walk, std::uint64_t& most) {
+    walk.run(configuration.state);
     if (!loops_help) walks_are_long_ |= walk.nodes() > kLongWalk;
     std::vector<TokenId> controls;
     for (const TokenId token : controls_) {
-      const std::optional<StateId> target = step(place, token, budget);
+      const std::optional<StateId> target = step(configuration, token, budget);
       if (!target) continue;
       controls.push_back(token);
       most = std::max(most, most_from(*target));
     }
-    if (!place.at_start) data(place.state).most_after = most;
-    mask = make_mask(vocabulary(place.at_start), walk.ranges(), controls, automaton_.accepting(place.state));
+    if (!configuration.at_start) data(configuration.state).most_after = most;
+    mask = make_mask(vocabulary(configuration.at_start), walk.ranges(), controls, automaton_.accepting(configuration.state));
   });
   budget.check();
   return mask;
@@ -241,21 +241,21 @@ ClassTrie& TokenAutomaton::class_trie(bool at_start) {
 // play there may be none), a walk of the trie of tokens would meet the same few token classes again
 // and again.  The first such walk shows whether it is long; mostly the states after this one do have
 // loops, and it is not.
-bool TokenAutomaton::without_loops(Place place, Budget& budget) {
+bool TokenAutomaton::without_loops(Configuration configuration, Budget& budget) {
   const auto is_long = [&](const Loop& loop) { return loop.rounds >= vocabulary_->trie().longest(); };
-  return !place.at_start && std::ranges::none_of(loops(place.state, budget), is_long);
+  return !configuration.at_start && std::ranges::none_of(loops(configuration.state, budget), is_long);
 }
 
-MaskPtr TokenAutomaton::mask_by_classes(Place place, Budget& budget) {
+MaskPtr TokenAutomaton::mask_by_classes(Configuration configuration, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   std::uint64_t most = 0;
-  walk_classes(*this, place, budget, [&](StateId target, const TokenClass& token_class) {
+  walk_classes(*this, configuration, budget, [&](StateId target, const TokenClass& token_class) {
     tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     most = std::max(most, most_from(target));
   });
-  data(place.state).most_after = most;
+  data(configuration.state).most_after = most;
   budget.check();
-  return mask_of(place, tokens);
+  return mask_of(configuration, tokens);
 }
 
 // A length where sums of lengths end may stand for any that is longer.
@@ -286,18 +286,18 @@ std::uint64_t TokenAutomaton::most_from(StateId state) const {
 }
 
 // Where lookaround and the like are in play, the mask has met every state that a token leads to.
-std::uint64_t TokenAutomaton::most_after(Place place) const {
-  const ExpressionNode& node = automaton_.node(place.state);
-  if (node.rules) return !place.at_start && place.state.value < data_.size() ? data_[place.state.value].most_after : kEndless;
+std::uint64_t TokenAutomaton::most_after(Configuration configuration) const {
+  const ExpressionNode& node = automaton_.node(configuration.state);
+  if (node.rules) return !configuration.at_start && configuration.state.value < data_.size() ? data_[configuration.state.value].most_after : kEndless;
   if (lives_by_bytes_ && !node.constrained) return endless_if_capped(node.worst);
-  if (place.at_start || !node.constrained || place.state.value >= data_.size()) return kEndless;
-  return data_[place.state.value].most_after;
+  if (configuration.at_start || !node.constrained || configuration.state.value >= data_.size()) return kEndless;
+  return data_[configuration.state.value].most_after;
 }
 
-MaskPtr TokenAutomaton::mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted) {
+MaskPtr TokenAutomaton::mask_of(Configuration configuration, std::span<const std::uint32_t> tokens, bool is_accepted) {
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
-  const Vocabulary& source = vocabulary(place.at_start);
+  const Vocabulary& source = vocabulary(configuration.at_start);
   MaskBuilder builder(source.words());
   for (const std::uint32_t token : tokens) builder.add(token);
   mask->bits = builder.take();
@@ -358,27 +358,27 @@ ByteSet TokenAutomaton::live_bytes(StateId state, Budget& budget) {
   return live;
 }
 
-std::optional<StateId> TokenAutomaton::step(Place place, TokenId token, Budget& budget) {
-  const std::string_view text = vocabulary(place.at_start).bytes(token);
+std::optional<StateId> TokenAutomaton::step(Configuration configuration, TokenId token, Budget& budget) {
+  const std::string_view text = vocabulary(configuration.at_start).bytes(token);
   StateId target;
   if (!text.empty()) {
-    const Reading reading = read(place.state, text, budget);
+    const Reading reading = read(configuration.state, text, budget);
     if (reading.length < text.size()) return std::nullopt;
     target = reading.state;
   } else {
     const std::optional<Symbol> control = control_symbol(token);
     if (!control) return std::nullopt;
-    target = automaton_.next(place.state, *control, budget);
+    target = automaton_.next(configuration.state, *control, budget);
   }
   target = edge(target, budget);
   if (!spellable(target, budget)) return std::nullopt;
   return target;
 }
 
-std::optional<std::optional<StateId>> TokenAutomaton::try_step(Place place, TokenId token) const {
-  const std::string_view text = vocabulary(place.at_start).bytes(token);
+std::optional<std::optional<StateId>> TokenAutomaton::try_step(Configuration configuration, TokenId token) const {
+  const std::string_view text = vocabulary(configuration.at_start).bytes(token);
   if (text.empty() || uses_edges_) return std::nullopt;
-  StateId state = place.state;
+  StateId state = configuration.state;
   for (const char byte : text) {
     const std::optional<StateId> next = automaton_.try_next(state, static_cast<std::uint8_t>(byte));
     if (!next) return std::nullopt;

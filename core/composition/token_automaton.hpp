@@ -59,33 +59,33 @@ class TokenAutomaton {
                  const Limits& limits, std::shared_ptr<const CancelToken> cancel);
 
   // Where a text stands: a state of the byte automaton, and whether it is still empty.
-  struct Place {
+  struct Configuration {
     StateId state;
     bool at_start;
   };
-  Place start() const { return {automaton_.start(), has_start_rule()}; }
+  Configuration start() const { return {automaton_.start(), has_start_rule()}; }
   // Whether the first token of a text may have other bytes.
   bool has_start_rule() const { return start_vocabulary_ != nullptr; }
 
   // Null where the mask is not in the memo.
-  const MaskPtr* known_mask(Place place) const;
-  const MaskPtr& mask(Place place, Budget& budget);
+  const MaskPtr* known_mask(Configuration configuration) const;
+  const MaskPtr& mask(Configuration configuration, Budget& budget);
   // The stop tokens alone.
   const MaskPtr& stop_mask() const { return stop_mask_.shared(); }
 
   // Where a token that is no stop token leads, if it is allowed.
-  std::optional<StateId> step(Place place, TokenId token, Budget& budget);
+  std::optional<StateId> step(Configuration configuration, TokenId token, Budget& budget);
 
   // The same from what is known alone; nothing where that does not suffice.
-  std::optional<std::optional<StateId>> try_step(Place place, TokenId token) const;
+  std::optional<std::optional<StateId>> try_step(Configuration configuration, TokenId token) const;
 
   // Whether some accepted text can be reached in tokens.
-  bool spellable(Place place, Budget& budget);
+  bool spellable(Configuration configuration, Budget& budget);
   // Whether the pattern surely accepts no text at all, whatever the vocabulary can spell.
   bool is_empty(Budget& budget);
 
   // The longest text that every accepted continuation begins with.
-  std::string forced_text(Place place, Budget& budget);
+  std::string forced_text(Configuration configuration, Budget& budget);
 
   // How far `text` gets: the number of bytes after which something still lives, and the state.
   struct Reading {
@@ -104,8 +104,8 @@ class TokenAutomaton {
     const ExpressionNode& node = automaton_.node(state);
     return node.rules && lives_by_bytes_ && !node.constrained && controls_.empty();
   }
-  // The place of the over-approximation of a state.
-  Place approximated(Place place, Budget& budget);
+  // The configuration of the over-approximation of a state.
+  Configuration approximated(Configuration configuration, Budget& budget);
   // What a terminal does to the tokens below a node of the trie, where it begins there.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
   // Which code points a state takes again and again.
@@ -122,10 +122,12 @@ class TokenAutomaton {
   };
   Room room(StateId state) const;
   // No state after any allowed token needs more than so many tokens; kEndless where that is not known.
-  std::uint64_t most_after(Place place) const;
+  std::uint64_t most_after(Configuration configuration) const;
   // A mask of the tokens given, and of the stop tokens where the text is accepted.
-  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens) { return mask_of(place, tokens, automaton_.accepting(place.state)); }
-  MaskPtr mask_of(Place place, std::span<const std::uint32_t> tokens, bool is_accepted);
+  MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens) {
+    return mask_of(configuration, tokens, automaton_.accepting(configuration.state));
+  }
+  MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens, bool is_accepted);
 
   // The token classes that the pattern distinguishes, made at first use.
   ClassTrie& class_trie(bool at_start);
@@ -165,11 +167,11 @@ class TokenAutomaton {
   void with_walk(bool at_start, Budget& budget, Task&& task);
   MaskPtr factored_mask(StateId state, Budget& budget);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
-  bool without_loops(Place place, Budget& budget);
-  MaskPtr mask_by_classes(Place place, Budget& budget);
+  bool without_loops(Configuration configuration, Budget& budget);
+  MaskPtr mask_by_classes(Configuration configuration, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
-  MaskPtr build_mask(Place place, Budget& budget);
+  MaskPtr build_mask(Configuration configuration, Budget& budget);
   MaskPtr make_mask(const Vocabulary& vocabulary, const std::vector<TokenRange>& ranges,
                     const std::vector<TokenId>& controls, bool accepting);
   void remember(StateId state, MaskPtr mask);

@@ -18,7 +18,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
     budget.check();
     // What cannot be spelled at the start of a text may be, after a context.
-    const TokenAutomaton::Place start = automaton_.start();
+    const TokenAutomaton::Configuration start = automaton_.start();
     return automaton_.spellable(start, budget) || (tokenization && automaton_.spellable(start.state, budget));
   });
   if (!spellable) {
@@ -34,7 +34,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   if (tokenization) {
     canonical_.emplace(automaton_, std::move(tokenization));
     const auto lives = [&](Budget& budget) {
-      const TokenAutomaton::Place start = automaton_.start();
+      const TokenAutomaton::Configuration start = automaton_.start();
       return canonical_->lives(start, canonical_->tokenization().start(), budget) || canonical_->lives_somewhere(start.state, budget);
     };
     if (!work(compile_seconds_, lives)) throw NotCanonical(false);

@@ -23,7 +23,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
   // After an added token a text begins again.
   has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
   const bool lives = constraint_->work(
-      spent_seconds_, [this](Budget& budget) { return canonical()->lives(place(), canonical_state(), budget); });
+      spent_seconds_, [this](Budget& budget) { return canonical()->lives(configuration(), canonical_state(), budget); });
   if (!lives) throw NotCanonical(!context.empty());
 }
 
@@ -40,21 +40,21 @@ MaskPtr Matcher::try_mask() {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   if (stopped()) return automaton().stop_mask();
-  if (canonical()) return canonical()->known_mask(place(), canonical_state());
-  const MaskPtr* known = automaton().known_mask(place());
+  if (canonical()) return canonical()->known_mask(configuration(), canonical_state());
+  const MaskPtr* known = automaton().known_mask(configuration());
   return known ? *known : nullptr;
 }
 
 MaskPtr Matcher::current_mask(Budget& budget) {
   if (stopped()) return automaton().stop_mask();
-  return canonical() ? canonical()->mask(place(), canonical_state(), budget) : automaton().mask(place(), budget);
+  return canonical() ? canonical()->mask(configuration(), canonical_state(), budget) : automaton().mask(configuration(), budget);
 }
 
 bool Matcher::accepts_here() {
-  return canonical() ? canonical()->accepting(place(), canonical_state()) : automaton().automaton().accepting(state());
+  return canonical() ? canonical()->accepting(configuration(), canonical_state()) : automaton().automaton().accepting(state());
 }
 
-std::optional<Step> Matcher::next_step(TokenAutomaton::Place at, const CanonicalState& before, TokenId token, Budget& budget) {
+std::optional<Step> Matcher::next_step(TokenAutomaton::Configuration at, const CanonicalState& before, TokenId token, Budget& budget) {
   if (canonical()) {
     std::optional<CanonicalAutomaton::Target> target = canonical()->step(at, before, token, budget);
     if (!target) return std::nullopt;
@@ -74,18 +74,18 @@ MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
   if (!lock) return nullptr;
   if (stopped()) return automaton().stop_mask();
   if (canonical()) return nullptr;
-  return completions().try_mask(place(), tokens - count_stop);
+  return completions().try_mask(configuration(), tokens - count_stop);
 }
 
 MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     if (stopped()) return automaton().stop_mask();
     const TokenCount left = tokens - count_stop;
-    MaskPtr mask = canonical() ? canonical()->mask_within(place(), canonical_state(), left, budget)
-                               : completions().mask(place(), left, budget);
+    MaskPtr mask = canonical() ? canonical()->mask_within(configuration(), canonical_state(), left, budget)
+                               : completions().mask(configuration(), left, budget);
     if (mask->set_bits == 0 && !accepts_here())
-      throw BudgetTooSmall((canonical() ? canonical()->tokens_needed(place(), canonical_state(), budget)
-                                        : completions().tokens_needed(place(), budget)) +
+      throw BudgetTooSmall((canonical() ? canonical()->tokens_needed(configuration(), canonical_state(), budget)
+                                        : completions().tokens_needed(configuration(), budget)) +
                            count_stop);
     return mask;
   });
@@ -94,14 +94,14 @@ MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop) {
 std::vector<TokenId> Matcher::shortest_completion() {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     if (stopped()) return std::vector<TokenId>();
-    return canonical() ? canonical()->shortest(place(), canonical_state(), budget) : completions().shortest(place(), budget);
+    return canonical() ? canonical()->shortest(configuration(), canonical_state(), budget) : completions().shortest(configuration(), budget);
   });
 }
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock || canonical() || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;
-  const std::optional<std::optional<StateId>> target = automaton().try_step(place(), token);
+  const std::optional<std::optional<StateId>> target = automaton().try_step(configuration(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
   steps().push_back({token, **target});
@@ -116,7 +116,7 @@ bool Matcher::advance(TokenId token) {
       return true;
     }
     if (stopped()) return false;
-    std::optional<Step> step = next_step(place(), canonical_state(), token, budget);
+    std::optional<Step> step = next_step(configuration(), canonical_state(), token, budget);
     budget.check();  // what is held from now on is within the limits
     if (!step) return false;
     steps().push_back(*std::move(step));
@@ -161,7 +161,7 @@ std::string Matcher::text() {
 std::string Matcher::forced_text() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     if (stopped()) return std::string();
-    return canonical() ? canonical()->forced_text(place(), canonical_state(), budget) : automaton().forced_text(place(), budget);
+    return canonical() ? canonical()->forced_text(configuration(), canonical_state(), budget) : automaton().forced_text(configuration(), budget);
   });
 }
 
@@ -169,7 +169,7 @@ std::vector<TokenId> Matcher::forced_tokens() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     std::vector<TokenId> forced;
     if (stopped()) return forced;
-    TokenAutomaton::Place at = place();
+    TokenAutomaton::Configuration at = configuration();
     CanonicalState state = canonical_state();
     while (true) {
       // Where the text may end nothing is forced, even if no stop token says so.
@@ -204,7 +204,7 @@ Explanation::Verdict verdict_of(Refusal refusal) {
 std::vector<TokenId> Matcher::live_controls(Budget& budget) {
   std::vector<TokenId> live;
   for (const TokenId token : automaton().controls())
-    if (next_step(place(), canonical_state(), token, budget)) live.push_back(token);
+    if (next_step(configuration(), canonical_state(), token, budget)) live.push_back(token);
   return live;
 }
 
@@ -217,18 +217,18 @@ Explanation Matcher::explain(TokenId token) {
     }
     const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
     if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
-    const std::string_view text = automaton().vocabulary(place().at_start).bytes(token);
+    const std::string_view text = automaton().vocabulary(configuration().at_start).bytes(token);
     // The decoder may take all of a text's first token away.
     const bool is_prefix = canonical() && text.empty() && !constraint_->vocabulary().bytes(token).empty();
     if (text.empty() && !is_named && !is_prefix) return {NotText, 0, {}};
     if (stopped()) return {AfterStop, 0, {}};
     if (is_prefix) {
-      if (next_step(place(), canonical_state(), token, budget)) return {Allowed, 0, {}};
+      if (next_step(configuration(), canonical_state(), token, budget)) return {Allowed, 0, {}};
       return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
     }
     if (text.empty()) {
-      if (!automaton().step(place(), token, budget)) return {NotText, 0, {}};
-      if (canonical() && !next_step(place(), canonical_state(), token, budget))
+      if (!automaton().step(configuration(), token, budget)) return {NotText, 0, {}};
+      if (canonical() && !next_step(configuration(), canonical_state(), token, budget))
         return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
       return {Allowed, 0, {}};
     }
@@ -237,8 +237,8 @@ Explanation Matcher::explain(TokenId token) {
       return {Byte, reading.length, automaton().live_bytes(reading.state, budget),
               reading.length == 0 ? live_controls(budget) : std::vector<TokenId>()};
     const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
-    if (!automaton().step(place(), token, budget)) return {Unspellable, reading.length, expected};
-    if (canonical() && !next_step(place(), canonical_state(), token, budget))
+    if (!automaton().step(configuration(), token, budget)) return {Unspellable, reading.length, expected};
+    if (canonical() && !next_step(configuration(), canonical_state(), token, budget))
       return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), reading.length, expected};
     return {Allowed, reading.length, expected};
   });

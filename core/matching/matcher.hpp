@@ -88,14 +88,14 @@ class Matcher {
   const History& steps() const { return *steps_; }
   StateId state() const { return steps().back().state; }
   bool stopped() const { return state() == Step::kStopped; }
-  TokenAutomaton::Place place() const { return {state(), has_start_rule_ && steps().size() == 1}; }
+  TokenAutomaton::Configuration configuration() const { return {state(), has_start_rule_ && steps().size() == 1}; }
   Completions& completions() { return constraint_->completions_; }
   MaskPtr current_mask(Budget& budget);
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_here();
   std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that can come next
-  std::optional<Step> next_step(TokenAutomaton::Place at, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<Step> next_step(TokenAutomaton::Configuration at, const CanonicalState& state, TokenId token, Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;
   std::shared_ptr<History> steps_;

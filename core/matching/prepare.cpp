@@ -17,7 +17,7 @@ class Preparer {
   static constexpr std::size_t kMostStrings = 256;  // of a state
   static constexpr unsigned kNear = 3;                // expressions that the appearance of a state has
 
-  using Place = TokenAutomaton::Place;
+  using Configuration = TokenAutomaton::Configuration;
 
  public:
   explicit Preparer(Constraint& constraint)
@@ -61,33 +61,33 @@ class Preparer {
       return false;
     }
     const Step step = (*queue_)[next_];
-    const Place place{step.state, next_ == 0 && tokens_.has_start_rule()};
-    const MaskPtr mask = constraint_.canonical_ ? constraint_.canonical_->mask(place, step.canonical, budget) : tokens_.mask(place, budget);
+    const Configuration configuration{step.state, next_ == 0 && tokens_.has_start_rule()};
+    const MaskPtr mask = constraint_.canonical_ ? constraint_.canonical_->mask(configuration, step.canonical, budget) : tokens_.mask(configuration, budget);
     ++next_;
     ++expanded_;
-    inside_ = begins_with_terminal(place.state) ? kMostInside : kFewTokens;
-    for (const TokenId token : representatives(place, *mask, budget)) {
+    inside_ = begins_with_terminal(configuration.state) ? kMostInside : kFewTokens;
+    for (const TokenId token : representatives(configuration, *mask, budget)) {
       if (followed_ == kMostTokens || queue_->size() == kMostStates) break;
       ++followed_;
-      follow(step, place, token, budget);
+      follow(step, configuration, token, budget);
     }
     (*queue_)[next_ - 1].state = Step::kStopped;  // needed no more
     return true;
   }
 
-  void follow(const Step& from, Place place, TokenId token, Budget& budget) {
+  void follow(const Step& from, Configuration configuration, TokenId token, Budget& budget) {
     Step to{token, {}};
     if (constraint_.canonical_) {
-      auto target = constraint_.canonical_->step(place, from.canonical, token, budget);
+      auto target = constraint_.canonical_->step(configuration, from.canonical, token, budget);
       if (!target) return;
       to.state = target->state;
       to.canonical = std::move(target->canonical);
     } else {
-      const std::optional<StateId> target = tokens_.step(place, token, budget);
+      const std::optional<StateId> target = tokens_.step(configuration, token, budget);
       if (!target || !reached_.insert(target->value).second) return;
       to.state = *target;
     }
-    const ExpressionNode &before = automaton_.node(place.state), &after = automaton_.node(to.state);
+    const ExpressionNode &before = automaton_.node(configuration.state), &after = automaton_.node(to.state);
     if (after.commits || (before.waits && !after.waits && !after.nullable)) return;
     const bool is_inside = begins_with_terminal(to.state);
     if (inside_ == 0 && is_inside) return;
@@ -127,9 +127,9 @@ class Preparer {
     return hash;
   }
 
-  std::vector<TokenId> representatives(Place place, const Mask& mask, Budget& budget) {
+  std::vector<TokenId> representatives(Configuration configuration, const Mask& mask, Budget& budget) {
     std::vector<TokenId> chosen;
-    const Vocabulary& vocabulary = tokens_.vocabulary(place.at_start);
+    const Vocabulary& vocabulary = tokens_.vocabulary(configuration.at_start);
     const auto add = [&](std::uint32_t token) {
       if (!vocabulary.is_stop({token})) chosen.push_back({token});
     };
@@ -151,7 +151,7 @@ class Preparer {
       if (longest) add(*longest);
     };
     for (const std::uint8_t byte : automaton_.byte_classes()) add_longest(std::string_view(reinterpret_cast<const char*>(&byte), 1));
-    if (tokens_.is_approximated(place.state)) for_each_string(place.state, budget, add_longest);
+    if (tokens_.is_approximated(configuration.state)) for_each_string(configuration.state, budget, add_longest);
     std::ranges::sort(chosen);
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     return chosen;

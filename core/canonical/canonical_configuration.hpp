@@ -10,31 +10,31 @@
 
 namespace tokamata {
 
-struct PlaceView {
+struct ConfigurationView {
   StateId state;
   bool at_start;
   const CanonicalState& canonical;
 };
 
-struct PlaceKey {
+struct ConfigurationKey {
   StateId state;
   bool at_start;
   CanonicalState canonical;
 
   // What stands behind all last tokens alike: the last token is 0.
-  static PlaceKey without_last(TokenAutomaton::Place place, const CanonicalState& state, const Pieces& pieces) {
-    PlaceKey key{place.state, place.at_start, state};
+  static ConfigurationKey without_last(TokenAutomaton::Configuration place, const CanonicalState& state, const Pieces& pieces) {
+    ConfigurationKey key{place.state, place.at_start, state};
     key.canonical.last = {};
     for (Hypothesis& h : key.canonical.hypotheses)
       if (h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces)) h.pieces = pieces.alike(h.pieces);
     return key;
   }
-  operator PlaceView() const { return {state, at_start, canonical}; }
+  operator ConfigurationView() const { return {state, at_start, canonical}; }
 };
 
-struct PlaceHash {
+struct ConfigurationHash {
   using is_transparent = void;
-  std::size_t operator()(const PlaceView& place) const {
+  std::size_t operator()(const ConfigurationView& place) const {
     std::uint64_t hash = (std::uint64_t{place.state.value} << 1) | place.at_start;
     const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 32; };
     mix((std::uint64_t{place.canonical.last.value} << 32) | place.canonical.open.value);
@@ -47,27 +47,27 @@ struct PlaceHash {
   }
 };
 
-struct PlaceEqual {
+struct ConfigurationEqual {
   using is_transparent = void;
-  bool operator()(const PlaceView& a, const PlaceView& b) const {
+  bool operator()(const ConfigurationView& a, const ConfigurationView& b) const {
     return a.state == b.state && a.at_start == b.at_start && a.canonical == b.canonical;
   }
 };
 
 template <class Value>
-using PlaceMap = counted::unordered_map<PlaceKey, Value, PlaceHash, PlaceEqual>;
+using ConfigurationMap = counted::unordered_map<ConfigurationKey, Value, ConfigurationHash, ConfigurationEqual>;
 
 // The values of the places that were kept last.
 template <class Value>
-class RecentPlaces {
+class RecentConfigurations {
  public:
   // Null where the place is not among them.
-  const Value* find(const PlaceView& place) const {
+  const Value* find(const ConfigurationView& place) const {
     const auto known = values_.find(place);
     return known == values_.end() ? nullptr : &known->second;
   }
   // Of a place that is not among them.  Where this throws, nothing is kept.
-  const Value& keep(PlaceKey key, Value value) {
+  const Value& keep(ConfigurationKey key, Value value) {
     order_.push_back(nullptr);
     try {
       const auto made = values_.emplace(std::move(key), std::move(value)).first;
@@ -90,8 +90,8 @@ class RecentPlaces {
   }
 
  private:
-  PlaceMap<Value> values_;
-  counted::deque<const PlaceKey*> order_;
+  ConfigurationMap<Value> values_;
+  counted::deque<const ConfigurationKey*> order_;
 };
 
 }  // namespace tokamata
