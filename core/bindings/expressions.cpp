@@ -105,7 +105,7 @@ void bind_expressions(nb::module_& m) {
   m.def("numbers",
         [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,
            std::optional<std::string> multiple_of, bool integral, bool digits_only, bool any_spelling) {
-          return Expression::language(std::make_shared<const NumberSet>(NumberSet::Description{
+          return Expression::language(std::make_shared<const json::NumberSet>(json::NumberSet::Description{
               std::move(minimum), std::move(maximum), std::move(multiple_of), exclusive_minimum, exclusive_maximum, integral, digits_only,
               any_spelling}));
         },
@@ -114,7 +114,7 @@ void bind_expressions(nb::module_& m) {
   m.def("spelled_in_json",
         [](const ExpressionPtr& expression, bool any_spelling) {
           const nb::gil_scoped_release release;
-          return spelled_in_json(expression, any_spelling);
+          return json::spelled_in_json(expression, any_spelling);
         },
         "expression"_a, "any_spelling"_a);
   m.def("control_token", &Expression::control_token, "name"_a);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -374,4 +374,4 @@ class Speller {
 
 ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any) { return Speller(any).whole(texts); }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

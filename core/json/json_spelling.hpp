@@ -27,7 +27,7 @@
 
 #include "expression/expression.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 // The spellings of the texts.  `any`: all that JSON allows, instead of the plain one.
 // Throws std::invalid_argument where the expression has control tokens or edges of tokens, which are
@@ -56,4 +56,4 @@ constexpr bool json_stands_for_itself(std::uint32_t code_point) {
   return code_point >= 0x20 && code_point != '"' && code_point != '\\';
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

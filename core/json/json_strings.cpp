@@ -15,7 +15,7 @@
 
 #include "json/json_spelling.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::shared_ptr<const StringAutomaton> spelled_in_json(const StringAutomaton& st
   return Respelling(strings, any).run();
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -285,4 +285,4 @@ std::string NumberAutomaton::key(std::uint32_t number) const {
   return key;
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

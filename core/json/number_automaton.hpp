@@ -28,7 +28,7 @@
 #include "common/memory_account.hpp"
 #include "json/number_magnitudes.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 class NumberAutomaton final : public LeafAutomaton {
  public:
@@ -132,4 +132,4 @@ class NumberAutomaton final : public LeafAutomaton {
   std::uint32_t start_ = kDead;
 };
 
-}  // namespace tokamata
+}  // namespace tokamata::json

@@ -15,7 +15,7 @@
 
 #include "json/number_automaton.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -244,4 +244,4 @@ std::uint32_t NumberAutomaton::plain_fraction_rest(const State& state) const {
   return state.may_have_exponent ? plain_exponent_rest(state, best) : best;
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

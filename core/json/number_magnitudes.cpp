@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -227,4 +227,4 @@ std::uint32_t Magnitudes::most_missing() const {
   return static_cast<std::uint32_t>(most);
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

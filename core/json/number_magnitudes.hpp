@@ -23,7 +23,7 @@
 
 #include "json/number_set.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 // Beyond all exponents, positions and numbers of digits that can make a difference.
 inline constexpr std::int32_t kFarOff = 40'000;
@@ -123,4 +123,4 @@ class Magnitudes {
   std::uint32_t twos_ = 0, fives_ = 0;
 };
 
-}  // namespace tokamata
+}  // namespace tokamata::json

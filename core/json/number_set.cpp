@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -196,4 +196,4 @@ NumberSet::NumberSet(const Description& given)
   key_ += any_spelling_ ? " any" : "";
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

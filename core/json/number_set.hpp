@@ -22,7 +22,7 @@
 
 #include "expression/leaf_automaton.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 // A number that is not negative: d.ddd… · 10^lead.  No digits are zero; neither the first nor the last is 0.
 struct Decimal {
@@ -92,4 +92,4 @@ class NumberSet final : public LeafLanguage {
   std::string key_;
 };
 
-}  // namespace tokamata
+}  // namespace tokamata::json

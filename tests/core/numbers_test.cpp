@@ -11,8 +11,8 @@
 
 namespace {
 
-using tokamata::NumberAutomaton;
-using tokamata::NumberSet;
+using tokamata::json::NumberAutomaton;
+using tokamata::json::NumberSet;
 using Description = NumberSet::Description;
 
 // ---- the judge ----------------------------------------------------------------------------------
