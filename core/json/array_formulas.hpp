@@ -42,7 +42,7 @@ class ArrayFormulas {
   bool wants_equal(ArrayId f) const;
   // What is left once two elements are equal.
   ArrayId with_equal(ArrayId f);
-  // As some_length, behind elements that differ; `seen` are their values in canonical form.
+  // As some_length, after elements that differ; `seen` are their values in canonical form.
   std::optional<std::uint32_t> some_length(ArrayId f, const WrittenTexts& seen, const Work& work);
   // Bytes of some way to end the array after one more element, which is none of `seen` and may become any of `values`.
   struct After {
@@ -52,8 +52,8 @@ class ArrayFormulas {
   };
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
   After after(ArrayId rest, SetId values, const WrittenTexts& seen, const Work& work);
-  // Of the values of a way those that are not seen, and behind which the array can still be ended.  Where there are more
-  // than were seen, and the array can be ended behind each, these are all of the way, and what was seen is to be told
+  // Of the values of a way those that are not seen, and after which the array can still be ended.  Where there are more
+  // than were seen, and the array can be ended after each, these are all of the way, and what was seen is to be recognized
   // when they are written: then they are not settled.
   struct Fresh {
     SetId values;

@@ -1,4 +1,4 @@
-// What a value to come decides, and what is left to fulfil behind it.
+// What a value to come decides, and what is left to fulfil after it.
 //
 // Problem.  A formula about the elements of an array says of the next element that it is in this set or not in
 // that one, under `any`, `not` and `one`.  The text must go on with one of several sets of values, each with what

@@ -26,7 +26,7 @@ namespace tokamata::json {
 
 enum class Operation : std::uint8_t { False, True, Atom, Not, All, Any, One };
 
-// `Tag` tells formulas about different things apart.
+// `Tag` distinguishes formulas about different things.
 template <class Tag>
 class Formulas {
  public:

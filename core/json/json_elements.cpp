@@ -109,7 +109,7 @@ ExpressionId JsonRules::recorded(std::uint32_t array_number, const Element& elem
   if (element.rest == Arena::kEmpty) return Arena::kEmpty;
   Rule wanted{Form::Recorded, array_number, static_cast<std::uint32_t>(element.part) * 2 + (element.is_settled ? 1 : 0),
               element.set.value, record.value, line};
-  constexpr std::uint32_t kSpare = 10;  // bytes that tell an element from those that were seen
+  constexpr std::uint32_t kSpare = 10;  // bytes that distinguish an element from those that were seen
   const std::uint32_t length = capped_sum(work.arena.node(element.rest).spelled, element.is_settled ? 0 : kSpare);
   const std::uint64_t whole = std::uint64_t{texts_.length(record)} + length;
   const RuleId id = rule(wanted, capped_sum(length, bytes_after(array_number, element.set, whole, work)));
@@ -169,7 +169,7 @@ JsonRules::Element JsonRules::element_after(Element element, const Array& array,
   element.part = part_behind(element.part, byte);
   if (element.is_settled || element.part == Part::Blank || element.rest == Arena::kEpsilon) return element;
   const bool is_ample = has_more(element.rest, element.part, text_sets_.size(array.seen), work);
-  // Zeros of whatever exponent are one value, which what follows does not tell.
+  // Zeros of whatever exponent are one value, which what follows does not distinguish.
   const bool has_exponent = style_.spelling == Spelling::Any && element.part == Part::Number && ends_in_exponent(record);
   if (is_ample && !has_exponent) return element;
   const std::string text = texts_.string(record);
@@ -206,7 +206,7 @@ ExpressionId JsonRules::rest_of_element(SetId set, std::string_view text, Line l
   return rest;
 }
 
-// Read anew where the arena is another one.
+// Read again where the arena is another one.
 JsonRules::Element JsonRules::element_so_far(const Rule& recorded, const Work& work) {
   const RuleId id = rule(recorded, 0);  // which is there
   if (made(id) == Arena::kEmpty) {

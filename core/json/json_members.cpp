@@ -48,7 +48,7 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   return arena.unite(ways);
 }
 
-// All names that may come next, behind their first quote.
+// All names that may come next, after their first quote.
 ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work) {
   const Choice& next = choice(object, work);
   std::vector<ExpressionId> ways;
@@ -144,14 +144,14 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
 
 // ---- other names ------------------------------------------------------------------------------
 //
-// A name must be none that is taken.  Mostly there are so many names that this is a question of its last byte alone:
+// A name must not be taken.  Mostly there are so many names that this is a question of its last byte alone:
 // texts with one beginning are more than those that are taken.  Where they may be fewer, the name is narrowed to those
 // that are left, and it is settled then: nothing needs to be counted for it any more.
 
 ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& work) {
   if (name.rest == Arena::kEmpty) return Arena::kEmpty;
   const Choice& next = choice(wanted.subject, work);
-  constexpr std::uint32_t kSpare = 4;            // bytes that tell a name from all that are taken
+  constexpr std::uint32_t kSpare = 4;            // bytes that distinguish a name from all that are taken
   constexpr std::uint32_t kLongestSpelling = 6;  // of a byte
   std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare);
   if (wanted.high == kDeclared) length = std::max(length, capped_times(kLongestSpelling, next.length_of(wanted.high)));
@@ -192,7 +192,7 @@ JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::ui
   return name;
 }
 
-// What may still be written of it, read anew where the arena is another one.
+// What may still be written of it, read again where the arena is another one.
 JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
   const RuleId id = rule(other, 0);  // which is there
   if (const ExpressionId known = made(id); known != Arena::kEmpty) return {known, other.low != 0};
@@ -261,7 +261,7 @@ class AllTexts final : public TextTree {
   void walk(Walk& walk) const override { walk.mark(true); }
 };
 
-// The texts of a set behind their first bytes, each with a quote.
+// The texts of a set after their first bytes, each with a quote.
 class QuotedTree final : public TextTree {
  public:
   QuotedTree(const TextSets& sets, TextSetId set, std::uint32_t from) : tree_(sets, set, from) {}

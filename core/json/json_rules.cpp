@@ -99,7 +99,7 @@ ByteSet JsonRuleSet::bytes() const {
   return set;
 }
 
-// Names tell all of ASCII apart; beyond it the blocks of UTF-8 do, and what languages ask for.
+// Names distinguish all of ASCII; beyond it the blocks of UTF-8 do, and what languages ask for.
 ByteSet JsonRuleSet::class_borders() const {
   ByteSet set = ByteSet::range(0, 0x80) | table_->class_borders();
   for (const unsigned lead : {0xC2u, 0xE0u, 0xE1u, 0xEDu, 0xEEu, 0xF0u, 0xF1u, 0xF4u, 0xF5u}) set.add(static_cast<std::uint8_t>(lead));
@@ -206,7 +206,7 @@ ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
   Rule rule = rules_[id.value];
   if (rule.line.mode != Mode::Exact) return expression(id, work);
   const Line line = rule.line.of(Mode::Approximation);
-  // Of a name behind its quote, and of an element that is begun, nobody knows here where they began.
+  // Of a name after its quote, and of an element that is begun, nobody knows here where they began.
   if (rule.form == Form::Other) {
     const Name name = name_so_far(rule, work);
     const ExpressionId other = approximate_other(rule.subject, rule.high, name.rest, Gap::None, true, line, work);

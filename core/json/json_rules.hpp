@@ -13,7 +13,7 @@
 //
 // Problem.  That names differ, and elements that must, is more than a push-down automaton can say: the states carry
 // what was written.  So every prefix of such a name, and of such an element, is a state of its own; all else is
-// told by what is still to be fulfilled alone.  What was written is a set of texts and a text under way, which states
+// defined by what is still to be fulfilled alone.  What was written is a set of texts and a text under way, which states
 // name by their numbers (texts.hpp); that an element can still become one that differs: json_elements.cpp.
 // Over-approximations (expression/rules.hpp) forget what was written within the token at hand: a name or an element that
 // is begun in it may be one that was there before, and everything after its end is unverified.
@@ -121,7 +121,7 @@ class JsonRules : public RememberingRules {
   // The names that may come next, as they are spelled, sorted; how much text follows each at least.
   struct Choice {
     struct Name {
-      std::string_view spelled;  // with the quote behind it
+      std::string_view spelled;  // with the quote after it
       NameId name;
       std::uint32_t place;
       std::uint32_t length;
@@ -234,7 +234,7 @@ class JsonRules : public RememberingRules {
   std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
   std::uint64_t values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
   std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
-  // The texts of a set behind their first bytes, to be marked where that is so no more.
+  // The texts of a set after their first bytes, to be marked where that is so no more.
   class UnverifiedAlong;
   std::shared_ptr<const TextTree> unverified_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work);
   // Whether that stays so to the very end of the outermost container.
@@ -276,7 +276,7 @@ class JsonRules : public RememberingRules {
   TextSets text_sets_{texts_};
   counted::unordered_map<std::uint32_t, counted::vector<TextId>> objects_with_;  // elements, by the text of a member
   counted::unordered_set<std::uint32_t> noted_;  // elements that are in it
-  // What there was before the rules began anew, as long as some of them are to be kept.
+  // What there was before the rules began again, as long as some of them are to be kept.
   struct Before {
     counted::vector<Rule> rules;
     counted::vector<About> abouts;

@@ -14,7 +14,7 @@
 //
 // Why it is a substitution.  A spelling determines the code point, and no spelling of one begins another: a
 // spelled text is cut into code points in one way.  So spellings of a union, a concatenation, an intersection
-// are the union, concatenation, intersection of spellings; a lookahead asks what is spelled behind it.
+// are the union, concatenation, intersection of spellings; a lookahead asks what is spelled after it.
 // What is not so: sequences of bytes that cut a spelling in two.  \n ends in an n, so that "everything, then
 // n", as lookbehinds say it, must not take the backslash alone.  Everything and complements that something
 // follows are therefore cut down to spelled texts, and where nothing else sees to it, the whole is.

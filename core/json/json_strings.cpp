@@ -7,7 +7,7 @@
 // How.  Every state between two code points (from the others a continuation byte leads on) keeps the bytes that stand for themselves, and gets a small
 // tree of escapes beside them: what the code points that it reads next are spelled with.  Spellings of
 // different code points differ before either ends, so that the result is deterministic as it is.  States are
-// numbered as they come, the tree of a state right behind it, so that targets stay behind their sources.
+// numbered as they come, the tree of a state right after it, so that targets stay after their sources.
 // Cost.  Plain: a state for each escape.  Any: 5 states for each code point that a state reads, 11 beyond
 // U+FFFF, less what they share: 5,000 strings of 20 letters are 600,000 states, made in 20 ms.  Not taken: sharing the last digits of the trees of different states, whose targets differ.
 
@@ -21,7 +21,7 @@ namespace {
 
 using Transition = StringAutomaton::Transition;
 
-// A code point that a state reads, and the state behind it.
+// A code point that a state reads, and the state after it.
 struct Edge {
   std::uint32_t code_point;
   std::uint32_t target;

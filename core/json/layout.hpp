@@ -9,8 +9,8 @@
 //             or a tab.  The width is chosen where it is used first and is the same in all of the text.  Nothing inside
 //             empty brackets, nothing around the whole.
 //   any       all white space that JSON allows.
-// How the width is kept: rules wait for it (expression/rules.hpp).  Behind a line break each width goes its own way,
-// and a Commit behind the indent tells all that follows.
+// How the width is kept: rules wait for it (expression/rules.hpp).  After a line break each width goes its own way,
+// and a Commit after the indent passes it on to all that follows.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Layout {
   ExpressionId behind(Gap gap, Indent indent, ExpressionId what, const Work& work);
   // The same without line breaks, for what holds no rules.
   ExpressionId behind_blank(Gap gap, ExpressionId what, const Work& work) const;
-  // The alternatives of `what` behind a line break; kEmpty where there are none.
+  // The alternatives of `what` after a line break; kEmpty where there are none.
   ExpressionId behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work);
   // Whether a text at this depth may have chosen its width before.  At depth 0 it has not begun: what a text before it
   // has chosen is no matter of its own.

@@ -157,8 +157,8 @@ void NumberAutomaton::normalize(State& state) const {
   }
 }
 
-// Where there are no bounds, no one asks how many digits stand before the point, but for plain spellings, up to
-// 17; without a modulus, no one asks how many stand behind it, but while they may be those of a bound.
+// Where there are no bounds, no one asks how many digits stand before the point, except for plain spellings, up to
+// 17; without a modulus, no one asks how many stand after it, but while they may be those of a bound.
 void NumberAutomaton::normalize_digits(State& state) const {
   const Magnitudes& numbers = either(state);
   Digits& digits = state.digits;
@@ -254,7 +254,7 @@ ByteSet NumberAutomaton::bytes() const {
   return bytes;
 }
 
-// Digits are alike but for 0 and 1 where no state tells them apart: the first of them differs from what stands before it.
+// Digits are alike except 0 and 1 where no state distinguishes them: the first of them differs from what stands before it.
 ByteSet NumberAutomaton::lone_bytes() const {
   return has_equal_digits() ? bytes().without(ByteSet::range('2', '9')) : bytes();
 }

@@ -1,4 +1,4 @@
-// A set of numbers as a deterministic automaton over the bytes of their spellings, made as it is asked for.
+// A set of numbers as a deterministic automaton over the bytes of their spellings, made lazily.
 //
 // Problem.  Which bytes may follow what a model has written of a number, without dead ends: a byte leads to a
 // state only if some number of the set is spelled so.
@@ -54,7 +54,7 @@ class NumberAutomaton final : public LeafAutomaton {
   ByteSet bytes() const override;
   ByteSet needed_bytes() const override;
   ByteSet lone_bytes() const override;
-  // Whether no state tells one of the digits 1 to 9 from another.
+  // Whether no state distinguishes the digits 1 to 9.
   bool has_equal_digits() const;
 
   // Equal for equal states of equal sets, in whichever automata.
@@ -77,7 +77,7 @@ class NumberAutomaton final : public LeafAutomaton {
     bool may_have_exponent = false;  // Point and Fraction, plain
     Ending ending = Ending::Digit;
     std::uint8_t count = 0;       // digits of the exponent
-    Digits digits = {};           // but for exponents
+    Digits digits = {};           // except of exponents
     // Mark: the exponents that are allowed; Sign and Exponent: without the sign.
     std::int32_t least = 0, most = 0;
     std::int32_t exponent = 0;    // what was read of it

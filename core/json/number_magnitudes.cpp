@@ -34,7 +34,7 @@ std::int64_t length_of(const Digits& digits) { return digits.begun ? std::int64_
 
 char digit_of(const Decimal& number, std::size_t place) { return place < number.digits.size() ? number.digits[place] : '0'; }
 
-// How many digits tell two numbers apart; 1 where their leads do, or nothing.
+// How many digits distinguish two numbers; 1 where their leads do, or nothing.
 std::size_t digits_apart(const Decimal& a, const Decimal& b) {
   if (a.lead != b.lead || a == b) return 1;
   std::size_t place = 0;

@@ -11,7 +11,7 @@
 // How.  For one scale: away from the bounds the least i with P·10^t + i a multiple is a residue, and must be below
 // 10^t; where P is how a bound begins, the multiple next to the bound, inside, must begin with P too.
 // For a range of scales: ten times a multiple is a multiple at the next scale, so that what lies between
-// the bounds is alive at the largest scale if at any.  Three scales are looked at: where the numbers have as many
+// the bounds is alive at the largest scale if at any.  Three scales are examined: where the numbers have as many
 // digits as the upper bound, where they have as many as the lower one, and the largest between.
 // What a prefix remembers: how it compares with the digits of each bound, its residue, how many more zeros
 // it has at its end than a multiple needs (`slack`), and where its point is.
@@ -36,7 +36,7 @@ inline constexpr Comparison kLess = -1, kGreater = -2;
 struct Digits {
   bool begun = false;       // a digit other than 0 was read
   std::int32_t lead = 0;    // once begun: the first stands for 10^lead; before exponents
-  std::int32_t point = 0;   // digits behind the point
+  std::int32_t point = 0;   // digits after the point
   std::int32_t slack = 0;   // times 10^e for e >= -slack, and only then, it is a multiple, if it ever is
   std::uint64_t residue = 0;
   Comparison low = 0, high = 0;
@@ -66,10 +66,10 @@ class Magnitudes {
   }
   friend bool operator==(const Magnitudes&, const Magnitudes&) = default;
 
-  // One more digit, which `lead` and `point` tell the place of already.
+  // One more digit, whose position `lead` and `point` say already.
   void append(Digits& digits, unsigned digit) const;
 
-  // What may still be written: `digits` more digits, none behind 10^weight.
+  // What may still be written: `digits` more digits, none after 10^weight.
   struct Room {
     std::int32_t digits = 4 * kFarOff;
     std::int32_t weight = -4 * kFarOff;
@@ -117,7 +117,7 @@ class Magnitudes {
   Grid grid_;
   bool has_zero_ = false, has_positive_ = false;
   std::optional<Bound> low_, high_;
-  std::size_t apart_ = 1;  // how many digits tell the bounds from each other
+  std::size_t apart_ = 1;  // how many digits distinguish the bounds
   std::optional<Modulus> modulus_;
   std::uint64_t coprime_ = 1;  // of the modulus, what is neither 2 nor 5
   std::uint32_t twos_ = 0, fives_ = 0;

@@ -2,7 +2,7 @@
 //
 // A text is in the set if its value is (between the bounds, a multiple, an integer) and it is spelled as the
 // set asks for.  Spellings:
-//   plain   what Python's json.dumps writes: integers of any length, -?(0|[1-9][0-9]*) but for -0; and what
+//   plain   what Python's json.dumps writes: integers of any length, -?(0|[1-9][0-9]*) except -0; and what
 //           repr says of a float: 1.0, -0.0, 123.456 between 1e-4 and 1e16, 1.5e+22 and 1e-07 beyond, with at most
 //           17 significant digits and exponents from -324 to 308.
 //   any     all that JSON allows: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?, so that 1, 1.0, 1e0 and 10e-1

@@ -1,9 +1,9 @@
-// Sets of numbers as unions of ranges, as far as they can be told so.
+// Sets of numbers as unions of ranges, as far as they can be written so.
 //
 // Problem.  minimum 2 in one place and maximum 5 in another are two automata, whose intersection the engine would have
 // to search for a text; together they are one range, whose automaton knows by arithmetic what lives.
 // Example.  all(range 2.., not range 4..5) is the union of 2..4 less 4, and 5.. less 5.
-// Not told so: what is no integer, or no multiple; there the engine's complement is taken.
+// Not written so: what is not an integer, or no multiple; there the engine's complement is taken.
 // Cost.  The product of the terms for an intersection, at most kMost.
 #pragma once
 

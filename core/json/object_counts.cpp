@@ -20,7 +20,7 @@ struct ObjectFormulas::Tally {
   bool is_enough = false;
 };
 
-// Goes on with one more name or without it.  `room` is behind it; `after` says what a member makes of a formula.
+// Goes on with one more name or without it.  `room` is after it; `after` says what a member makes of a formula.
 template <class After>
 void ObjectFormulas::count_name(Tally& tally, const Room& room, After&& after, const Work& work) {
   std::map<ObjectId, std::uint64_t> further;

@@ -1,6 +1,6 @@
 // What is still to be said of the members of an object, after some of them.
 //
-// Names are *declared* where some part of the schema names them; all others are told apart only by the languages
+// Names are *declared* where some part of the schema names them; all others are distinguished only by the languages
 // (patterns) that they are in: a *class* of other names is a choice of in or out for each language.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace tokamata::json {
 
 class ValueSets;
 
-// Names that are declared in some order, and behind them those that constants have, which come when they like.
+// Names that are declared in some order, and after them those that constants have, which come when they like.
 struct NameOrder {
   counted::vector<NameId> names;
   std::uint32_t ordered = 0;  // so many are in order

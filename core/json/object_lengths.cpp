@@ -106,7 +106,7 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
   return result;
 }
 
-// `after`: the room behind another name, but for that name.  It is taken too, which matters where few names are left: of
+// `after`: the room behind another name, except for that name.  It is taken too, which matters where few names are left: of
 // "b" and "c" one is left behind the other.  All names of a class are alike, so that any of them stands for the one to come.
 void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& result, const Work& work) {
   const NameClasses classes = name_classes(f, work);

@@ -1,7 +1,7 @@
-// Sets of strings that are told by their lengths alone, as ranges of them.
+// Sets of strings that are defined by their lengths alone, as ranges of them.
 //
 // Problem.  minLength and maxLength in several places, some of them denied, are an intersection of counts, in which the
-// engine would have to search for a text behind every character; together they are a few ranges.
+// engine would have to search for a text after every character; together they are a few ranges.
 // Example.  all(1..500, not 1..255) is 256..500.
 // Cost.  Linear in the ranges.
 #pragma once

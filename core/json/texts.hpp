@@ -93,7 +93,7 @@ class TextSets {
     std::swap(index_, others.index_);
   }
 
-  // Goes through the texts behind their first bytes, of which there are `from` and which are the same; marks their ends.
+  // Goes through the texts after their first bytes, of which there are `from` and which are the same; marks their ends.
   void walk(TextSetId set, std::uint32_t from, TextTree::Walk& walk) const;
 
   const Texts& texts() const { return texts_; }

@@ -2,7 +2,7 @@
 //
 // Problem.  {"items": S, "uniqueItems": true, "minItems": 3} has an array if S has three values: which may be strings of
 // some pattern, numbers, arrays and objects, and arrays of S itself.
-// How.  Part by part, and no further than is asked for.  1 and 1.0 are one value, and so are strings that are spelled in
+// How.  Part by part, and no further than requested.  1 and 1.0 are one value, and so are strings that are spelled in
 // two ways: of strings the plain spellings are counted, of integers their digits; of other numbers, which are many or
 // few, the few are listed.
 // A set that is within itself: Kleene's iteration.  Its count is 0 at first, and found again until it stays the same or

@@ -8,7 +8,7 @@
 // complement; arrays and objects are formulas about their elements and members (array_formulas, object_formulas),
 // which name further sets.  So a set is never expanded deeper than a text goes into it.
 // Which sets are empty is a least fixed point: a value is finite.  It is searched depth first; what was found empty
-// only because a set around it was still being looked at is not remembered.
+// only because a set around it was still being examined is not remembered.
 // Source.  Negation by type and element: Attouche, Baazizi, Colazzo, Ghelli, Sartiani and Scherzinger, "Witness
 // Generation for JSON Schema", VLDB 2022, who bring a whole schema into such a form before they look for a value;
 // here each formula is worked out when a text comes to it.
@@ -53,7 +53,7 @@ class ValueSets {
     ArrayId arrays;
     ObjectId objects;
     NumberTerms number_terms;  // the numbers, where they are a union of ranges
-    std::optional<TextLengths> text_lengths;  // the strings, where they are told by their lengths
+    std::optional<TextLengths> text_lengths;  // the strings, where they are defined by their lengths
   };
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
@@ -62,14 +62,14 @@ class ValueSets {
   // How often a search came upon a set that it was in the middle of: what it found empty may not be.
   std::uint64_t taints() const { return taints_; }
   // Whether, of every value that can be written, the set or its complement has the text.  Not so where an
-  // integer is asked for in plain spelling: 1.0 is no text of it, nor of its complement.
+  // integer is required in plain spelling: 1.0 is no text of it, nor of its complement.
   bool is_exact(SetId set);
 
   // ---- how many: value_counts.cpp ----
   // The number of values of a set, at most `most`.  Equal values are one, however they may be written.
   std::uint64_t count(SetId set, std::uint64_t most, const Work& work);
   using Kinds = std::shared_ptr<const counted::vector<ValueKind>>;
-  // The kinds of values by some sets; without that which is in none of them, unless it is asked for.
+  // The kinds of values by some sets; without that which is in none of them, unless it is requested.
   Kinds kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work);
   bool has(SetId set, const std::string& canonical, const Work& work) { return lives(all({set, constant(canonical)}), work); }
 
@@ -83,7 +83,7 @@ class ValueSets {
   ExpressionId complement_texts(ExpressionId texts, const Work& work);
   ExpressionId spelled(LanguageId language, const Work& work);
   ExpressionId unspelled(LanguageId language, const Work& work);
-  // A name behind its first quote, in plain spelling; valid as long as this is.
+  // A name after its first quote, in plain spelling; valid as long as this is.
   std::string_view spelled_name(NameId name);
   // The name that a spelling between quotes is of.
   std::string read_name(const std::string& spelled_text) const;
@@ -111,7 +111,7 @@ class ValueSets {
   ExpressionId numbers(const NumberTerms& terms, const Work& work);
   ExpressionId strings(const TextLengths& lengths, const Work& work);
   void set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise, const Work& work);
-  // Numbers that are told otherwise where they are not told as terms.
+  // Numbers that are given otherwise where they are not written as terms.
   void set_numbers(Parts& parts, NumberTerms terms, ExpressionId otherwise, const Work& work);
   ExpressionId complement(ExpressionId part, ExpressionId universe, const Work& work);
   ExpressionId intersect(std::vector<ExpressionId> parts, ExpressionId universe, const Work& work);

@@ -56,7 +56,7 @@ ValueNode ValueTable::unfold(ValueNode id) {
   return result;
 }
 
-// Where texts may hold strings that are kept and asked for later, every byte is a class of its own.
+// Where texts may hold strings that are kept and read later, every byte is a class of its own.
 ByteSet ValueTable::class_borders() const {
   const bool keeps = std::ranges::any_of(nodes_, [](const Node& node) {
     const auto* others = std::get_if<Others>(&node);

@@ -1,6 +1,6 @@
 // How many values can still be written, once an element that must differ is begun.  Part of JsonRules.
 //
-// A lower bound, counted no further than is asked for, and kept with the expression of what may still be written: that
+// A lower bound, counted no further than requested, and kept with the expression of what may still be written: that
 // is the same for all elements that have come to it.
 //   string   each text is a value; where there are many spellings, each text without escapes is, and without the capital
 //            letters that may be digits of an escape that is begun.
@@ -88,7 +88,7 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
   return found;
 }
 
-// Of a member of a declared name, and of those behind it.
+// Of a member of a declared name, and of those after it.
 std::uint64_t JsonRules::values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work) {
   const auto ways = sets_.objects().branches(object.rest, name.name, work);
   std::uint64_t found = 1;
