@@ -7,7 +7,7 @@
 
 namespace tokamata {
 
-// Moves under way: what is told apart by where it leads.
+// Moves under way: distinguished by where they lead.
 class AddedMoves::Gathered {
  public:
   explicit Gathered(const Tokenization& tokenization) : tokenization_(tokenization) {}

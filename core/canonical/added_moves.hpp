@@ -31,7 +31,7 @@ class AddedMoves {
 
   const counted::vector<AddedMove>& of(TokenAutomaton::Configuration place, Budget& budget);
 
-  // `visit(behind, numbers)` for those of a move that may come where these matches are under way.
+  // `visit(after, numbers)` for those of a move that may come where these matches are under way.
   template <class Visit>
   void for_each_behind(const AddedMove& move, AddedTokens::Open open, Visit&& visit) const {
     if (open == AddedTokens::kNothing) {

@@ -5,9 +5,9 @@
 // added token.  And an added token is taken only where no match begins earlier or is longer: after one
 // of 31 line ends no further line end may follow if there is one of 32.
 // How.  All matches that are under way, as a set of nodes in the trie of the contents.  In ordinary text
-// one begins at every place, and none may be completed.  Behind an added token those remain that began
+// one begins at every place, and none may be completed.  After an added token those remain that began
 // before it, and those that would make it longer.
-// Example.  Contents  ab  and  abc :  behind the token `ab` the set is {ab}, and `c` completes abc: refused.
+// Example.  Contents  ab  and  abc :  after the token `ab` the set is {ab}, and `c` completes abc: refused.
 // Source: Aho and Corasick, 1975, for the sets; they are made as they are met, and kept.
 // Cost: nothing where no match is under way, which is nearly always; a look-up otherwise.
 #pragma once
@@ -44,7 +44,7 @@ class AddedTokens {
   // After a byte of ordinary text; kDead where that completes a match.
   Open next(Open open, std::uint8_t byte) const;
   Open next(Open open, std::string_view bytes) const;
-  // Behind the added token `index`; kDead where another match comes before it.
+  // After the added token `index`; kDead where another match comes before it.
   Open behind(Open open, std::size_t index) const;
   // The same of all of them.
   std::shared_ptr<const std::vector<Open>> behind_all(Open open) const;

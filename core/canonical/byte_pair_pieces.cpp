@@ -31,7 +31,7 @@ BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model,
   find_apart();
 }
 
-// Those that forbid nothing behind them, and that nothing forbids: what lies in no range.
+// Those that forbid nothing after them, and that nothing forbids: what lies in no range.
 void BytePairPieces::find_apart() {
   std::vector<std::int32_t> begun(merges_.tour().size() + 1, 0);  // less ended, by place in the tour
   for_each_bit(following_, [&](std::uint32_t last) {
@@ -86,7 +86,7 @@ std::vector<std::uint32_t> BytePairPieces::carried(State state) const {
   return tokens;
 }
 
-// The tokens that a pre-token can go on with behind one that forbids many.
+// The tokens that a pre-token can go on with after one that forbids many.
 BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
   return allowed_.get(merges_.forbidden_set(last), [&] {
     Words bits = following_;

@@ -4,7 +4,7 @@
 // (`ignore_merges`, and tiktoken always), two things change.  A token that merges never make can stand for a
 // whole pre-token, alone.  And what merges make of that token's text is right only as long as the pre-token
 // goes on: in Llama 3.1 the pieces ` j`, `eh`, `o` pass every pair, but ` jeho` is a token, so that the
-// pre-token may not end behind them.  A trie of such sequences says where one is complete.
+// pre-token may not end after them.  A trie of such sequences says where one is complete.
 #pragma once
 
 #include <map>

@@ -98,7 +98,7 @@ CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const ConfigurationKey&
   return frame;
 }
 
-// What the last token forbids, and what lives behind others like it but not behind this one, by any hypothesis.
+// What the last token forbids, and what lives after others like it but not after this one, by any hypothesis.
 TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
   const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
@@ -138,7 +138,7 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
 
 // ---- steps --------------------------------------------------------------------------------------
 
-// Where the mask is known it tells what lives.
+// Where the mask is known it shows what lives.
 std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Configuration place, const CanonicalState& state, TokenId token,
                                                                    Budget& budget) {
   const MaskPtr known = known_mask(place, state);
@@ -151,7 +151,7 @@ std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Configuration
   return Target{*target, std::move(*canonical)};
 }
 
-// What is found first is good enough, and behind a border it is known soonest.
+// What is found first is good enough, and after a border it is known soonest.
 TokenCount CanonicalAutomaton::bound(Configuration place, const CanonicalState& state, Budget& budget) {
   if (accepting(place, state)) return 0;
   if (place.at_start) {
@@ -178,8 +178,8 @@ bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
 
 // ---- budgets ------------------------------------------------------------------------------------
 
-// What a witness needs is one bound of many, and which witness is found first depends on what was asked for before.
-// Where the bound holds, that does not show: masks within it are whole.  With rules it is told in bytes of texts that need
+// What a witness needs is one bound of many, and which witness is found first depends on earlier calls.
+// Where the bound holds, that does not show: masks within it are whole.  With rules it is counted in bytes of texts that need
 // not be canonical, so that it has to be the same each time: it is the pattern's own.
 TokenCount CanonicalAutomaton::most_after(Configuration place, TokenCount by_witnesses, Budget& budget) {
   if (!pattern_.is_approximated(place.state)) return by_witnesses;

@@ -1,13 +1,13 @@
 // A pattern and a tokenizer together: which tokens may come next, so that the sequence is the tokenizer's own
 // for a text that the pattern accepts.
 //
-// Problem.  Of the tokens that the pattern allows, those must be found behind which a canonical sequence of tokens
+// Problem.  Of the tokens that the pattern allows, those must be found after which a canonical sequence of tokens
 // goes on to a text that it accepts: the tokenizer allows them (tokenization.hpp), and they live (liveness.hpp).
 // How.  What lives in a pair of states, of the pattern and of a hypothesis about the text, does not depend on the
 // last token (mask_parts.hpp); what the last token forbids depends on it alone.  So a mask is a *frame*, the union
 // of the parts of all hypotheses, less what the last token forbids of those where the pre-token goes on.
 //
-//     Llama 3.1, anything at all, after ` th`: the frame behind three letters is the one that ` ab` has too; of
+//     Llama 3.1, anything at all, after ` th`: the frame after three letters is the one that ` ab` has too; of
 //     it, `e`, `ere` and 1,200 others are cleared, since ` the` and ` there` are tokens.
 //
 // Rules have states without end, since they keep what was written.  Liveness is decided for their over-approximations
@@ -94,12 +94,12 @@ class CanonicalAutomaton {
   void trim_masks(std::size_t limit);
 
  private:
-  // What stands behind all last tokens alike.
+  // What stands after all last tokens alike.
   struct Frame {
     MaskBits bits;
     Words kept;  // of those, what the last token does not forbid, as a row; empty where it forbids nothing
     std::size_t open_tokens, stop_tokens;
-    TokenCount most;  // that any of the tokens needs behind it
+    TokenCount most;  // that any of the tokens needs after it
 
     std::size_t memory_bytes() const { return shared_block_bytes<Frame>() + bits.memory_bytes() + block_bytes_of(kept); }
   };

@@ -46,7 +46,7 @@ struct CanonicalBudgets::Level {
   std::size_t next = 0;  // of the ways
 };
 
-// A way that is known and may stand behind this last token too.
+// A way that is known and may stand after this last token too.
 bool CanonicalBudgets::by_found(const Level& level) const {
   const auto known = found_.find(ConfigurationKey::without_last(level.place, level.state, tokenization_.pieces()));
   if (known == found_.end()) return false;

@@ -5,7 +5,7 @@
 // every token in every state.
 // How.  Depth first, with so many tokens as are left.  No way is taken that is too long for tokens of any kind
 // (the distance there is a bound from below), and of the others those that bring the pattern nearest to its end come
-// first.  Ways that were found serve for every last token that they may stand behind, and what was found to need
+// first.  Ways that were found serve for every last token that they may stand after, and what was found to need
 // more is kept.  As few tokens as possible are found by asking for more and more, from the bound on.
 // Example.  Gemma 3, ` Surname: [A-Z][a-z]{2,10}`: four tokens are the least of any kind, and four are found at once.
 // Source: iterative deepening A*, Korf, 1985.  Cost: one look-up where the first witness of liveness has few enough
@@ -46,13 +46,13 @@ class CanonicalBudgets {
  private:
   // Where tokens lead from a place, what is nearest to the end first.
   struct Way {
-    TokenCount needed;  // at least, behind it
+    TokenCount needed;  // at least, after it
     StateId target;
     TokenId token;
   };
   using WaysPtr = std::shared_ptr<const counted::vector<Way>>;
   WaysPtr ways(Configuration place, Budget& budget);
-  // What was found to lead on: the token, what stands behind it, and how many tokens suffice from there.
+  // What was found to lead on: the token, what stands after it, and how many tokens suffice from there.
   struct Found {
     TokenId token;
     CanonicalState behind;

@@ -21,7 +21,7 @@ struct ConfigurationKey {
   bool at_start;
   CanonicalState canonical;
 
-  // What stands behind all last tokens alike: the last token is 0.
+  // What stands after all last tokens alike: the last token is 0.
   static ConfigurationKey without_last(TokenAutomaton::Configuration place, const CanonicalState& state, const Pieces& pieces) {
     ConfigurationKey key{place.state, place.at_start, state};
     key.canonical.last = {};

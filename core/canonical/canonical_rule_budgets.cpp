@@ -198,7 +198,7 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration
     const Search::Found found = Search(*this, budget).run(place, state);
     if (found.tokens == kNoTokens) return std::nullopt;
     for (const Step& step : found.way) {
-      // What was found before is kept, unless this is shorter: it was told to somebody.
+      // What was found before is kept, unless this is shorter: a caller has that number.
       const bool is_found = (tokens.size() > 0 || !place.at_start) && found_.contains(ConfigurationView{at, false, canonical});
       if (is_found && rest_of(at, canonical).size() <= step.tokens) break;
       if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(ConfigurationKey{at, false, canonical}, step);

@@ -1,8 +1,8 @@
 // How few of the tokenizer's own tokens finish a text of rules, and which leave enough room.
 //
 // Problem.  As composition/rule_completions.hpp has it, for canonical sequences alone.  The closing text of a state has
-// one canonical tokenization at most behind the tokens so far, and may have none: behind `["c":[` of Llama 3.1 no
-// canonical sequence goes on with `]}`, since `[]` is a token; `]` behind a line break does.
+// one canonical tokenization at most after the tokens so far, and may have none: after `["c":[` of Llama 3.1 no
+// canonical sequence goes on with `]}`, since `[]` is a token; `]` after a line break does.
 // How.  Branch and bound again, over pairs of the pattern's state and the tokenizer's.  What is known to suffice is
 // the canonical tokenization of the closing text: a search down that text, the longest tokens first, of which each
 // pair of states is remembered.  Tokens are followed as the over-approximation groups them, of each group those with the

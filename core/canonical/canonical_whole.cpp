@@ -53,7 +53,7 @@ ClosedForm CanonicalAutomaton::closed_form(Budget& budget) {
 }
 
 // Byte by byte: what is under way are tokens, each with as much of it as was taken; one that is taken whole is
-// followed by all that may stand behind it.
+// followed by all that may stand after it.
 std::string CanonicalAutomaton::forced_text(Configuration start, const CanonicalState& canonical, Budget& budget) {
   struct Under {
     Configuration place;
@@ -83,7 +83,7 @@ std::string CanonicalAutomaton::forced_text(Configuration start, const Canonical
     return agree;
   };
   if (!expand(start, canonical)) return text;
-  // The decoder may take all of the first token away; then the text begins behind it.
+  // The decoder may take all of the first token away; then the text begins after it.
   for (std::size_t i = 0; i < open.size();) {
     if (!bytes_of(open[i]).empty()) {
       ++i;

@@ -19,7 +19,7 @@ TokenCount Liveness::bound(const Node& node, Budget& budget) {
   return by_text != kDead ? by_text : bound_inside(node, budget);
 }
 
-// By a text alone: at a border, or behind a token that stands apart.
+// By a text alone: at a border, or after a token that stands apart.
 TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
   if (tokenization_.pieces().may_finish(node.pieces))
     if (const TokenCount count = bound_at_border(node.state, node.text, budget); count != kDead) return count;
@@ -62,7 +62,7 @@ TokenCount Liveness::by_witness(const Node& node) const {
   return kDead;
 }
 
-// Best first: places down the trie, behind each node that was reached.
+// Best first: places down the trie, after each node that was reached.
 class Liveness::Search {
  public:
   Search(Liveness& liveness, const Node& start, Budget& budget)

@@ -2,9 +2,9 @@
 //
 // Problem.  A token that the pattern allows, and the tokenizer too, may still lead nowhere: for the pattern `ab`
 // and the merge ab, `a` is a token that some text goes on with, and no canonical text of the pattern.
-// How.  Behind a border between pre-tokens a witness is a text alone (text_liveness.hpp), and so it is behind a
+// How.  After a border between pre-tokens a witness is a text alone (text_liveness.hpp), and so it is after a
 // token that stands apart: no merge joins it with anything.  Inside a pre-token the next token matters: some token
-// must be allowed by the pattern, stand behind the last one, and live in turn.  That is a search of the tokens, down
+// must be allowed by the pattern, stand after the last one, and live in turn.  That is a search of the tokens, down
 // the trie, where what brings the pattern nearest to its end comes first.  Tokens once found to live in a pair of
 // states are tried before any search.
 //
@@ -29,7 +29,7 @@ namespace tokamata {
 
 class Liveness {
  public:
-  // What stands behind a token, the pre-token still open.
+  // What stands after a token, the pre-token still open.
   struct Node {
     StateId state;
     TokenId last;

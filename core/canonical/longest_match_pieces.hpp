@@ -1,10 +1,10 @@
 // The pieces of longest match (MaxMatch, BERT's WordPiece): of each word always the longest token that fits.
 //
 // Problem.  A word is begun by a token without a mark, and gone on with by tokens that are written with one
-// (`##ing`).  Which token stands at a place is decided by the text behind it: it must be the longest that
+// (`##ing`).  Which token stands at a place is decided by the text after it: it must be the longest that
 // fits.  So a token binds what may follow it.
-// Example.  Tokens  a, ab, abcd, ##b, ##c, ##cd, ##d.  Behind `a` no ##b may follow, since `ab` is longer.
-// Behind `ab` may ##c, as long as no d follows: `abcd` would be longer.  ##cd may not, at once.
+// Example.  Tokens  a, ab, abcd, ##b, ##c, ##cd, ##d.  After `a` no ##b may follow, since `ab` is longer.
+// After `ab` may ##c, as long as no d follows: `abcd` would be longer.  ##cd may not, at once.
 // How.  A token that is the beginning of longer ones leaves its node of the trie of tokens behind, *pending*:
 // none of what is below that node may be read.  Every further token takes each pending node along its bytes;
 // where one comes to the end of a token the step is refused, and where it falls out of the trie it is
@@ -18,7 +18,7 @@
 // A word may end anywhere: its end settles all that is pending.  The first token of a word is looked up as
 // it is written, so that the word `##b` is the token ##b where a word may have such a beginning; it comes back
 // as the same text at the start of a text alone.
-// Masks.  What lives behind a token depends on what is pending for few tokens: those that a pending node
+// Masks.  What lives after a token depends on what is pending for few tokens: those that a pending node
 // forbids, and those that it outlasts (`carried`).  All others are shared by all states.
 // Source: Song, Salcianu, Song, Dopson and Zhou, Fast WordPiece Tokenization, 2021, whose failure trie
 // settles the same from the other side (tokamata.tokenization.failure_trie).

@@ -184,7 +184,7 @@ class MaskParts::Judge {
   static constexpr TokenCount kNotAsked = kEndless - 1;
   static constexpr std::size_t kFew = 1024;  // tokens that are listed rather than kept as bits
 
-  // How many tokens suffice behind those that land there in a state of the pattern.
+  // How many tokens suffice after those that land there in a state of the pattern.
   TokenCount at_border(StateId target, std::uint16_t number) {
     if (target_ != target) {
       target_ = target;
@@ -415,7 +415,7 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
 
 // ---- what stays inside a class ------------------------------------------------------------------
 
-// The tokens of a class behind a hypothesis, by where they land: those that end between code points, and of the
+// The tokens of a class after a hypothesis, by where they land: those that end between code points, and of the
 // others those that some bytes end inside the class.
 Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop, Budget& budget) {
   std::string name = loop.key;

@@ -1,18 +1,18 @@
-// The tokens that live behind one hypothesis, in one state of the pattern, whatever the last token was.
+// The tokens that live after one hypothesis, in one state of the pattern, whatever the last token was.
 //
 // Problem.  What lives in a pair of states does not depend on the last token: that only forbids some of it.  So a
-// mask is a union over the hypotheses, less what may not stand behind the last token, and the parts of the union
+// mask is a union over the hypotheses, less what may not stand after the last token, and the parts of the union
 // are worth keeping.
 // How.  As masks are put together from loops over classes of code points (composition/factored_mask.hpp), so are
-// these.  What stays inside a class, behind a guess, is found once for all constraints; it lives as a whole if the
+// these.  What stays inside a class, after a guess, is found once for all constraints; it lives as a whole if the
 // loop can go on at a border from wherever it lands.  What leaves the class is listed (moves.hpp) and judged token by
 // token; tokens that land alike in the text and in the pattern live alike, if they do so by the border.
 //
-// What begins with a terminal of a rule is taken in the groups of terminal_ways.hpp, and what goes on behind the terminal
+// What begins with a terminal of a rule is taken in the groups of terminal_ways.hpp, and what goes on after the terminal
 // by a walk of the remainders.
 //
 // A part says nothing of the text before.  Where the tokenizer's normal form makes a token depend on the mark or
-// starter before it, or an added token is under way, what changes is asked anew for each such *touch*.
+// starter before it, or an added token is under way, what changes is recomputed for each such *touch*.
 #pragma once
 
 #include <map>
@@ -51,11 +51,11 @@ class MaskParts {
   MaskParts(TokenAutomaton& pattern, const Tokenization& tokenization, Liveness& liveness)
       : pattern_(pattern), tokenization_(tokenization), liveness_(liveness), terminals_(pattern, tokenization) {}
 
-  // Adds a part to `words`; returns the most tokens that any token of it needs behind it.
+  // Adds a part to `words`; returns the most tokens that any token of it needs after it.
   TokenCount add(const Key& key, const Touch& touch, Words& words, Budget& budget);
   // The same for the added tokens, where the text before them may end.
   TokenCount add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget);
-  // How many tokens suffice behind one token.
+  // How many tokens suffice after one token.
   TokenCount bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget);
   // All moves of a place.
   const Moves& moves(TokenAutomaton::Configuration place, Budget& budget);
@@ -104,7 +104,7 @@ class MaskParts {
   counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;
   Words scratch_;
   bool walks_are_long_ = false;
-  // Of the place that was asked for last: all hypotheses behind a token ask for the same.
+  // Of the place of the last call: all hypotheses after a token need the same.
   std::optional<std::pair<StateId, bool>> moves_of_;
   std::optional<Moves> moves_;
   std::optional<StateId> factors_of_, leaving_of_;

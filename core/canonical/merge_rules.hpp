@@ -5,7 +5,7 @@
 // Example.  Merges (a,b) rank 0, (b,c) rank 1, (ab,c) rank 2:  a b c  becomes  ab c, and then  abc.
 // How.  The merges that are possible stand in a heap by rank and place; one whose parts have changed since
 // is passed over.  Merges are found by their pair in a table with open addressing: the half million of a
-// large tokenizer are asked for four million times while its tables are made, each time at one place of
+// large tokenizer are looked up four million times while its tables are made, each time at one place of
 // memory.
 // Cost: n log n for n parts; 32 to 64 bytes per merge.
 #pragma once

@@ -131,7 +131,7 @@ class Forest {
   std::vector<std::uint32_t> subtree_end_;
 };
 
-// A merge whose left part stands at the border, and what it forbids behind it.
+// A merge whose left part stands at the border, and what it forbids after it.
 struct Forbidding {
   std::uint32_t time;
   bool right_is_later;  // its right part comes into being at that time itself
@@ -203,14 +203,14 @@ void unite(std::span<const Forbidding> merges, std::span<const TourRange> ranges
   united.resize(kept);
 }
 
-// What the right spines of tokens forbid, but for the tokens themselves.  It depends on the right part alone, and
+// What the right spines of tokens forbid, except for the tokens themselves.  It depends on the right part alone, and
 // on how many of its merges come before the parent; what fewer of them forbid is part of it.
 class Tails {
  public:
   Tails(const Forest& forest, const ForbiddingMerges& merges)
       : forest_(forest), merges_(merges), numbers_(forest.size(), 0), known_(forest.size()) {}
 
-  // The number of a token's tail; those of shorter tokens have been asked for before.
+  // The number of a token's tail; those of shorter tokens are known already.
   std::uint32_t number_of(std::uint32_t token) {
     const std::uint32_t right = forest_.tree(token).right;
     if (right == kNone) return 0;
@@ -290,7 +290,7 @@ class SetsOfRanges {
 }  // namespace
 
 MergeTables make_merge_tables(std::span<const Merge> merges, const AtomLists& atoms) {
-  if (atoms.size() > Merges::kMostTokens) throw std::length_error("merges: more tokens than can be told apart");
+  if (atoms.size() > Merges::kMostTokens) throw std::length_error("merges: more tokens than tables can distinguish");
   MergeTables tables;
   const MergeRules rules(merges);
   const Forest forest(rules, atoms, tables);

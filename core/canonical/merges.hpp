@@ -1,4 +1,4 @@
-// Byte-pair encoding inside one pre-token: which token may stand behind which.
+// Byte-pair encoding inside one pre-token: which token may stand after which.
 //
 // Problem.  A sequence of tokens is what BPE makes of its own text if and only if every two neighbours
 // are (001, algorithm 4).  For two tokens that is a question about their merge trees alone: does some
@@ -24,7 +24,7 @@
 // Forbidden sets.  Number the tokens by a tour of the forest in which the parent of a token is its left
 // child: those that have y on their left spine are then neighbours.  With the children of y in order of
 // descending (E, whether they wait, R), those from which y is still there come first: each merge forbids one
-// run of neighbours, the same behind every token that has x on its right spine and lets it be there.
+// run of neighbours, the same after every token that has x on its right spine and lets it be there.
 //
 //     BPE with (a,b) (b,c) (ab,c):   after a:  b, bc refused     after ab:  c refused
 //
@@ -32,7 +32,7 @@
 // million runs, 75,000 are distinct, with two million.
 //
 // Source: 001, section 4; the comparison by the ranks on two spines is known from rust-gems' `bpe`.
-// Cost: the tour is sorting; each merge is looked at once for every token on whose right spine its left part
+// Cost: the tour is sorting; each merge is examined once for every token on whose right spine its left part
 // is still there.  Not taken: a simulation per pair, and a mask per token (4 GB).
 #pragma once
 
@@ -71,14 +71,14 @@ struct MergeTables {
   // For each token, the number of the set that it forbids; set s is ranges[set_offsets[s]] and what follows.
   std::vector<std::uint32_t> sets;
   std::vector<std::uint32_t> set_offsets;
-  std::vector<std::uint32_t> ranges;  // packed, in order, apart or one behind the other
+  std::vector<std::uint32_t> ranges;  // packed, in order, apart or one after the other
   // Tokens that BPE does not make of their text, in order, and what it makes of it instead.
   std::vector<std::uint32_t> unmade;
   std::vector<std::uint32_t> part_offsets;
   std::vector<std::uint32_t> parts;
 };
 
-// Raises std::length_error for more tokens than MergeTables can tell apart, 4,194,304.
+// Raises std::length_error for more tokens than MergeTables distinguishes, 4,194,304.
 MergeTables make_merge_tables(std::span<const Merge> merges, const AtomLists& atoms);
 
 class Merges {
@@ -94,11 +94,11 @@ class Merges {
   bool is_made(TokenId token) const { return position_[token.value] != kNone; }
   // What BPE makes of its text instead; nothing where that has a part that is no token.
   std::vector<std::uint32_t> made_of(TokenId token) const;
-  // Whether the right token may stand behind the left one; both are made.
+  // Whether the right token may stand after the left one; both are made.
   bool may_follow(TokenId left, TokenId right) const;
-  // Of some tokens that are made, those behind which this one may stand.
+  // Of some tokens that are made, those after which this one may stand.
   Words before(TokenId right, const Words& tokens) const;
-  // The tokens that may not stand behind this one, as ranges.
+  // The tokens that may not stand after this one, as ranges.
   auto forbidden(TokenId left) const { return packed(left) | std::views::transform(unpacked); }
   // The number of the set of these: tokens that forbid the same have the same.
   std::uint32_t forbidden_set(TokenId left) const { return tables_.sets[left.value]; }

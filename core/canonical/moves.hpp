@@ -1,6 +1,6 @@
 // Where the tokens lead in the pattern, from one place: listed once, for all hypotheses about the text.
 //
-// Problem.  Four hypotheses stand behind a token, and each asks where every token leads.  That is a matter of the
+// Problem.  Four hypotheses stand after a token, and each asks where every token leads.  That is a matter of the
 // pattern alone.
 // Example.  `history` after `his`:  t → 5, to → 6, tory → accepted.
 // How.  A walk of the trie of tokens in step with the pattern; the tokens below a node that all stay inside an
@@ -22,14 +22,14 @@ namespace tokamata {
 // text is still empty, but no longer at its start.
 std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token, Budget& budget);
 
-// What is left of a loop over a class, and behind it, after so many code points of the class.
+// What is left of a loop over a class, and after it, after so many code points of the class.
 class LoopRests {
  public:
   LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_t longest, Budget& budget);
 
   // After all numbers alike, since the loop has no bounds left.
   bool is_endless() const { return is_endless_; }
-  // Numbers that are told apart, from 1 on: of those up to `longest`, what the loop takes; 1 where it is endless.
+  // Numbers that are distinguished, from 1 on: of those up to `longest`, what the loop takes; 1 where it is endless.
   std::size_t lengths() const { return states_.size(); }
   StateId behind(std::size_t length) const { return states_[is_endless_ ? 0 : length - 1]; }
 

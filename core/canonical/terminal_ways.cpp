@@ -30,7 +30,7 @@ const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
     const StateId target = pattern_.automaton().next(state, byte, budget);
     if (target == ByteAutomaton::kDead || (value >= 0x80 && value < 0xC2)) continue;
     const int more = value < 0x80 ? 0 : value < 0xE0 ? 1 : value < 0xF0 ? 2 : 3;
-    // Not all bytes may stand behind these four; whether the others are dead is left open.
+    // Not all bytes may stand after these four; whether the others are dead is left open.
     const bool is_narrow = value == 0xE0 || value == 0xED || value == 0xF0 || value == 0xF4;
     if (!is_narrow && returns(target, more, state, known, budget)) taken.add(byte);
   }
@@ -58,7 +58,7 @@ TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, cons
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const TokenTrie& trie = vocabulary.trie();
-  constexpr std::uint32_t kShort = 16;  // tokens that are walked rather than asked for a loop
+  constexpr std::uint32_t kShort = 16;  // tokens that are walked instead of computing a loop
   Tokenization::TerminalSteps made;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order
@@ -189,7 +189,7 @@ class TerminalWaysMaker::Maker {
   static constexpr std::size_t kMostWays = 4;      // from one place, inside a pre-token
   static constexpr std::size_t kMostInside = 512;  // places of a search for them
   using Kind = Tokenization::TerminalWays::Group::Kind;
-  // A way out for all tokens, or for those that a token may stand behind.
+  // A way out for all tokens, or for those that a token may stand after.
   struct Way {
     std::uint32_t group;
     std::optional<TokenId> first;
@@ -263,7 +263,7 @@ class TerminalWaysMaker::Maker {
     });
   }
 
-  // A token that ends within a code point; single bytes may end it, if they may stand behind this token.
+  // A token that ends within a code point; single bytes may end it, if they may stand after this token.
   void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
     const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
@@ -328,7 +328,7 @@ class TerminalWaysMaker::Maker {
     return ways;
   }
 
-  // Behind the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
+  // After the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
   // found at the end is known on the way to it.
   std::optional<Exit> search(StateId start, const TextState& from) {
     struct Met {

@@ -1,24 +1,24 @@
-// What a regular part of a text does to the tokenizer's tokens behind one hypothesis, whatever follows the part.
+// What a regular part of a text does to the tokenizer's tokens after one hypothesis, whatever follows the part.
 //
 // Problem.  A mask inside a JSON string holds a hundred thousand tokens, and each must lead on to a canonical text:
 // through the rest of the string, and through all that follows it.  What follows differs at every place of every
 // schema; the string does not.
-// Example.  Llama 3.1, terminal "…" after its quote: behind nearly every token the next text may be `"`, and behind
+// Example.  Llama 3.1, terminal "…" after its quote: after nearly every token the next text may be `"`, and after
 // that the pre-tokenizer is in a run of punctuation.  So all of these tokens live if what follows the string lives from
 // there: one question, where there were 120,000.
-// How.  Tokens that stay inside the terminal are told apart by what is left of it and by where they land in the text
+// How.  Tokens that stay inside the terminal are distinguished by what is left of it and by where they land in the text
 // (TerminalSteps, Landing).  For each such pair one way out is sought: the end of the token itself, where the terminal
-// may end there, or a text behind the border of a pre-token that ends the terminal.  Tokens with the same way out are
+// may end there, or a text after the border of a pre-token that ends the terminal.  Tokens with the same way out are
 // one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the way out is by tokens of single bytes
-// inside of it, for those tokens that the first of them may stand behind.  A group whose way out leads nowhere, and tokens
+// inside of it, for those tokens that the first of them may stand after.  A group whose way out leads nowhere, and tokens
 // with none, are judged one by one by those who ask: so a way out is enough to live, and none of it is needed.
 // Source: the terminals of vocabulary/segment.hpp; the summaries of push-down systems, Bouajjani, Esparza and
 // Maler 1997, of which one entry is kept.
-// Tokens are not looked at one by one: below a node of the trie all lead back to a state that takes every code point
+// Tokens are not examined one by one: below a node of the trie all lead back to a state that takes every code point
 // there as a loop, and what lands alike is a set of bits (LandingSets), so that a group is mostly an intersection.
-// A string with a bound is another terminal behind each of its characters.  Its tokens have the ways of the same string
-// without it, as far as a token and its way out have fewer code points than the bound lets through; the few others are asked
-// anew.  And what one search has found of the way to an end is known to the next: of a string of at least 300 characters each
+// A string with a bound is another terminal after each of its characters.  Its tokens have the ways of the same string
+// without it, as far as a token and its way out have fewer code points than the bound lets through; the few others are examined
+// again.  And what one search has found of the way to an end is known to the next: of a string of at least 300 characters each
 // rest is a terminal of its own too.
 // Cost.  A short walk of the trie for each terminal, and some passes over bits for each hypothesis, once for all
 // constraints.
@@ -47,7 +47,7 @@ class TerminalWaysMaker {
 
   TerminalWaysMaker(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
 
-  // Behind a guess between code points, where a pre-token begins or goes on in state 0 of its pieces.
+  // After a guess between code points, where a pre-token begins or goes on in state 0 of its pieces.
   const WaysPtr& ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget);
 
   // Tokens of single bytes that end the code point which is open, inside a pre-token, and where that leads.

@@ -1,16 +1,16 @@
 // Whether some text goes on from here, as such: the pattern accepts it, and a hypothesis allows it.
 //
-// Problem.  Behind a border between pre-tokens a witness is a text alone: whatever it is, the tokenizer cuts it
+// Problem.  After a border between pre-tokens a witness is a text alone: whatever it is, the tokenizer cuts it
 // in some way.  Only the guesses that are still open bind it.  So the question is whether the languages of two
 // automata over bytes meet, the pattern's and that of the hypothesis.
-// Example.  Llama 3.1, pattern `.*parallel.*`, behind a border that was guessed to stand before no letter:
+// Example.  Llama 3.1, pattern `.*parallel.*`, after a border that was guessed to stand before no letter:
 // `.parallel` is such a text; after `.` nothing binds any more, and what the pattern asks for will do.
 // How.  A search of the pairs of states: by bytes, by ends of pre-tokens that are guessed between them, and by
 // added tokens.  Best first, by what the pattern still needs (A*); it ends as soon as a pair is *unbound*: the
 // guess is free, and the pattern reads nothing that meets a mark or begins an added token.  Added tokens are many
 // and seldom needed, so that only every so often a pair has its turn with them.
 // Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
-// that the tokenizer would not leave as it is: no language tells each byte of a control token's content from all others, no
+// that the tokenizer would not leave as it is: no language distinguishes each byte of a control token's content from all others, no
 // name spells it, and none asks for code points that normal forms change, so that another text will do.  Then a pair is
 // unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched to the end, unless
 // there may be none.
@@ -22,7 +22,7 @@
 //   live      if S holds an end;
 //   supposed  if S holds none, but more than kMostMet pairs, and one with a free guess;
 //   dead      otherwise.
-// Nothing in that depends on an order, or on which pairs were asked for before.  What is known of others is used
+// Nothing in that depends on an order, or on earlier calls.  What is known of others is used
 // as far as it follows:
 //   - Who can reach a pair that is live or supposed is so too: S holds all that the other one reaches.
 //   - Of a supposition nothing follows for the pairs that were met: they may be dead.  It is kept for its own pair.
@@ -66,7 +66,7 @@ class TextLiveness {
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
   AddedMoves& added() { return added_; }
-  // Behind an added token that leaves these matches under way.
+  // After an added token that leaves these matches under way.
   TokenCount bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget);
 
   void clear();

@@ -7,12 +7,12 @@
 //            their automaton; ends of pre-tokens are guessed, and a wrong guess dies);
 //   place    how much of a code point is open (code_points.hpp);
 //   starter, marks    what a combining mark would meet: the last starter, by what composes with it,
-//            and the combining class of the last mark behind it;
+//            and the combining class of the last mark after it;
 //   open     which added tokens may be under way (added_tokens.hpp).
 //
 // Normal forms.  A text is in NFC if every code point is in it by itself, the classes of marks do not
-// descend behind a starter, and no code point composes with the last starter.  A mark of the same class
-// as the one before it is kept from composing; so is a starter behind any mark.  In Qwen 3, whose text is
+// descend after a starter, and no code point composes with the last starter.  A mark of the same class
+// as the one before it is kept from composing; so is a starter after any mark.  In Qwen 3, whose text is
 // NFC, `e` may not be followed by U+0301.  (Unicode Standard Annex 15; D115 and D117 of the standard.)
 // Rejected: the quick check, which says "maybe" for every mark.
 //
@@ -42,7 +42,7 @@ struct TextState {
   AddedTokens::Open open = AddedTokens::kNothing;
 
   static constexpr std::uint16_t kFallback = 0x8000;
-  // Stands for every starter: what holds from here holds behind all.
+  // Stands for every starter: what holds from here holds after each of them.
   static constexpr std::uint16_t kAnyStarter = 0xFFFF;
 
   friend bool operator==(const TextState&, const TextState&) = default;
@@ -68,8 +68,8 @@ struct TextRulesTables {
   std::vector<std::uint16_t> ends;
   std::vector<std::uint8_t> may_end;
   std::vector<std::uint16_t> text_starts;     // at the start of a text
-  std::vector<std::uint16_t> added_starts;    // behind an added token that is text
-  std::vector<std::uint16_t> control_starts;  // behind one that is not
+  std::vector<std::uint16_t> added_starts;    // after an added token that is text
+  std::vector<std::uint16_t> control_starts;  // after one that is not
   // composes[starter * seconds + second]
   std::uint32_t seconds = 1;
   std::vector<std::uint8_t> composes;
@@ -96,7 +96,7 @@ class TextRules {
     return state.place == CodePoints::kBetween && tables_.may_end[state.guess];
   }
   const AddedTokens& added() const { return added_; }
-  // Whether any normal form is asked for.
+  // Whether any normal form is required.
   bool has_normal_form() const { return has_normal_form_; }
   // What stands for all starters, where they matter.
   std::uint16_t any_starter() const { return has_normal_form_ ? TextState::kAnyStarter : std::uint16_t{0}; }
@@ -122,7 +122,7 @@ class TextRules {
   bool read_fallback(TextState& state, std::uint8_t byte) const;
   // Whether a text by itself, cut where tokens are cut, is one that the normalizer leaves alone.
   bool is_stable(std::string_view bytes) const;
-  // The same behind a starter and a mark of a class, where no code point is open.
+  // The same after a starter and a mark of a class, where no code point is open.
   bool keeps_form(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const;
   // Whether what follows is the same whatever stands before: its first code point is whole, and neither a
   // mark nor one that composes.

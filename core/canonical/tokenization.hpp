@@ -8,9 +8,9 @@
 // How.  A *hypothesis* is a guess about what was read (text_rules.hpp), and about the token edge just
 // reached: either a pre-token ends here, or it goes on and its pieces are followed (pieces.hpp).  A state is
 // the set of hypotheses that still stand, two to six of them.  A token that was added stands between
-// segments: it ends the text before it, and a new one begins behind it.
+// segments: it ends the text before it, and a new one begins after it.
 //
-// What is here belongs to a tokenizer, and is shared by all constraints; it is immutable but for
+// What is here belongs to a tokenizer, and is shared by all constraints; it is immutable except for
 // memos, which have a lock.
 #pragma once
 
@@ -121,13 +121,13 @@ class Tokenization {
     return known == added_number_.end() ? std::nullopt : std::optional(known->second);
   }
   std::span<const std::uint32_t> added() const { return added_; }
-  // The hypotheses behind one.
+  // The hypotheses after one.
   std::span<const std::uint16_t> starts_behind(std::size_t number) const {
     return is_control({added_[number]}) ? rules_.control_starts() : rules_.added_starts();
   }
   // The matches that one leaves under way where none was before.
   AddedTokens::Open behind_added(std::size_t number) const { return (*behind_added_)[number]; }
-  // The tokens that do not leave the same matches under way behind these as they do behind none, or complete one.
+  // The tokens that do not leave the same matches under way after these as they do after none, or complete one.
   std::shared_ptr<const std::vector<std::uint32_t>> told_apart(AddedTokens::Open open) const;
   // Their texts, with their numbers for tokens.
   const TokenTrie& added_trie() const { return *added_trie_; }
@@ -159,10 +159,10 @@ class Tokenization {
   const Words& meeting() const { return meeting_; }
   // Tokens that leave the text of an added token under way.
   const Words& opening() const { return opening_; }
-  // Tokens behind which what may follow is told by where they land: no normal form, no added token and no piece
+  // Tokens after which what may follow is decided by where they land: no normal form, no added token and no piece
   // state matters.  Where they begin a pre-token, or where they follow in state 0.
   const Words& plain(bool begins) const { return begins ? plain_begun_ : plain_following_; }
-  // All tokens but those of `meeting` that do not keep the normal form behind this starter and these marks.
+  // All tokens but those of `meeting` that do not keep the normal form after this starter and these marks.
   const Words& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
@@ -175,7 +175,7 @@ class Tokenization {
   using LandingSetsPtr = std::shared_ptr<const LandingSets>;
   LandingSetsPtr landing_sets(std::uint16_t guess, bool begins) const;
 
-  // What stays inside a class of code points, behind one hypothesis, for all constraints: the tokens by where
+  // What stays inside a class of code points, after one hypothesis, for all constraints: the tokens by where
   // they land, from where a text must be able to go on at a border for all of them to live.
   struct Within {
     struct Group {
@@ -199,11 +199,11 @@ class Tokenization {
     std::size_t memory_bytes() const;
   };
   using TerminalStepsPtr = std::shared_ptr<const TerminalSteps>;
-  // The same tokens behind one hypothesis, by a way out of the terminal.
+  // The same tokens after one hypothesis, by a way out of the terminal.
   struct TerminalWays {
     struct Group {
-      // Where the text stands at the end of the terminal: at the end of the token, its pre-token open; behind a
-      // border, wherever further tokens begin and end; or behind further tokens of the pre-token.
+      // Where the text stands at the end of the terminal: at the end of the token, its pre-token open; after a
+      // border, wherever further tokens begin and end; or after further tokens of the pre-token.
       enum class Kind : std::uint8_t { Token, Text, Inside };
       TextState exit;
       Kind kind;
