@@ -355,10 +355,10 @@ TEST(trie_is_laid_out_as_drawn) {
   CHECK(children(2) == std::pair(4u, 4u));
   CHECK(children(3) == std::pair(4u, 5u));
   CHECK(children(4) == std::pair(5u, 5u));
-  CHECK_EQUAL(trie.byte(1), 'a');
-  CHECK_EQUAL(trie.byte(2), 'b');
-  CHECK_EQUAL(trie.byte(3), 'b');
-  CHECK_EQUAL(trie.byte(4), 'c');
+  CHECK_EQUAL(trie.byte({1}), 'a');
+  CHECK_EQUAL(trie.byte({2}), 'b');
+  CHECK_EQUAL(trie.byte({3}), 'b');
+  CHECK_EQUAL(trie.byte({4}), 'c');
   CHECK_EQUAL(trie.node({1}).tokens_begin, 0u);
   CHECK_EQUAL(trie.node({1}).tokens_end, 3u);
   CHECK_EQUAL(trie.own_end({1}), 1u);
