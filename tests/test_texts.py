@@ -32,6 +32,7 @@ AVOIDED = {
 }
 
 FENCED = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2`*$", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"//(.*)")
 INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^)\s]+)\)")
 
@@ -114,3 +115,11 @@ def test_wrong_texts_are_found(tmp_path: Path) -> None:
     links = "[a](#one) [b](#two) `[c](x.md)` [d](https://e.org/x) [e](none.md)"
     page.write_text(f"# One\n{links}\n", encoding="utf-8")
     assert broken_links(page) == ["#two", "none.md"]
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in (ROOT / "core").iterdir()))
+def test_comments_of_the_engine_avoid_puzzling_phrases(folder: str) -> None:
+    for path in sorted((ROOT / "core" / folder).glob("*.[ch]pp")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        comments = [match[1] if (match := COMMENT.search(line)) else "" for line in lines]
+        assert not avoided("\n".join(comments)), path
