@@ -92,10 +92,14 @@ class Liveness::Search {
       const ByteSet readable = bytes_.may_read(entry.state, budget_);
       for (std::uint32_t child = trie_.children_begin(entry.place); child < trie_.children_end(entry.place); ++child) {
         if (!readable.contains(trie_.byte({child}))) continue;
+        // What a guess refuses is no derivative.  A byte of the fallback is read by rules of its own, and is a whole token.
+        TextState text = entry.text;
+        const bool is_read = all_.tokenization_.rules().read(text, trie_.byte({child}));
+        if (!is_read && !(entry.place == TokenTrie::root() && has_byte_token({child}))) continue;
         const StateId state = bytes_.next(entry.state, trie_.byte({child}), budget_);
         if (state == ByteAutomaton::kDead) continue;
         if (const TokenCount count = try_tokens(entry.from, {child}, state); count != kDead) return found_last(count);
-        if (trie_.children_begin({child}) != trie_.children_end({child})) push(entry.from, {child}, state);
+        if (is_read && trie_.children_begin({child}) != trie_.children_end({child})) push(entry.from, {child}, state, text);
       }
     }
     for (const auto& [node, from] : nodes_) all_.known_.emplace(node, kDead);
@@ -103,15 +107,21 @@ class Liveness::Search {
   }
 
  private:
-  void push(std::uint32_t from, NodeId place, StateId state) {
-    open_.push_back({bytes_.node(state).shortest, order_++, from, place, state});
+  bool has_byte_token(NodeId place) const {
+    for (std::uint32_t i = trie_.node(place).tokens_begin; i < trie_.own_end(place); ++i)
+      if (all_.tokenization_.is_byte_token({trie_.order()[i]})) return true;
+    return false;
+  }
+
+  void push(std::uint32_t from, NodeId place, StateId state, const TextState& text) {
+    open_.push_back({bytes_.node(state).shortest, order_++, from, place, state, text});
     std::push_heap(open_.begin(), open_.end());
   }
 
   void reach(const Node& node, std::uint32_t from) {
     if (!met_.insert(node)) return;
     nodes_.emplace_back(node, from);
-    push(static_cast<std::uint32_t>(nodes_.size() - 1), TokenTrie::root(), node.state);
+    push(static_cast<std::uint32_t>(nodes_.size() - 1), TokenTrie::root(), node.state, node.text);
   }
 
   // What is known of a node that is to be opened; sets `is_settled_` where it need not be.

@@ -71,6 +71,7 @@ class Liveness {
     std::uint32_t from;      // number of the node
     NodeId place;            // in the trie
     StateId state;
+    TextState text;          // after the bytes on the way there
     bool operator<(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : order < other.order;
     }

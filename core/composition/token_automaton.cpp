@@ -70,7 +70,7 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
   if (const MaskPtr* known = known_mask(configuration)) return *known;
   if (configuration.at_start) {
     start_mask_ = Kept(build_mask(configuration, budget));
-    TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_), "a mask that is kept knows how many tokens it allows");
+    TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()), "a mask that is kept knows how many tokens it allows");
     return start_mask_.shared();
   }
   if (is_approximated(configuration.state)) {
