@@ -112,6 +112,7 @@ bool Matcher::advance(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     if (constraint_->vocabulary().is_stop(token)) {
       if (!stopped() && !accepts_here()) return false;
+      budget.check();  // the call is done once: what follows the push throws nothing
       steps().push_back({token, Step::kStopped});
       return true;
     }
