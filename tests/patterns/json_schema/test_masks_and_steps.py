@@ -15,7 +15,8 @@ import tokamata as tk
 
 PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
-    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":', b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
+    b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":',
+    b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
 ]  # fmt: skip
 TOKENS: list[bytes | None] = [*(bytes([value]) for value in range(256)), *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
