@@ -21,6 +21,7 @@
 #include "common/hash.hpp"
 #include "common/ids.hpp"
 #include "common/memory_account.hpp"
+#include "common/number_table.hpp"
 
 namespace tokamata::json {
 
@@ -185,15 +186,14 @@ class Formulas {
   }
 
   FormulaId intern(Operation kind, std::uint32_t first, std::span<const FormulaId> given) {
-    std::uint64_t hash = 0x9e3779b97f4a7c15ull * (static_cast<std::uint64_t>(kind) + 1) + first;
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(kind), first);
     for (const FormulaId f : given) hash = mix(hash, f.value);
-    auto [begin, end] = index_.equal_range(hash);
-    for (auto place = begin; place != end; ++place) {
-      const Node& n = nodes_[place->second];
-      const bool leaf = given.empty();
-      if (n.operation == kind && n.count == given.size() && (leaf ? n.first == first : std::ranges::equal(given, operands({place->second}))))
-        return {place->second};
-    }
+    const auto is_same = [&](std::uint32_t number) {
+      const Node& n = nodes_[number];
+      return n.operation == kind && n.count == given.size() && (given.empty() ? n.first == first : std::ranges::equal(given, operands({number})));
+    };
+    if (const auto known = index_.find(hash, is_same)) return {*known};
+    index_.reserve(1);
     const FormulaId id{static_cast<std::uint32_t>(nodes_.size())};
     Node n{kind, first, static_cast<std::uint32_t>(given.size())};
     if (!given.empty()) {
@@ -201,14 +201,14 @@ class Formulas {
       operands_.insert(operands_.end(), given.begin(), given.end());
     }
     nodes_.push_back(n);
-    index_.emplace(hash, id.value);
+    index_.add(id.value, hash);
     return id;
   }
 
   Merge merge_;
   counted::vector<Node> nodes_;
   counted::vector<FormulaId> operands_;
-  counted::unordered_multimap<std::uint64_t, std::uint32_t> index_;
+  NumberTable index_;
 };
 
 }  // namespace tokamata::json
