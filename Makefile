@@ -68,7 +68,9 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
 	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
 	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
-	$(BIN)/python benchmarks/maskbench.py --markdown benchmarks/results/maskbench.md --plot docs/maskbench.svg
+	$(BIN)/python benchmarks/maskbench.py --seed 7 --markdown benchmarks/results/maskbench.md --plot docs/maskbench.svg
+	$(BIN)/python benchmarks/maskbench.py --seed 7 --prepare 0.15 --markdown benchmarks/results/maskbench_prepared.md
+	$(BIN)/python benchmarks/maskbench.py --seed 7 --engines 'tokamata;xgrammar' --timeout 5 --markdown benchmarks/results/maskbench_xgrammar.md
 	$(BIN)/python benchmarks/server.py --markdown benchmarks/results/server.md --plot docs/server.svg
 	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
 	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg

@@ -25,7 +25,7 @@ from tokenizer import NoTokenizerError, Tokenizer, add_folder_option, load_known
 
 import tokamata as tk
 
-_ENGINES = "tokamata;tokamata, any order;tokamata, canonical;llguidance;glrmask;glrmask-trie;xgrammar"
+_ENGINES = "tokamata;tokamata, any order;tokamata, canonical, any order;llguidance;glrmask"
 _TURN = 25  # schemas of an engine before the next has its turn
 _READY_S = 300.0
 _WORKER = Path(__file__).with_name("maskbench_worker.py")
