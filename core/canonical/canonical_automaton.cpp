@@ -234,6 +234,7 @@ void CanonicalAutomaton::clear() {
   parts_.clear();
   frames_.clear();
   masks_.clear();
+  oldest_serial_ = pattern_.take_serial();  // none is left: views of all of them may go
   budgets_.clear();
 }
 
