@@ -114,8 +114,9 @@ class ObjectFormulas {
   Next next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work);
   void add_others(ObjectId f, const Room& room, Room after, Next& result, const Work& work);
   struct Help {
-    bool all = false;               // any name may help
-    std::vector<NameId> names;      // sorted; otherwise these alone
+    std::vector<NameId> required;   // sorted
+    bool all = false;               // any other name may help
+    std::vector<NameId> names;      // sorted; if not, these alone
   };
   Help helpful(ObjectId f) const;
   using Places = std::unordered_map<std::uint32_t, std::uint32_t>;  // of names that may still come, in their order

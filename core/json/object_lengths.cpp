@@ -139,7 +139,7 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
     const Atom& atom = atoms_[number];
     switch (atom.kind) {
       case Kind::Required:
-        if (wanted) help.names.insert(help.names.end(), atom.names.begin(), atom.names.end());
+        if (wanted) help.required.insert(help.required.end(), atom.names.begin(), atom.names.end());
         return;
       case Kind::Properties:
         if (denied) help.names.insert(help.names.end(), atom.names.begin(), atom.names.end());
@@ -150,6 +150,7 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
       default: help.all |= denied;
     }
   });
+  std::ranges::sort(help.required);
   std::ranges::sort(help.names);
   return help;
 }
@@ -249,47 +250,58 @@ ObjectId ObjectFormulas::without_passed(ObjectId f, const Places& places, std::u
   });
 }
 
-// Fewest missing first, and of these the shortest.  Members that change nothing are not taken.
+// Fewest missing first, and of these the shortest.  Members that change nothing are not taken.  Most of what is reached
+// is never looked at: what comes no more is struck from a formula when its turn comes, and names that nothing requires are
+// tried after those that something does.
 std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Room& room, const Work& work) {
+  enum class Stage : std::uint8_t { Reached, Required, Others };
   struct At {
     std::uint32_t missing, length, formula, next, others;
+    Stage stage;
     auto operator<=>(const At&) const = default;
   };
   std::priority_queue<At, std::vector<At>, std::greater<>> open;
-  std::map<std::array<std::uint32_t, 3>, std::uint32_t> best;
+  std::map<std::array<std::uint32_t, 4>, std::uint32_t> best;
   std::vector<std::vector<std::string>> names{{}};  // that are not declared, and were taken on the way
   Places places;
   for (std::uint32_t place = room.next; place < room.order->names.size(); ++place)
     if (!is_written(room, room.order->names[place])) places.emplace(room.order->names[place].value, place);
-  std::unordered_map<std::uint64_t, ObjectId> passed;
-  const auto reach = [&](std::uint32_t length, ObjectId behind, std::uint32_t next, std::uint32_t others) {
-    const auto [known, is_first] = passed.try_emplace((std::uint64_t{behind.value} << 32) | next, behind);
-    if (is_first) known->second = without_passed(behind, places, next);
-    const ObjectId rest = known->second;
-    if (rest == formulas_.kFalse) return;
-    const auto [place, is_new] = best.try_emplace({rest.value, next, others}, length);
-    if (!is_new && place->second <= length) return;
-    place->second = length;
-    open.push({missing(rest, true), length, rest.value, next, others});
+  const auto reach = [&](std::uint32_t length, ObjectId behind, std::uint32_t next, std::uint32_t others, Stage stage) {
+    if (behind == formulas_.kFalse) return;
+    const auto [known, is_new] = best.try_emplace({behind.value, next, others, static_cast<std::uint32_t>(stage)}, length);
+    if (!is_new && known->second <= length) return;
+    known->second = length;
+    open.push({missing(behind, true), length, behind.value, next, others, stage});
   };
-  reach(0, f, room.next, 0);
+  reach(0, f, room.next, 0, Stage::Reached);
   while (!open.empty()) {
-    const At at = open.top();
+    At at = open.top();
     open.pop();
     work.budget.step();
+    if (at.stage == Stage::Reached) {
+      reach(at.length, without_passed({at.formula}, places, at.next), at.next, at.others, Stage::Required);
+      continue;
+    }
     const ObjectId here{at.formula};
     if (accepts(here)) return at.length;
     const Help help = helpful(here);
+    const bool are_required = at.stage == Stage::Required;
+    if (are_required) {
+      at.stage = Stage::Others;
+      open.push(at);
+    }
     for (std::uint32_t place = at.next; place < room.order->names.size(); ++place) {
       const NameId name = room.order->names[place];
-      if (is_written(room, name) || (!help.all && !std::ranges::binary_search(help.names, name))) continue;
+      if (is_written(room, name) || std::ranges::binary_search(help.required, name) != are_required) continue;
+      if (!are_required && !help.all && !std::ranges::binary_search(help.names, name)) continue;
       work.budget.step();
       for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
-        if (const auto member = member_length(name, way.value, work)) reach(capped_sum(at.length, *member), way.rest, place + 1, at.others);
+        if (const auto member = member_length(name, way.value, work))
+          reach(capped_sum(at.length, *member), way.rest, place + 1, at.others, Stage::Reached);
       }
     }
-    if (!help.all) continue;
+    if (!help.all || are_required) continue;
     for (const auto classes = name_classes(here, work); const NameClass& other : *classes) {
       const std::optional<std::string> name = name_left(other, room, names[at.others], work);
       if (!name) continue;
@@ -303,7 +315,8 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
         if (const auto value = sets_.some_length(way.value, work))
-          reach(capped_sum(at.length, *value, kOtherName), way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken);
+          reach(capped_sum(at.length, *value, kOtherName), way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken,
+                Stage::Reached);
       }
     }
   }
