@@ -37,8 +37,8 @@ bool ArrayFormulas::wants_equal(ArrayId f) const {
 }
 
 ArrayId ArrayFormulas::with_equal(ArrayId f) {
-  return formulas_.map(f, [&](std::uint32_t number) {
-    return atoms_[number].kind == Kind::Unique ? formulas_.kFalse : formulas_.make_atom(number);
+  return formulas_.map(f, [&](ArrayId atom, std::uint32_t number) {
+    return atoms_[number].kind == Kind::Unique ? formulas_.kFalse : atom;
   });
 }
 
@@ -92,9 +92,9 @@ bool ArrayFormulas::takes_any_element(ArrayId f) const {
 // What is left behind an element of a kind.
 ArrayId ArrayFormulas::behind(ArrayId f, const Supply& supply, std::size_t kind) {
   const std::vector<bool>& in = (*supply.kinds)[kind].in;
-  return formulas_.map(conditioned(f), [&](std::uint32_t atom) {
-    if (!is_condition(atom)) return formulas_.make_atom(atom);
-    const auto place = std::ranges::lower_bound(supply.conditions, condition_set(atom));
+  return formulas_.map(conditioned(f), [&](ArrayId atom, std::uint32_t number) {
+    if (!is_condition(number)) return atom;
+    const auto place = std::ranges::lower_bound(supply.conditions, condition_set(number));
     return in[static_cast<std::size_t>(place - supply.conditions.begin())] ? formulas_.kTrue : formulas_.kFalse;
   });
 }

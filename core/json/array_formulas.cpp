@@ -95,7 +95,7 @@ ArrayId ArrayFormulas::after_element(const Atom& atom) {
 }
 
 ArrayId ArrayFormulas::conditioned(ArrayId f) {
-  return formulas_.map(f, [&](std::uint32_t number) { return after_element(Atom(atoms_[number])); });
+  return formulas_.map(f, [&](ArrayId, std::uint32_t number) { return after_element(Atom(atoms_[number])); });
 }
 
 ArrayFormulas::Branches ArrayFormulas::branches(ArrayId f, const Work& work) {

@@ -85,8 +85,8 @@ class Brancher {
       if (first == 0) return add(value, f);
       const SetId condition = condition_set(first);
       const auto decided = [&](bool holds) {
-        return formulas_.map(f, [&](std::uint32_t atom) {
-          if (atom != first) return formulas_.make_atom(atom);
+        return formulas_.map(f, [&](FormulaId whole, std::uint32_t atom) {
+          if (atom != first) return whole;
           return holds ? Formulas<Tag>::kTrue : Formulas<Tag>::kFalse;
         });
       };

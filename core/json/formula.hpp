@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "common/hash.hpp"
@@ -91,11 +90,10 @@ class Formulas {
     return all(std::move(result));
   }
 
-  // The formula with `value(atom)` in place of each atom.
+  // The formula with `value(f, atom)` in place of each atom; `f` is the atom as a formula.
   template <class Value>
   FormulaId map(FormulaId f, Value&& value) {
-    std::unordered_map<std::uint32_t, FormulaId> done;
-    return map(f, value, done);
+    return map(f, value, ++round_);
   }
 
   // Whether it holds, where `value(atom)` says whether an atom does.
@@ -138,6 +136,11 @@ class Formulas {
     std::uint32_t count;
   };
 
+  struct Mapped {
+    std::uint64_t round = 0;  // of the call of `map` that the result is of
+    FormulaId result{};
+  };
+
   FormulaId junction(Operation operation_wanted, std::vector<FormulaId> given) {
     const bool is_all = operation_wanted == Operation::All;
     const FormulaId neutral = is_all ? kTrue : kFalse, decided = is_all ? kFalse : kTrue;
@@ -162,26 +165,27 @@ class Formulas {
   }
 
   template <class Value>
-  FormulaId map(FormulaId f, Value& value, std::unordered_map<std::uint32_t, FormulaId>& done) {
+  FormulaId map(FormulaId f, Value& value, std::uint64_t round) {
     const Operation kind = operation(f);
     if (kind == Operation::False || kind == Operation::True) return f;
-    if (kind == Operation::Atom) return value(atom(f));
-    if (const auto known = done.find(f.value); known != done.end()) return known->second;
+    if (kind == Operation::Atom) return value(f, atom(f));
+    if (f.value < mapped_.size() && mapped_[f.value].round == round) return mapped_[f.value].result;
     FormulaId result;
     if (kind == Operation::Not) {
-      result = negate(map(body(f), value, done));
+      result = negate(map(body(f), value, round));
     } else {
       const auto given = operands(f);
       const std::vector<FormulaId> before(given.begin(), given.end());  // a copy: operands move
       std::vector<FormulaId> mapped;
       mapped.reserve(before.size());
-      for (const FormulaId g : before) mapped.push_back(map(g, value, done));
+      for (const FormulaId g : before) mapped.push_back(map(g, value, round));
       if (mapped == before)
         result = f;
       else
         result = kind == Operation::All ? all(std::move(mapped)) : kind == Operation::Any ? any(std::move(mapped)) : one(std::move(mapped));
     }
-    done.emplace(f.value, result);
+    if (f.value >= mapped_.size()) mapped_.resize(nodes_.size());
+    mapped_[f.value] = {round, result};
     return result;
   }
 
@@ -209,6 +213,8 @@ class Formulas {
   counted::vector<Node> nodes_;
   counted::vector<FormulaId> operands_;
   NumberTable index_;
+  counted::vector<Mapped> mapped_;  // by formula
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace tokamata::json

@@ -56,9 +56,9 @@ void ObjectFormulas::visit_members(ObjectId conditioned_formula, std::uint64_t m
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   const ValueSets::Kinds kinds = sets_.kinds(conditions, true, work);
   for (const ValueKind& kind : *kinds) {
-    const ObjectId rest = formulas_.map(conditioned_formula, [&](std::uint32_t atom) {
-      if (!is_condition(atom)) return formulas_.make_atom(atom);
-      const auto place = std::ranges::lower_bound(conditions, condition_set(atom));
+    const ObjectId rest = formulas_.map(conditioned_formula, [&](ObjectId atom, std::uint32_t number) {
+      if (!is_condition(number)) return atom;
+      const auto place = std::ranges::lower_bound(conditions, condition_set(number));
       return kind.in[static_cast<std::size_t>(place - conditions.begin())] ? formulas_.kTrue : formulas_.kFalse;
     });
     if (rest != formulas_.kFalse) visit(sets_.count(kind.values, most, work), rest);
@@ -71,14 +71,12 @@ std::uint64_t ObjectFormulas::count(ObjectId f, const NameOrder& order, std::uin
   Tally tally{{{f, 1}}, most};
   for (const NameId name : order.names) {
     ++room.next;
-    count_name(tally, room, [&](ObjectId at) { return formulas_.map(at, [&](std::uint32_t number) { return after_name(Atom(atoms_[number]), name, work); }); }, work);
+    count_name(tally, room, [&](ObjectId at) { return after_name(at, name, work); }, work);
     if (tally.is_enough) return most;
   }
   std::vector<std::string> taken;
   for (const auto classes = name_classes(f, work); const NameClass& other : *classes) {
-    const auto after = [&](ObjectId at) {
-      return formulas_.map(at, [&](std::uint32_t number) { return after_other(Atom(atoms_[number]), other); });
-    };
+    const auto after = [&](ObjectId at) { return after_other(at, other); };
     const std::optional<std::vector<std::string>> names = few_names(other, order, most, work);
     if (!names) {
       bool is_possible = false;

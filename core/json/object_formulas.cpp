@@ -144,36 +144,49 @@ counted::vector<T> without(const counted::vector<T>& items, std::size_t place) {
 
 }  // namespace
 
-ObjectId ObjectFormulas::after_name(const Atom& atom, NameId name, const Work& work) {
+ObjectId ObjectFormulas::after_name(ObjectId f, NameId name, const Work& work) {
+  return formulas_.map(f, [&](ObjectId atom, std::uint32_t number) { return atom_after_name(atom, atoms_[number], name, work); });
+}
+
+ObjectId ObjectFormulas::after_other(ObjectId f, const NameClass& other) {
+  return formulas_.map(f, [&](ObjectId atom, std::uint32_t number) { return atom_after_other(atom, atoms_[number], other); });
+}
+
+// Making an atom moves the others: nothing of `atom` is read after that.
+ObjectId ObjectFormulas::atom_after_name(ObjectId f, const Atom& atom, NameId name, const Work& work) {
   switch (atom.kind) {
     case Kind::Count:
       return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
     case Kind::Required: {
       const auto place = place_of(atom.names, name);
-      return place ? required(without(atom.names, *place)) : make(atom);
+      return place ? required(without(atom.names, *place)) : f;
     }
     case Kind::Properties: {
       const auto place = place_of(atom.names, name);
-      if (!place) return make(atom);
-      return conditioned(atom.values[*place], properties(without(atom.names, *place), without(atom.values, *place)));
+      if (!place) return f;
+      const SetId value = atom.values[*place];
+      return conditioned(value, properties(without(atom.names, *place), without(atom.values, *place)));
     }
     case Kind::Matching:
-    case Kind::Others: return is_about(atom, name, work) ? conditioned(atom.value, make(atom)) : make(atom);
+    case Kind::Others: {
+      const SetId value = atom.value;
+      return is_about(atom, name, work) ? conditioned(value, f) : f;
+    }
   }
   return formulas_.kFalse;
 }
 
-ObjectId ObjectFormulas::after_other(const Atom& atom, const NameClass& other) {
+ObjectId ObjectFormulas::atom_after_other(ObjectId f, const Atom& atom, const NameClass& other) {
   const auto in = [&](LanguageId language) { return std::ranges::find(other.in, language) != other.in.end(); };
   switch (atom.kind) {
     case Kind::Count:
       return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
-    case Kind::Matching: return in({atom.subject}) ? conditioned(atom.value, make(atom)) : make(atom);
+    case Kind::Matching: return in({atom.subject}) ? conditioned(atom.value, f) : f;
     case Kind::Others: {
       const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
-      return std::ranges::any_of(others.languages, in) ? make(atom) : conditioned(atom.value, make(atom));
+      return std::ranges::any_of(others.languages, in) ? f : conditioned(atom.value, f);
     }
-    default: return make(atom);
+    default: return f;
   }
 }
 
@@ -205,14 +218,13 @@ ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, NameId name, const
   const std::uint64_t key = (std::uint64_t{f.value} << 32) | name.value;
   if (const auto known = branches_.find(key); known != branches_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();
-  Branches found = branch(
-      formulas_.map(f, [&](std::uint32_t number) { return after_name(Atom(atoms_[number]), name, work); }), work);
+  Branches found = branch(after_name(f, name, work), work);
   if (sets_.taints() == taints) branches_.emplace(key, found);
   return found;
 }
 
 ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, const NameClass& other, const Work& work) {
-  return branch(formulas_.map(f, [&](std::uint32_t number) { return after_other(Atom(atoms_[number]), other); }), work);
+  return branch(after_other(f, other), work);
 }
 
 ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work& work) {

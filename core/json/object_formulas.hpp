@@ -99,8 +99,11 @@ class ObjectFormulas {
   template <class Visit>
   void visit_members(ObjectId conditioned_formula, std::uint64_t most, Visit&& visit, const Work& work);
   std::optional<std::vector<std::string>> few_names(const NameClass& other, const NameOrder& order, std::uint64_t most, const Work& work);
-  ObjectId after_name(const Atom& atom, NameId name, const Work& work);
-  ObjectId after_other(const Atom& atom, const NameClass& other);
+  // The formula after a member of the name, with conditions (branches.hpp) for its value.
+  ObjectId after_name(ObjectId f, NameId name, const Work& work);
+  ObjectId after_other(ObjectId f, const NameClass& other);
+  ObjectId atom_after_name(ObjectId f, const Atom& atom, NameId name, const Work& work);
+  ObjectId atom_after_other(ObjectId f, const Atom& atom, const NameClass& other);
   bool is_about(const Atom& atom, NameId name, const Work& work);
   bool is_in(NameId name, LanguageId language, const Work& work);
   Branches branch(ObjectId conditioned_formula, const Work& work);

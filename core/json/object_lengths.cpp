@@ -235,9 +235,9 @@ ObjectId ObjectFormulas::without_passed(ObjectId f, const Places& places, std::u
     const auto place = places.find(name.value);
     return place == places.end() || place->second < next;
   };
-  return formulas_.map(f, [&](std::uint32_t number) {
-    const Atom atom = atoms_[number];
-    if (std::ranges::none_of(atom.names, is_passed)) return formulas_.make_atom(number);
+  return formulas_.map(f, [&](ObjectId whole, std::uint32_t number) {
+    const Atom& atom = atoms_[number];
+    if (std::ranges::none_of(atom.names, is_passed)) return whole;
     if (atom.kind == Kind::Required) return formulas_.kFalse;
     counted::vector<NameId> names;
     counted::vector<SetId> values;
