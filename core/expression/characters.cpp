@@ -22,33 +22,25 @@ namespace tokamata {
 void Derivatives::note_character(ExpressionId character, Budget& budget) {
   if (this->character() == character) return;
   Characters known;
-  std::vector<ExpressionId> open;
-  ExpressionId rest = kEmpty;
-  // Bytes between two borders are alike.
-  const auto step = [&](ExpressionId from, unsigned value) {
-    const auto byte = static_cast<std::uint8_t>(value);
-    if (value == 0 || class_borders().contains(byte)) rest = derivative(from, byte, budget);
-    return byte;
-  };
-  for (unsigned value = 0; value < 0x80; ++value) {  // beyond, code points are read as a whole
-    const std::uint8_t byte = step(character, value);
-    if (rest == kEmpty) continue;
-    if (rest == kEpsilon) {
-      known.stand_for_themselves.add(byte);
-      continue;
-    }
-    known.begin_escapes.add(byte);
-    known.escape_steps.emplace(Characters::step_key(character, byte), rest);
-    open.push_back(rest);
-  }
+  std::vector<ExpressionId> open{character};
   std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    if (at == kEpsilon || at == kEmpty || !met.insert(at.value).second) continue;
-    for (unsigned value = 0; value < 0x80; ++value) {
-      const std::uint8_t byte = step(at, value);
+    if (at == kEpsilon || !met.insert(at.value).second) continue;
+    const FirstBytes first = first_byte_classes(at);
+    const ByteSet representatives = first.representatives();
+    ExpressionId rest = kEmpty;
+    // Beyond ASCII, code points are read as a whole.
+    for (unsigned value = first.bytes.next_member(0); value < 0x80; value = first.bytes.next_member(value + 1)) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      if (representatives.contains(byte)) rest = derivative(at, byte, budget);
       if (rest == kEmpty) continue;
+      if (at == character && rest == kEpsilon) {
+        known.stand_for_themselves.add(byte);
+        continue;
+      }
+      if (at == character) known.begin_escapes.add(byte);
       known.escape_steps.emplace(Characters::step_key(at, byte), rest);
       open.push_back(rest);
     }
