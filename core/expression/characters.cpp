@@ -177,56 +177,68 @@ std::optional<std::uint32_t> Forms::length_without_search(ExpressionId expressio
   return capped_sum(sure(node(loosened->expression).shortest), sure(node(tail).shortest));
 }
 
+// Parts before what they are part of, so that each expression is judged once, whether it is of characters or not.
 bool Forms::is_of_characters(ExpressionId expression) {
-  if (const auto known = characters_.known.find(expression.value); known != characters_.known.end()) return known->second;
-  bool result = true;
-  std::unordered_set<std::uint32_t> met{expression.value};
-  std::vector<ExpressionId> open{expression};
-  const auto add = [&](ExpressionId part) {
-    if (met.insert(part.value).second) open.push_back(part);
-  };
-  while (result && !open.empty()) {
+  counted::vector<Characters::Known>& known = characters_.known;
+  const auto of = [&](ExpressionId part) { return part.value < known.size() ? known[part.value] : Characters::Known::Nothing; };
+  std::vector<ExpressionId> open{expression}, parts, unknown;
+  while (!open.empty()) {
     const ExpressionId at = open.back();
-    open.pop_back();
-    const ExpressionNode n = node(at);
-    if (at == characters_.character || at == kEpsilon) continue;
-    if (const auto known = characters_.known.find(at.value); known != characters_.known.end()) {
-      result = known->second;
-    } else if (n.kind == Kind::Bytes) {
-      result = byte_set(n).is_subset_of(characters_.stand_for_themselves);
-    } else if (n.kind == Kind::CodePoints) {  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
-      result = n.second == automaton(n).start() &&
-               (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(characters_.stand_for_themselves);
-    } else if (n.kind == Kind::Repetition) {
-      add(n.body());
-    } else if (n.kind == Kind::Union) {
-      for (const ExpressionId item : items(n)) add(item);
-    } else if (const auto byte = n.kind == Kind::Concatenation ? only_byte(node(n.head())) : std::nullopt;
-               byte && characters_.begin_escapes.contains(*byte)) {
-      result = add_behind_escape(n.tail(), characters_.escape_steps.at(Characters::step_key(characters_.character, *byte)), add);
-    } else if (n.kind == Kind::Concatenation) {
-      add(n.head());
-      add(n.tail());
-    } else {
-      result = false;
+    if (of(at) != Characters::Known::Nothing) {
+      open.pop_back();
+      continue;
     }
+    parts.clear();
+    unknown.clear();
+    bool result = is_of_characters_if(at, parts);
+    for (std::size_t i = 0; result && i < parts.size(); ++i) {
+      if (of(parts[i]) == Characters::Known::Nothing) unknown.push_back(parts[i]);
+      result = of(parts[i]) != Characters::Known::Not;
+    }
+    if (result && !unknown.empty()) {
+      open.insert(open.end(), unknown.begin(), unknown.end());
+      continue;
+    }
+    if (at.value >= known.size()) known.resize(size());
+    known[at.value] = result ? Characters::Known::OfCharacters : Characters::Known::Not;
+    open.pop_back();
   }
-  characters_.known.emplace(expression.value, result);
-  if (result)
-    for (const std::uint32_t part : met) characters_.known.emplace(part, true);
-  return result;
+  return of(expression) == Characters::Known::OfCharacters;
+}
+
+// Whether an expression is of characters if `parts`, to which its own are added, are.
+bool Forms::is_of_characters_if(ExpressionId expression, std::vector<ExpressionId>& parts) {
+  if (expression == characters_.character || expression == kEpsilon) return true;
+  const ExpressionNode n = node(expression);
+  switch (n.kind) {
+    case Kind::Bytes: return byte_set(n).is_subset_of(characters_.stand_for_themselves);
+    case Kind::CodePoints:  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
+      return n.second == automaton(n).start() &&
+             (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(characters_.stand_for_themselves);
+    case Kind::Repetition: parts.push_back(n.body()); return true;
+    case Kind::Union: parts.assign(items(n).begin(), items(n).end()); return true;
+    case Kind::Concatenation: {
+      const std::optional<std::uint8_t> byte = only_byte(node(n.head()));
+      if (!byte || !characters_.begin_escapes.contains(*byte)) {
+        parts = {n.head(), n.tail()};
+        return true;
+      }
+      const ExpressionId escape = characters_.escape_steps.at(Characters::step_key(characters_.character, *byte));
+      return add_behind_escape(n.tail(), escape, parts);
+    }
+    default: return false;
+  }
 }
 
 // What an expression goes on with where it has ended an escape, of which `escape` is the rest; whether that is sure.
-template <class Add>
-bool Forms::add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add) {
+bool Forms::add_behind_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts) {
   if (escape == kEmpty) return false;
-  if (escape == kEpsilon) return add(expression), true;
+  if (escape == kEpsilon) return parts.push_back(expression), true;
   const auto [head, tail] = split(expression);
   const ExpressionNode first = node(head);
   if (first.kind == Kind::Union) {
     for (std::uint32_t i = 0; i < first.second; ++i)
-      if (!add_behind_escape(concatenate(item(first, i), tail), escape, add)) return false;
+      if (!add_behind_escape(concatenate(item(first, i), tail), escape, parts)) return false;
     return true;
   }
   if (first.kind != Kind::Bytes) return false;
@@ -239,7 +251,7 @@ bool Forms::add_behind_escape(ExpressionId expression, ExpressionId escape, Add&
   }
   std::ranges::sort(rests);
   rests.erase(std::unique(rests.begin(), rests.end()), rests.end());
-  return std::ranges::all_of(rests, [&](ExpressionId rest) { return add_behind_escape(tail, rest, add); });
+  return std::ranges::all_of(rests, [&](ExpressionId rest) { return add_behind_escape(tail, rest, parts); });
 }
 
 }  // namespace tokamata

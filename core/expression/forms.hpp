@@ -127,7 +127,8 @@ class Forms : public Analyses {
     ExpressionId character = kEmpty;
     ByteSet stand_for_themselves = {}, begin_escapes = {};
     counted::unordered_map<std::uint64_t, ExpressionId> escape_steps = {};  // by what is left of an escape and byte
-    counted::unordered_map<std::uint32_t, bool> known = {};                 // whether expressions are of characters
+    enum class Known : std::uint8_t { Nothing, OfCharacters, Not };
+    counted::vector<Known> known = {};  // by expression
     static std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
   };
   void set_characters(Characters characters) { characters_ = std::move(characters); }
@@ -175,8 +176,8 @@ class Forms : public Analyses {
   bool counts_characters(const ExpressionNode& n) const;
   bool is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts);
   bool is_of_characters(ExpressionId expression);
-  template <class Add>
-  bool add_behind_escape(ExpressionId expression, ExpressionId escape, Add&& add);
+  bool is_of_characters_if(ExpressionId expression, std::vector<ExpressionId>& parts);
+  bool add_behind_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts);
   void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
   std::optional<Beside> beside_bounds(const ExpressionNode& n);
   // An expression without the bounds of the intersections that it begins with, one within the other, where each bound has
