@@ -32,7 +32,7 @@ class Accuracy:
     """One filter on one tokenizer.
 
     Attributes:
-        asked: canonical next tokens that it was asked about.
+        asked: how many canonical next tokens were looked up in its masks.
         forbidden: how many of them it forbids.
         drawn: random tokens that it allows.
         wrong: how many of them no continuation keeps.

@@ -1,4 +1,4 @@
-"""What ``canonical.py`` measures, reduced to what is reported, and what is asked of tokamata."""
+"""The figures that ``canonical.py`` reports, and tokamata's targets."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class CanonicalFigures:
         return found
 
     def targets(self) -> list[Target]:
-        """Everything that was asked for, beside what was measured."""
+        """Each target and the value that was measured."""
         found = []
         for one in self.vocabularies:
             for group in one.groups:

@@ -1,4 +1,4 @@
-"""genlm-control beside tokamata: its environment, the process in it, and what is asked of that."""
+"""genlm-control beside tokamata: its environment, the process in it, and the requests to that process."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _steps_table(one: VocabularyFigures) -> Table:
     table.notes.append(f"{NAME}: {one.genlm}")
     if any(walk.genlm is not None for walk in one.walks):
         table.notes.append(
-            f"{NAME}'s filter looks at the token before alone, and at no pattern. It was asked at some "
+            f"{NAME}'s filter looks at the token before alone, and at no pattern. It was measured at some "
             "places of the same walks, spread evenly."
         )
     return table

@@ -1,4 +1,4 @@
-"""What is measured: the patterns, the texts that are walked, and what is asked of tokamata."""
+"""What is measured: the patterns, the texts that are walked, and tokamata's targets."""
 
 from __future__ import annotations
 

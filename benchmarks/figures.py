@@ -1,4 +1,4 @@
-"""All figures of a run, reduced to what is reported, and what is asked of them."""
+"""The figures that a run reports, and their targets."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Figures:
         return content
 
     def targets(self) -> list[Target]:
-        """Everything that was asked for, beside what was measured."""
+        """Each target and the value that was measured."""
         return [
             *self._compile_targets(),
             *self._seen_targets(),

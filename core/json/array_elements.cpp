@@ -91,12 +91,7 @@ bool ArrayFormulas::takes_any_element(ArrayId f) const {
 
 // What is left behind an element of a kind.
 ArrayId ArrayFormulas::behind(ArrayId f, const Supply& supply, std::size_t kind) {
-  const std::vector<bool>& in = (*supply.kinds)[kind].in;
-  return formulas_.map(conditioned(f), [&](ArrayId atom, std::uint32_t number) {
-    if (!is_condition(number)) return atom;
-    const auto place = std::ranges::lower_bound(supply.conditions, condition_set(number));
-    return in[static_cast<std::size_t>(place - supply.conditions.begin())] ? formulas_.kTrue : formulas_.kFalse;
-  });
+  return decided(formulas_, conditioned(f), supply.conditions, (*supply.kinds)[kind]);
 }
 
 // ---- how many are left ------------------------------------------------------------------------

@@ -52,6 +52,16 @@ struct Branch {
   Id<Tag> rest;
 };
 
+// The formula where each of the conditions, which are sorted, holds for the values of a kind or does not.
+template <class Tag>
+Id<Tag> decided(Formulas<Tag>& formulas, Id<Tag> conditioned, const std::vector<SetId>& conditions, const ValueKind& kind) {
+  return formulas.map(conditioned, [&](Id<Tag> atom, std::uint32_t number) {
+    if (!is_condition(number)) return atom;
+    const auto place = std::ranges::lower_bound(conditions, condition_set(number));
+    return kind.in[static_cast<std::size_t>(place - conditions.begin())] ? Formulas<Tag>::kTrue : Formulas<Tag>::kFalse;
+  });
+}
+
 // `Sets` has all, negate, lives and is_exact (value_sets.hpp).
 template <class Tag, class Sets>
 class Brancher {

@@ -56,11 +56,7 @@ void ObjectFormulas::visit_members(ObjectId conditioned_formula, std::uint64_t m
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   const ValueSets::Kinds kinds = sets_.kinds(conditions, true, work);
   for (const ValueKind& kind : *kinds) {
-    const ObjectId rest = formulas_.map(conditioned_formula, [&](ObjectId atom, std::uint32_t number) {
-      if (!is_condition(number)) return atom;
-      const auto place = std::ranges::lower_bound(conditions, condition_set(number));
-      return kind.in[static_cast<std::size_t>(place - conditions.begin())] ? formulas_.kTrue : formulas_.kFalse;
-    });
+    const ObjectId rest = decided(formulas_, conditioned_formula, conditions, kind);
     if (rest != formulas_.kFalse) visit(sets_.count(kind.values, most, work), rest);
   }
 }
