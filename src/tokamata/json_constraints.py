@@ -17,7 +17,9 @@ from tokamata.arguments import checked_choice, checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
 from tokamata.limits import Watch
-from tokamata.patterns.json_schema import read_schema
+from tokamata.patterns.json_schema import Reading, ReportEntry, read_schema
+from tokamata.patterns.json_schema.contradictions import Blamed
+from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.values.forms import Json
 
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     import referencing
 
     from tokamata.limits import CancelToken, Limits
-    from tokamata.patterns.json_schema import Reading, ReportEntry
-    from tokamata.patterns.json_schema.contradictions import Blamed
     from tokamata.vocabulary import Vocabulary
 
 __all__ = [
@@ -168,7 +168,8 @@ class JsonConstraint(Constraint[_T_co]):
                 pass
             return False
 
-        blamed = self._reading.blamed(is_empty, Watch(limits, cancel))
+        options = self._reading.options._replace(watch=Watch(limits, cancel))
+        blamed = find_blamed(self._reading.schema, options, is_empty)
         shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
         told = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return told, tuple(one.pointer for one in blamed)

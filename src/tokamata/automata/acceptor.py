@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import index
-from typing import TYPE_CHECKING
 
+from tokamata.automata import openfst
 from tokamata.automata.account import Account
+from tokamata.automata.drawing.diagram import Diagram, merged_edges
 from tokamata.automata.machine import EPSILON, Machine, Names, check_symbol, rows_of
-from tokamata.automata.symbols import BYTE_NAMES
+from tokamata.automata.symbols import BYTE_NAMES, summarize
 from tokamata.limits import Limits
-
-if TYPE_CHECKING:
-    from tokamata.automata.drawing.diagram import Diagram
 
 String = str | bytes | Sequence[int]
 
@@ -137,9 +136,7 @@ class Acceptor(Machine[int]):
 
     def to_openfst(self, shift: int = 1, *, named: bool = False) -> str:
         """OpenFst's text form of an acceptor; see :mod:`tokamata.automata.openfst`."""
-        from tokamata.automata.openfst import write
-
-        return write(self, shift, named)
+        return openfst.write(self, [self.names], shift, named)
 
     @classmethod
     def from_openfst(
@@ -149,16 +146,34 @@ class Acceptor(Machine[int]):
         shift: int = 1,
         limits: Limits | Account | None = None,
     ) -> Acceptor:
-        """Read OpenFst's text form of an acceptor; see :mod:`tokamata.automata.openfst`."""
-        from tokamata.automata.openfst import read_acceptor
+        """Read OpenFst's text form of an acceptor; see :mod:`tokamata.automata.openfst`.
 
-        return read_acceptor(text, symbols, shift, Account(limits))
+        Args:
+            text: lines of one to four columns.
+            symbols: a table of symbols, if ``text`` speaks of them by name.
+            shift: label l becomes symbol l - shift.
+            limits: bounds what is made.
+
+        Raises:
+            MachineFileError: a line that is none of these.
+            LimitExceeded: too many states or transitions.
+        """
+        account = Account(limits)
+        read = openfst.read(text, [symbols], shift, account)
+        transitions = ((source, labels[0], target) for source, labels, target in read.transitions)
+        return cls.from_transitions(
+            transitions, read.accepting, read.start, read.states, read.names[0], limits=account
+        )
 
     def diagram(self) -> Diagram:
-        """What a drawing of this acceptor shows."""
-        from tokamata.automata.drawing.diagram import of_acceptor
+        """What a drawing of this acceptor shows: an edge lists symbols, with ranges where they read well."""
+        shown = partial(_summary, self.names)
+        edges = merged_edges(self.transitions, shown)
+        return Diagram("Acceptor", self.states, self.start, self.accepting, edges, self.size)
 
-        return of_acceptor(self)
+
+def _summary(names: Names | None, symbols: Sequence[int], width: int) -> str:
+    return summarize(symbols, names, width)
 
 
 def symbols_of(string: String) -> Sequence[int]:

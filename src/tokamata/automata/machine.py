@@ -24,13 +24,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from tokamata.automata.account import Account
+from tokamata.automata.drawing import svg
+from tokamata.automata.drawing.diagram import Diagram
+from tokamata.automata.drawing.dot import to_dot
 from tokamata.errors import MachineError
-
-if TYPE_CHECKING:
-    from tokamata.automata.drawing.diagram import Diagram
 
 EPSILON = -1
 MAX_SYMBOL = (1 << 31) - 2  # so that a symbol, and the symbol after it, are an int32
@@ -114,19 +114,12 @@ class Machine(ABC, Generic[Label]):
 
         A machine of more than ``max_states`` states, or of too many lines, is not drawn but described.
         """
-        from tokamata.automata.drawing.svg import (
-            describe,
-            draw,
-        )  # here: drawings know machines, not the reverse
-
         if self.states > max_states:
-            return describe(type(self).__name__, self.states, self.size)
-        return draw(self.diagram())
+            return svg.describe(type(self).__name__, self.states, self.size)
+        return svg.draw(self.diagram())
 
     def to_dot(self) -> str:
         """The same drawing as text for Graphviz, of any size."""
-        from tokamata.automata.drawing.dot import to_dot
-
         return to_dot(self.diagram())
 
     def _repr_svg_(self) -> str:

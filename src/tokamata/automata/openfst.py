@@ -27,48 +27,42 @@ for a billion of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from tokamata.arguments import checked_instance, checked_list, checked_whole
-from tokamata.automata.acceptor import Acceptor
+from tokamata.arguments import checked_instance
 from tokamata.automata.account import Account
-from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Names
-from tokamata.automata.transducer import Transducer
+from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Machine, Names
 from tokamata.errors import MachineError, MachineFileError
-from tokamata.vocabulary.token_table import MAX_TOKENS
-
-if TYPE_CHECKING:
-    from tokamata.automata.token_automaton import TokenAutomaton
 
 _EPSILON_NAME = "<eps>"
 _NUMBER = re.compile("[0-9]{1,10}")
 _WEIGHT_ONE = re.compile(r"[-+]?0+(\.0*)?([eE][-+]?[0-9]+)?")
 _BLANKS = re.compile("[ \t]+")
 
+Transition = tuple[int, tuple[int, ...], int]
+
 # What a reader makes of a label: its symbol, or an error about its line.
 _ReadLabel = Callable[[int, str], int]
 
 
-def write(machine: Acceptor | Transducer, shift: int, named: bool) -> str:
+def write(machine: Machine[Any], tables: Sequence[Names | None], shift: int, named: bool) -> str:
     """The machine as OpenFst's text; the methods ``to_openfst`` call this.
 
     Args:
         machine: what to write.
+        tables: the names of the symbols, of each side of a label.
         shift: symbol s becomes label s + shift.
         named: write names instead of labels; :func:`symbol_table` makes the table that goes with them.
 
     Raises:
         MachineError: a symbol whose label would be 0 or less, or that has no name.
     """
-    if isinstance(machine, Acceptor):
-        sides = [_label_writer(machine.names, shift, named)]
-    else:
-        sides = [_label_writer(names, shift, named) for names in (machine.input_names, machine.output_names)]
+    sides = [_label_writer(names, shift, named) for names in tables]
     lines = []
     for state in (machine.start, *(s for s in range(machine.states) if s != machine.start)):
         for label, target in machine.rows[state]:
-            symbols = (label,) if isinstance(label, int) else label
+            symbols: tuple[int, ...] = label if isinstance(label, tuple) else (label,)
             labels = [text(symbol) for text, symbol in zip(sides, symbols, strict=True)]
             lines.append("\t".join((str(state), str(target), *labels)))
         if state in machine.accepting:
@@ -89,12 +83,31 @@ def symbol_table(names: Names, shift: int = 1) -> str:
     return "".join(lines)
 
 
-def read_acceptor(text: str, symbols: str | None, shift: int, account: Account) -> Acceptor:
-    """Read OpenFst's text of an acceptor; ``Acceptor.from_openfst`` calls this.
+class Text(NamedTuple):
+    """What a text of OpenFst says.
+
+    Attributes:
+        transitions: (source, labels, target), a label for each side.
+        accepting: the accepting states.
+        start: the start state.
+        states: how many there are.
+        names: for each side how symbols are shown, where it has a table.
+    """
+
+    transitions: list[Transition]
+    accepting: list[int]
+    start: int
+    states: int
+    names: list[Names | None]
+
+
+def read(text: str, tables: Sequence[str | None], shift: int, account: Account) -> Text:
+    """Read OpenFst's text; the methods ``from_openfst`` call this.
 
     Args:
-        text: lines of one to four columns, as above.
-        symbols: a table of symbols, if ``text`` speaks of them by name.
+        text: lines as above.
+        tables: for each side its table of symbols, if ``text`` speaks of them by name; one side is an
+            acceptor, two are a transducer.
         shift: label l becomes symbol l - shift.
         account: bounds what is made.
 
@@ -102,88 +115,8 @@ def read_acceptor(text: str, symbols: str | None, shift: int, account: Account) 
         MachineFileError: a line that is none of these.
         LimitExceeded: too many states or transitions.
     """
-    names, read_label = _label_reader(symbols, shift)
-    arcs, numbers, accepting, start = _read(text, [read_label], account)
-    transitions = ((numbers[s], labels[0], numbers[t]) for s, labels, t in arcs)
-    accepted = [numbers[state] for state in accepting]
-    return Acceptor.from_transitions(
-        transitions, accepted, numbers[start], len(numbers), names, limits=account
-    )
-
-
-def read_transducer(
-    text: str, input_symbols: str | None, output_symbols: str | None, shift: int, account: Account
-) -> Transducer:
-    """Read OpenFst's text of a transducer; ``Transducer.from_openfst`` calls this.
-
-    The arguments and errors are those of :func:`read_acceptor`.
-    """
-    input_names, read_input = _label_reader(input_symbols, shift)
-    output_names, read_output = _label_reader(output_symbols, shift)
-    arcs, numbers, accepting, start = _read(text, [read_input, read_output], account)
-    transitions = ((numbers[s], labels[0], labels[1], numbers[t]) for s, labels, t in arcs)
-    accepted = [numbers[state] for state in accepting]
-    return Transducer.from_transitions(
-        transitions, accepted, numbers[start], len(numbers), input_names, output_names, limits=account
-    )
-
-
-def read_token_automaton(
-    text: str, symbols: str | None, shift: int, width: int, stop_tokens: Iterable[int], account: Account
-) -> TokenAutomaton:
-    """Read OpenFst's text of an automaton over tokens; ``TokenAutomaton.from_openfst`` calls this.
-
-    The text says nothing of tokens that have no transition, nor of stop tokens, hence ``width`` and
-    ``stop_tokens``.  A class of the automaton is made of each token that has transitions; tokens that do
-    the same are joined afterwards.  The other arguments and the errors are those of :func:`read_acceptor`,
-    and besides:
-
-    Raises:
-        MachineError: a token outside the width, a stop token with a transition, or a state that a token
-            (or epsilon) leads from in two ways; ``determinize`` makes such an acceptor deterministic.
-    """
-    import numpy as np
-
-    from tokamata.automata.token_automaton import TokenAutomaton
-
-    width = checked_whole("width", width, 0, MAX_TOKENS + 1)
-    stop_tokens = checked_list("stop_tokens", stop_tokens, "a list of token ids")
-    acceptor = read_acceptor(text, symbols, shift, account)
-    if not acceptor.is_deterministic:
-        raise MachineError(
-            "an automaton over tokens is deterministic and this text is not; read it with "
-            "Acceptor.from_openfst and call determinize"
-        )
-    tokens = sorted(acceptor.symbols)
-    if tokens and tokens[-1] >= width:
-        raise MachineError(f"token {tokens[-1]} of the text is outside of the width, {width}")
-    class_of_token = np.full(width, -1, dtype=np.int32)
-    class_of_token[tokens] = np.arange(len(tokens))
-    arcs = [(class_of_token[token], target) for _, token, target in acceptor.transitions]
-    accepting = np.zeros(acceptor.states, dtype=bool)
-    accepting[list(acceptor.accepting)] = True
-    return TokenAutomaton.from_rows(
-        width,
-        acceptor.start,
-        accepting,
-        class_of_token,
-        np.cumsum([0, *map(len, acceptor.rows)]),
-        [class_ for class_, _ in arcs],
-        [target for _, target in arcs],
-        stop_tokens,
-        None if acceptor.names is None else dict(acceptor.names).get,
-        account,
-    )
-
-
-_Arc = tuple[int, tuple[int, ...], int]
-
-
-def _read(
-    text: str, sides: list[_ReadLabel], account: Account
-) -> tuple[list[_Arc], dict[int, int], list[int], int]:
-    """The transitions, the states and their new numbers, the accepting ones, and the start."""
-    arcs: list[_Arc] = []
+    sides = [_label_reader(table, shift) for table in tables]
+    transitions: list[Transition] = []
     accepting: list[int] = []
     states: set[int] = set()
     start: int | None = None
@@ -199,15 +132,24 @@ def _read(
         elif len(columns) in (2 + len(sides), 3 + len(sides)):
             target = _state(number, columns[1])
             states.add(target)
-            labels = tuple(read(number, column) for read, column in zip(sides, columns[2:], strict=False))
+            labels = tuple(
+                side(number, column) for (_, side), column in zip(sides, columns[2:], strict=False)
+            )
             _check_weight(number, columns[2 + len(sides) :])
-            arcs.append((source, labels, target))
+            transitions.append((source, labels, target))
         else:
             form = "source, target and label" if len(sides) == 1 else "source, target, input and output"
             raise MachineFileError(number, line, f"{form}, or an accepting state")
     account.add_states(len(states))
     start = 0 if start is None else start
-    return arcs, {s: n for n, s in enumerate(sorted(states | {start}))}, accepting, start
+    numbers = {state: number for number, state in enumerate(sorted(states | {start}))}
+    return Text(
+        [(numbers[source], labels, numbers[target]) for source, labels, target in transitions],
+        [numbers[state] for state in accepting],
+        numbers[start],
+        len(numbers),
+        [names for names, _ in sides],
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:

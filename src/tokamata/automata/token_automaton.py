@@ -21,21 +21,22 @@ stop token, and ``dead``, after a refused one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from tokamata.arguments import checked_list, checked_whole
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
-from tokamata.automata.symbols import show
+from tokamata.automata.drawing import svg
+from tokamata.automata.drawing.diagram import Diagram, edge
+from tokamata.automata.drawing.dot import to_dot
+from tokamata.automata.symbols import enumerate_names, show
 from tokamata.automata.token_rows import Int32, TokenRows, smallest
+from tokamata.automata.token_tensors import TokenTensors
 from tokamata.errors import MachineError, TokenIdError
 from tokamata.limits import Limits
-
-if TYPE_CHECKING:
-    from tokamata.automata.drawing.diagram import Diagram
-    from tokamata.automata.token_tensors import TokenTensors
+from tokamata.vocabulary.token_table import MAX_TOKENS
 
 TokenNames = Callable[[int], "bytes | str | None"] | Sequence["bytes | str | None"]
 
@@ -245,9 +246,7 @@ class TokenAutomaton:
             MissingExtraError: torch is not installed.
             LimitExceeded: the table would pass ``limits.memory_bytes``.
         """
-        from tokamata.automata.token_tensors import TokenTensors
-
-        return TokenTensors(self, device, limits or Limits())
+        return TokenTensors(self._rows, self.stop_tokens, device, limits or Limits())
 
     def to_openfst(
         self, shift: int = 1, *, named: bool = False, limits: Limits | Account | None = None
@@ -280,9 +279,35 @@ class TokenAutomaton:
             MachineError: it is no deterministic automaton over tokens of that width.
             LimitExceeded: too many states or transitions.
         """
-        from tokamata.automata.openfst import read_token_automaton
-
-        return read_token_automaton(text, symbols, shift, width, stop_tokens, Account(limits))
+        width = checked_whole("width", width, 0, MAX_TOKENS + 1)
+        stop_tokens = checked_list("stop_tokens", stop_tokens, "a list of token ids")
+        account = Account(limits)
+        acceptor = Acceptor.from_openfst(text, symbols, shift, account)
+        if not acceptor.is_deterministic:
+            raise MachineError(
+                "an automaton over tokens is deterministic and this text is not; read it with "
+                "Acceptor.from_openfst and call determinize"
+            )
+        tokens = sorted(acceptor.symbols)
+        if tokens and tokens[-1] >= width:
+            raise MachineError(f"token {tokens[-1]} of the text is outside of the width, {width}")
+        class_of_token = np.full(width, -1, dtype=np.int32)  # a class for each token; equal ones are joined
+        class_of_token[tokens] = np.arange(len(tokens))
+        arcs = [(class_of_token[token], target) for _, token, target in acceptor.transitions]
+        accepting = np.zeros(acceptor.states, dtype=bool)
+        accepting[list(acceptor.accepting)] = True
+        return cls.from_rows(
+            width,
+            acceptor.start,
+            accepting,
+            class_of_token,
+            np.cumsum([0, *map(len, acceptor.rows)]),
+            [class_ for class_, _ in arcs],
+            [target for _, target in arcs],
+            stop_tokens,
+            None if acceptor.names is None else dict(acceptor.names).get,
+            account,
+        )
 
     def name(self, token: int) -> str:
         """How a token is shown: its name or bytes, ``#id`` where it has none."""
@@ -295,27 +320,30 @@ class TokenAutomaton:
         return f"#{token}" if name is None else show(name)
 
     def diagram(self) -> Diagram:
-        """What a drawing of this automaton shows."""
-        from tokamata.automata.drawing.diagram import of_token_automaton  # here: drawings know machines
-
-        return of_token_automaton(self)
+        """What a drawing of this automaton shows: an edge lists the first tokens by id, by their names."""
+        edges = tuple(
+            edge(state, target, tokens, self._summary)
+            for state in range(self.states)
+            for target, tokens in self.rows(state).items()
+        )
+        accepting = frozenset(np.flatnonzero(self.accepting).tolist())
+        return Diagram("Token automaton", self.states, self.start, accepting, edges, self.transitions)
 
     def to_svg(self, max_states: int = 300) -> str:
         """A drawing with the names of tokens, as :meth:`tokamata.automata.Acceptor.to_svg`."""
-        from tokamata.automata.drawing.svg import describe, draw
-
         if self.states > max_states:
-            return describe("Token automaton", self.states, self.transitions)
-        return draw(self.diagram())
+            return svg.describe("Token automaton", self.states, self.transitions)
+        return svg.draw(self.diagram())
 
     def to_dot(self) -> str:
         """The same drawing as text for Graphviz, of any size."""
-        from tokamata.automata.drawing.dot import to_dot
-
         return to_dot(self.diagram())
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
+
+    def _summary(self, tokens: Int32, width: int) -> str:
+        return enumerate_names(map(self.name, tokens[:width].tolist()), len(tokens), width)
 
     def _may_end(self, state: int) -> bool:
         return state == self.ended or (state < self.states and bool(self.accepting[state]))

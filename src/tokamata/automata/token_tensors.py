@@ -19,17 +19,17 @@ equal columns are merged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tokamata.automata.token_rows import TokenRows
 from tokamata.errors import LimitExceeded, MissingExtraError
 from tokamata.limits import Limits
 
 if TYPE_CHECKING:
     import torch
-
-    from tokamata.automata.token_automaton import TokenAutomaton
 
 
 class TokenTensors:
@@ -47,25 +47,25 @@ class TokenTensors:
 
     __slots__ = ("_class_of_token", "_host", "_table", "dead", "ended", "start", "width")
 
-    def __init__(self, automaton: TokenAutomaton, device: object, limits: Limits) -> None:
+    def __init__(self, rows: TokenRows, stop_tokens: Sequence[int], device: object, limits: Limits) -> None:
         host = _torch()
         self._host = host
-        self.start, self.ended, self.dead = automaton.start, automaton.ended, automaton.dead
-        self.width = automaton.width
-        states, classes = automaton.states + 2, automaton.classes + 2
-        dtype = np.dtype(np.int16 if states <= 1 << 15 else np.int32)
-        if states * classes * dtype.itemsize > limits.memory_bytes:
+        states = len(rows.accepting)
+        self.start, self.ended, self.dead = rows.start, states, states + 1
+        self.width = len(rows.class_of_token)
+        classes = int(rows.class_of_token.max(initial=-1)) + 1
+        none, stop = classes, classes + 1  # the two columns besides those of the classes
+        shape = (states + 2, classes + 2)
+        dtype = np.dtype(np.int16 if shape[0] <= 1 << 15 else np.int32)
+        if shape[0] * shape[1] * dtype.itemsize > limits.memory_bytes:
             raise LimitExceeded("memory_bytes", limits.memory_bytes)
-        table = np.full((states, classes), self.dead, dtype=dtype)
-        for state in range(automaton.states):
-            row_classes, targets = automaton.row(state)
-            table[state, row_classes] = targets
-        none, stop = classes - 2, classes - 1
-        table[: automaton.states, stop][automaton.accepting] = self.ended
+        table = np.full(shape, self.dead, dtype=dtype)
+        table[rows.sources, rows.classes] = rows.targets
+        table[:states, stop][rows.accepting] = self.ended
         table[self.ended, stop] = self.ended
-        class_of_token = np.append(automaton.class_of_token, np.int32(-1))  # one more: ids outside the width
+        class_of_token = np.append(rows.class_of_token, np.int32(-1))  # one more: ids outside the width
         class_of_token[class_of_token < 0] = none
-        class_of_token[list(automaton.stop_tokens)] = stop
+        class_of_token[list(stop_tokens)] = stop
         self._table: torch.Tensor = host.from_numpy(table).to(device)
         self._class_of_token: torch.Tensor = host.from_numpy(class_of_token).to(device)
 

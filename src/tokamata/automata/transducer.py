@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from tokamata.automata import openfst
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
+from tokamata.automata.drawing.diagram import Diagram, merged_edges
 from tokamata.automata.machine import EPSILON, Machine, Names, Pair, check_symbol, rows_of
+from tokamata.automata.symbols import enumerate_names, name_of, summarize
 from tokamata.limits import Limits
-
-if TYPE_CHECKING:
-    from tokamata.automata.drawing.diagram import Diagram
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,9 +72,7 @@ class Transducer(Machine[Pair]):
 
     def to_openfst(self, shift: int = 1, *, named: bool = False) -> str:
         """OpenFst's text form of a transducer; see :mod:`tokamata.automata.openfst`."""
-        from tokamata.automata.openfst import write
-
-        return write(self, shift, named)
+        return openfst.write(self, [self.input_names, self.output_names], shift, named)
 
     @classmethod
     def from_openfst(
@@ -85,16 +83,40 @@ class Transducer(Machine[Pair]):
         shift: int = 1,
         limits: Limits | Account | None = None,
     ) -> Transducer:
-        """Read OpenFst's text form of a transducer; see :mod:`tokamata.automata.openfst`."""
-        from tokamata.automata.openfst import read_transducer
+        """Read OpenFst's text form of a transducer; see :mod:`tokamata.automata.openfst`.
 
-        return read_transducer(text, input_symbols, output_symbols, shift, Account(limits))
+        The arguments and errors are those of :meth:`Acceptor.from_openfst`.
+        """
+        account = Account(limits)
+        read = openfst.read(text, [input_symbols, output_symbols], shift, account)
+        transitions = ((source, labels[0], labels[1], target) for source, labels, target in read.transitions)
+        inputs, outputs = read.names
+        return cls.from_transitions(
+            transitions, read.accepting, read.start, read.states, inputs, outputs, limits=account
+        )
 
     def diagram(self) -> Diagram:
-        """What a drawing of this transducer shows."""
-        from tokamata.automata.drawing.diagram import of_transducer
+        """What a drawing of this transducer shows.
 
-        return of_transducer(self)
+        An edge lists pairs ``input:output``; where the two are the same, as a set of symbols.
+        """
+        transitions = ((state, label, target) for state, row in enumerate(self.rows) for label, target in row)
+        edges = merged_edges(transitions, self._summary)
+        return Diagram("Transducer", self.states, self.start, self.accepting, edges, self.size)
+
+    def _summary(self, pairs: Sequence[Pair], width: int) -> str:
+        """Pairs of one output are grouped: ``a–c:x``."""
+        inputs: dict[int, list[int]] = {}
+        for read, written in pairs:
+            inputs.setdefault(written, []).append(read)
+        same = [written for written, reads in inputs.items() if reads == [written] and written >= 0]
+        are_merged = len(same) > 2 and self.input_names == self.output_names
+        texts = [summarize(same, self.input_names, width)] if are_merged else []
+        for written, reads in inputs.items():
+            if not texts or written not in same:
+                inputs_shown = summarize(reads, self.input_names, width)
+                texts.append(f"{inputs_shown}:{name_of(written, self.output_names)}")
+        return enumerate_names(texts, len(pairs), width)
 
 
 # Either kind; what takes one of a kind gives back one of the same.

@@ -16,7 +16,7 @@ from tokamata.errors import UnsupportedSchemaError
 from tokamata.limits import Limits, Watch
 from tokamata.patterns.json_schema import RecordingTable
 from tokamata.patterns.json_schema.apart import apart
-from tokamata.patterns.json_schema.reading import Options, Reader
+from tokamata.patterns.json_schema.reader import Options, Reader
 
 SCHEMAS = 60
 VALUES = 20

@@ -1,6 +1,6 @@
 """JSON Schema, in the drafts 4, 6, 7, 2019-09 and 2020-12, as a table of sets of values.
 
-Way of the data: text ─ :mod:`.text` ─▶ value ─ :mod:`.reading`, by the tables of :mod:`.dialects`, whose
+Way of the data: text ─ :mod:`.text` ─▶ value ─ :mod:`.reader`, by the tables of :mod:`.drafts`, whose
 handlers are in :mod:`.keywords`, with :mod:`.references` ─▶ nodes of a :mod:`.table`.
 """
 

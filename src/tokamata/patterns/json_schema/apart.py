@@ -22,7 +22,7 @@ from tokamata.patterns.json_schema.keywords.values import TYPE_MASKS
 from tokamata.patterns.json_schema.table import ALL_TYPES, ARRAY, FALSE, NULL, NUMBER, OBJECT, STRING, TRUE
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = ["apart", "types_of"]
 
@@ -41,7 +41,7 @@ _BY_PYTHON_TYPE = {
 }
 
 
-def apart(reader: Reader, schemas: list[Any]) -> list[list[Any]]:
+def apart(reader: KeywordReader, schemas: list[Any]) -> list[list[Any]]:
     """The schemas in groups, such that no value is in schemas of different groups."""
     masks = [types_of(reader, schema) for schema in schemas]
     kinds: list[dict[str, set[Any]] | None] = [
@@ -71,7 +71,7 @@ def _leader(leaders: list[int], index: int) -> int:
     return index
 
 
-def types_of(reader: Reader, schema: Any, nesting: int = 0) -> int:
+def types_of(reader: KeywordReader, schema: Any, nesting: int = 0) -> int:
     """A sum of types that every value of the schema is of; what is not well formed counts as anything."""
     if type(schema) is not dict:
         return 0 if schema is False else ALL_TYPES
@@ -86,7 +86,7 @@ def types_of(reader: Reader, schema: Any, nesting: int = 0) -> int:
     return mask
 
 
-def _types_of(reader: Reader, schema: dict[str, Any], nesting: int) -> int:
+def _types_of(reader: KeywordReader, schema: dict[str, Any], nesting: int) -> int:
     mask = ALL_TYPES
     for keyword in reader.effective(schema):
         value = schema[keyword]
@@ -109,7 +109,7 @@ def _types_of(reader: Reader, schema: dict[str, Any], nesting: int) -> int:
     return mask
 
 
-def _required_values(reader: Reader, schema: Any, nesting: int = 0) -> dict[str, set[Any]]:
+def _required_values(reader: KeywordReader, schema: Any, nesting: int = 0) -> dict[str, set[Any]]:
     """The properties that every object of the schema has, with one of a few values."""
     found: dict[str, set[Any]] = {}
     if type(schema) is not dict or nesting > _MOST_NESTING or reader.scope.id_keyword in schema:
@@ -131,7 +131,7 @@ def _required_values(reader: Reader, schema: Any, nesting: int = 0) -> dict[str,
     return found
 
 
-def _few_values(reader: Reader, schema: Any) -> set[Any] | None:
+def _few_values(reader: KeywordReader, schema: Any) -> set[Any] | None:
     """The values of a schema that lists them; equal ones, and 1 and true, count as one."""
     for _ in range(_MOST_NESTING):
         if type(schema) is not dict or reader.scope.id_keyword in schema:

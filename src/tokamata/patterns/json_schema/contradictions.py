@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tokamata import _core
 from tokamata.errors import LimitExceeded
-from tokamata.patterns.json_schema.reading import Options, Reader
+from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.unevaluated import unevaluated
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class _Search:
         self._questions += 1
         table = _core.ValueTable()
         reader = _Widened(self._schema, table, self._options, dropped)
-        if not self._ask(table, reader.whole().root):
+        if not self._ask(table, reader.whole()):
             return False
         self.dropped, self.units, self._reader = dropped, reader.units, reader
         return True

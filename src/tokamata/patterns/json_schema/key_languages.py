@@ -25,7 +25,7 @@ from tokamata.patterns.json_schema.keywords.strings import (
 from tokamata.patterns.json_schema.text import is_text
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = ["language_of_strings", "only_name", "other_keys"]
 
@@ -43,7 +43,7 @@ def only_name(pattern: str) -> str | None:
 
 
 def other_keys(
-    reader: Reader,
+    reader: KeywordReader,
     names: Collection[str],
     patterns: Collection[str],
     node: int,
@@ -63,7 +63,7 @@ def other_keys(
     return reader.table.others(declared, others, node)
 
 
-def language_of_strings(reader: Reader, schema: Any) -> _core.Expression | str:
+def language_of_strings(reader: KeywordReader, schema: Any) -> _core.Expression | str:
     """The strings that are in a schema, which was read before; or why that cannot be said."""
     try:
         return _Strings(reader).language(schema)
@@ -78,7 +78,7 @@ class _NoLanguage(Exception):
 class _Strings:
     """One descent through a schema and all that is about the same value."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: KeywordReader) -> None:
         self._reader = reader
         self._nesting = 0
         self._known: dict[tuple[int, int], _core.Expression] = {}  # by schema and scope

@@ -14,19 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tokamata.patterns.json_schema.dialects import subschemas
+from tokamata.patterns.json_schema.dialect import subschemas
 from tokamata.patterns.json_schema.faults import Fault
-from tokamata.patterns.json_schema.references import Scope
+from tokamata.patterns.json_schema.scopes import Scope
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = ["refuse_loops", "same_value"]
 
 _Place = tuple[int, int]  # the identities of a schema and of the scope it is read in
 
 
-def refuse_loops(reader: Reader, starts: list[tuple[dict[str, Any], Scope]]) -> None:
+def refuse_loops(reader: KeywordReader, starts: list[tuple[dict[str, Any], Scope]]) -> None:
     """Raises :class:`.faults.Fault` where a schema leads back to itself about the same value."""
     done: set[_Place] = set()
     for schema, scope in starts:
@@ -34,7 +34,7 @@ def refuse_loops(reader: Reader, starts: list[tuple[dict[str, Any], Scope]]) -> 
 
 
 def same_value(
-    reader: Reader, schema: dict[str, Any], scope: Scope
+    reader: KeywordReader, schema: dict[str, Any], scope: Scope
 ) -> Iterator[tuple[dict[str, Any], Scope]]:
     """The schemas that a schema asks about the same value, each with its scope."""
     with reader.within(scope):
@@ -52,7 +52,7 @@ def same_value(
                 yield value, inner
 
 
-def _search(reader: Reader, schema: dict[str, Any], scope: Scope, done: set[_Place]) -> None:
+def _search(reader: KeywordReader, schema: dict[str, Any], scope: Scope, done: set[_Place]) -> None:
     if (id(schema), id(scope)) in done:
         return
     under_way: dict[_Place, dict[str, Any]] = {(id(schema), id(scope)): schema}
@@ -73,7 +73,7 @@ def _search(reader: Reader, schema: dict[str, Any], scope: Scope, done: set[_Pla
         stack.append(list(same_value(reader, schema, scope)))
 
 
-def _refuse(reader: Reader, schemas: list[dict[str, Any]]) -> None:
+def _refuse(reader: KeywordReader, schemas: list[dict[str, Any]]) -> None:
     pointers = [reader.pointer(schema) or "the root" for schema in [*schemas, schemas[0]]]
     if len(pointers) > 8:
         pointers = [*pointers[:6], "…", pointers[-1]]

@@ -12,7 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import MissingExtraError
-from tokamata.patterns.json_schema.dialects import KNOWN_VOCABULARIES, LATEST, Dialect, draft_named
+from tokamata.patterns.json_schema.dialect import Dialect
+from tokamata.patterns.json_schema.drafts import (
+    KNOWN_VOCABULARIES,
+    LATEST,
+    draft_named,
+    with_vocabularies,
+)
 from tokamata.patterns.json_schema.faults import Fault
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ def dialect_of(schema: dict[str, Any], registry: referencing.Registry[Any] | Non
         ):
             draft = LATEST
         if draft is not None:
-            return draft if used is None else draft.with_vocabularies(used)
+            return draft if used is None else with_vocabularies(draft, used)
         contents = _contents(uri, registry)
         if type(contents) is not dict:
             raise Fault(schema, "$schema", name, _EXPECTED)

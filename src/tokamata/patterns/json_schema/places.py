@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tokamata.patterns.json_schema.dialects import subschemas
+from tokamata.patterns.json_schema.dialect import subschemas
 from tokamata.patterns.json_schema.text import escaped, shown
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.references import References
+    from tokamata.patterns.json_schema.scopes import Scope
 
 __all__ = ["Places"]
 
@@ -46,9 +46,9 @@ class Places:
         path = "".join(f"/{escaped(part)}" for part in reversed(parts))
         return f"{uri}#{path}" if uri else path
 
-    def pointer_to_value(self, value: Any, references: References) -> tuple[str, str]:
+    def pointer_to_value(self, value: Any, scopes: list[Scope]) -> tuple[str, str]:
         """Where something stands that is no schema, though one should; and what it is."""
-        for scope in references.scopes:
+        for scope in scopes:
             for schema in self._objects:
                 if not any(id(schema) in memo for memo in scope.memos):
                     continue

@@ -6,17 +6,12 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 from tokamata.patterns.json_schema.keywords.strings import format_expression
-
-if TYPE_CHECKING:
-    from tokamata import _core
-    from tokamata.limits import Watch
-    from tokamata.patterns.json_schema.contradictions import Blamed
-    from tokamata.patterns.json_schema.reading import Reader
-    from tokamata.patterns.json_schema.references import Scope
+from tokamata.patterns.json_schema.reader import Options, Reader
+from tokamata.patterns.json_schema.scopes import Scope
 
 __all__ = ["Reading", "ReportEntry"]
 
@@ -80,11 +75,15 @@ class Reading:
         """Whether nothing was left out."""
         return not self._reader.relaxed
 
-    def blamed(self, is_empty: Callable[[_core.ValueTable, int], bool], watch: Watch) -> list[Blamed]:
-        """Which keywords leave no value; see :func:`.contradictions.blamed`."""
-        from tokamata.patterns.json_schema.contradictions import blamed  # late: it reads schemas itself
+    @property
+    def schema(self) -> Any:
+        """The schema at the root."""
+        return self._reader.root
 
-        return blamed(self._reader.root, self._reader.options._replace(watch=watch), is_empty)
+    @property
+    def options(self) -> Options:
+        """What the caller chose."""
+        return self._reader.options
 
     def report(self) -> list[ReportEntry]:
         """What became of each keyword of each schema that the root leads to, in the order of the document."""

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tokamata.patterns.json_schema.key_languages import other_keys
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
-    from tokamata.patterns.json_schema.references import Scope
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
+    from tokamata.patterns.json_schema.scopes import Scope
 
 __all__ = ["MOST_OPTIONS", "unevaluated"]
 
@@ -39,7 +39,7 @@ _Evaluated = tuple[frozenset[str], frozenset[str]] | tuple[int, frozenset[int]] 
 _Option = tuple[tuple[int, ...], Any]
 
 
-def unevaluated(reader: Reader, schema: dict[str, Any], keyword: str, operands: list[int]) -> None:
+def unevaluated(reader: KeywordReader, schema: dict[str, Any], keyword: str, operands: list[int]) -> None:
     """Adds what the keyword says, when all else of the schema is read."""
     node = reader.read(schema[keyword])
     if node == reader.anything:
@@ -53,7 +53,7 @@ def unevaluated(reader: Reader, schema: dict[str, Any], keyword: str, operands: 
         operands.append(reader.any_of(alternatives))
 
 
-def _alternatives(reader: Reader, schema: dict[str, Any], keyword: str, node: int) -> list[int]:
+def _alternatives(reader: KeywordReader, schema: dict[str, Any], keyword: str, node: int) -> list[int]:
     """The nodes of the options; none where everything is evaluated."""
     kind: _Kind = _KEYS if keyword == "unevaluatedProperties" else _ITEMS
     alternatives = []
@@ -76,7 +76,7 @@ class _Kind(Protocol):
 
     nothing: Any
 
-    def local(self, reader: Reader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
+    def local(self, reader: KeywordReader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
         """What the keywords of a schema evaluate themselves."""
 
     def joined(self, evaluated: list[Any]) -> Any:
@@ -85,14 +85,14 @@ class _Kind(Protocol):
     def size(self, evaluated: Any) -> int:
         """How much it takes to say it."""
 
-    def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
+    def rest(self, reader: KeywordReader, evaluated: Any, node: int) -> int:
         """All that is not evaluated is in the node."""
 
 
 class _KeyKind:
     nothing = (frozenset[str](), frozenset[str]())
 
-    def local(self, reader: Reader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
+    def local(self, reader: KeywordReader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
         if "additionalProperties" in keywords or "unevaluatedProperties" in keywords:
             return None
         names = frozenset(schema["properties"]) if "properties" in keywords else frozenset[str]()
@@ -109,7 +109,7 @@ class _KeyKind:
     def size(self, evaluated: Any) -> int:
         return 1 if evaluated is None else len(evaluated[0]) + len(evaluated[1])
 
-    def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
+    def rest(self, reader: KeywordReader, evaluated: Any, node: int) -> int:
         others = other_keys(reader, sorted(evaluated[0]), sorted(evaluated[1]), node)
         if isinstance(others, str):
             raise _RefusedError(others)
@@ -119,7 +119,7 @@ class _KeyKind:
 class _ItemKind:
     nothing = (0, frozenset[int]())
 
-    def local(self, reader: Reader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
+    def local(self, reader: KeywordReader, schema: dict[str, Any], keywords: Collection[str]) -> Any:
         dialect = reader.scope.dialect
         if "unevaluatedItems" in keywords or (
             dialect.prefix_keyword == "prefixItems" and "items" in keywords
@@ -142,7 +142,7 @@ class _ItemKind:
     def size(self, evaluated: Any) -> int:
         return 1 if evaluated is None else len(evaluated[1])
 
-    def rest(self, reader: Reader, evaluated: Any, node: int) -> int:
+    def rest(self, reader: KeywordReader, evaluated: Any, node: int) -> int:
         count, found = evaluated
         rest = reader.any_of([*sorted(found), node])
         return reader.table.items([reader.anything] * count, rest)
@@ -154,7 +154,7 @@ _KEYS, _ITEMS = _KeyKind(), _ItemKind()
 class _Collecting:
     """One descent through a schema and all that is about the same value."""
 
-    def __init__(self, reader: Reader, kind: _Kind, keyword: str) -> None:
+    def __init__(self, reader: KeywordReader, kind: _Kind, keyword: str) -> None:
         self._reader = reader
         self._kind = kind
         self._keyword = keyword

@@ -12,7 +12,7 @@ from tokamata.patterns.json_schema.apart import apart
 from tokamata.patterns.json_schema.faults import Fault
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = [
     "all_of",
@@ -29,32 +29,34 @@ __all__ = [
 _SCHEMAS = "an array of at least one schema"
 
 
-def reference(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def reference(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """What the schema that it leads to says."""
     operands.append(reader.read_reference(schema, "$ref"))
 
 
-def dynamic_reference(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def dynamic_reference(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """The same, by the way that led here (2020-12)."""
     operands.append(reader.read_reference(schema, "$dynamicRef"))
 
 
-def recursive_reference(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def recursive_reference(
+    reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]
+) -> None:
     """The same, by the way that led here (2019-09)."""
     operands.append(reader.read_reference(schema, "$recursiveRef"))
 
 
-def all_of(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def all_of(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """All of the schemas."""
     operands.extend(reader.read(one) for one in _schemas(schema, "allOf"))
 
 
-def any_of(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def any_of(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """One of the schemas, or more."""
     operands.append(reader.any_of([reader.read(one) for one in _schemas(schema, "anyOf")]))
 
 
-def one_of(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def one_of(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Exactly one of the schemas.
 
     Schemas that share no type never hold together, so that one of them is as good as exactly one of them.
@@ -64,12 +66,12 @@ def one_of(reader: Reader, schema: dict[str, Any], value: Any, operands: list[in
     operands.append(reader.any_of([_exactly_one(reader, group) for group in groups]))
 
 
-def negation(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def negation(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Not the schema."""
     operands.append(reader.table.negate(reader.read_negated(value)))
 
 
-def condition(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def condition(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """``then`` where the schema holds, ``else`` where it does not."""
     has_then, has_else = "then" in schema, "else" in schema
     if not has_then and not has_else:
@@ -83,7 +85,7 @@ def condition(reader: Reader, schema: dict[str, Any], value: Any, operands: list
     operands.append(table.any_of([then, otherwise]))
 
 
-def later(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def later(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """``unevaluatedProperties`` and ``unevaluatedItems``, which come when all else is read."""
 
 
@@ -94,7 +96,7 @@ def _schemas(schema: dict[str, Any], keyword: str) -> list[Any]:
     return value
 
 
-def _exactly_one(reader: Reader, schemas: list[Any]) -> int:
+def _exactly_one(reader: KeywordReader, schemas: list[Any]) -> int:
     if len(schemas) == 1:
         return reader.read(schemas[0])
     if not reader.polar:

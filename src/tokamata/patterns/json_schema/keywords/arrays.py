@@ -13,7 +13,7 @@ from tokamata.patterns.json_schema.faults import Fault
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = ["contains", "contains_some", "items_or_list", "lengths", "prefix_and_rest", "unique"]
 
@@ -39,12 +39,12 @@ def contains(*keywords: str) -> dict[str, Any]:
     return {**handled, **{keyword: _check_count(keyword) for keyword in keywords[1:]}}
 
 
-def contains_some(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def contains_some(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Up to draft 7: at least one element is in it."""
     operands.append(reader.table.contains(reader.read(value), 1, None))
 
 
-def unique(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def unique(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """No two elements are equal, where it is true."""
     if type(value) is not bool:
         raise Fault(schema, "uniqueItems", value, "true or false")
@@ -52,12 +52,12 @@ def unique(reader: Reader, schema: dict[str, Any], value: Any, operands: list[in
         operands.append(reader.table.unique())
 
 
-def _length(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _length(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     minimum, maximum = whole_number(schema, "minItems", 0), whole_number(schema, "maxItems", None)
     operands.append(reader.table.array_length(minimum or 0, maximum))
 
 
-def _items_or_list(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _items_or_list(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     if "items" not in schema or "items" not in reader.handlers:
         return
     items = schema["items"]
@@ -71,7 +71,7 @@ def _items_or_list(reader: Reader, schema: dict[str, Any], value: Any, operands:
     operands.append(reader.table.items(prefix, rest))
 
 
-def _prefix_and_rest(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _prefix_and_rest(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     prefix: list[int] = []
     if "prefixItems" in schema:
         schemas = schema["prefixItems"]
@@ -91,7 +91,7 @@ def _prefix_and_rest(reader: Reader, schema: dict[str, Any], value: Any, operand
     operands.append(reader.table.items(prefix, rest))
 
 
-def _contains(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _contains(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     minimum, maximum = 1, None
     if "minContains" in reader.handlers:
         minimum = whole_number(schema, "minContains", 1) or 0
@@ -111,7 +111,7 @@ def _contains(reader: Reader, schema: dict[str, Any], value: Any, operands: list
 
 
 def _check_count(keyword: str) -> Any:
-    def check(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+    def check(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
         if "contains" not in schema:
             whole_number(schema, keyword, None)
 

@@ -7,7 +7,6 @@ In draft 4 ``"exclusiveMinimum": true`` changes what ``minimum`` means.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from tokamata.patterns.json_schema.faults import Fault
 from tokamata.patterns.json_schema.text import MOST_BITS
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import Handler, KeywordReader
 
 __all__ = ["handlers", "handlers_of_draft_4", "led_by", "whole_number"]
 
@@ -29,14 +28,13 @@ _BOUNDS = (  # of ``number_range``: the keywords that each may come from, where 
     ("exclusiveMaximum", "maximum"),
     ("multipleOf",),
 )
-_Handler = Callable[["Reader", dict[str, Any], Any, list[int]], None]
 
 
-def led_by(handler: _Handler, *keywords: str) -> dict[str, _Handler]:
+def led_by(handler: Handler, *keywords: str) -> dict[str, Handler]:
     """One handler for keywords that belong together, called where the first of them stands."""
 
-    def later(earlier: tuple[str, ...]) -> _Handler:
-        def handle(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+    def later(earlier: tuple[str, ...]) -> Handler:
+        def handle(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
             for keyword in earlier:
                 if keyword in schema and keyword in reader.handlers:
                     return
@@ -47,12 +45,12 @@ def led_by(handler: _Handler, *keywords: str) -> dict[str, _Handler]:
     return {keyword: later(keywords[:index]) if index else handler for index, keyword in enumerate(keywords)}
 
 
-def handlers(*keywords: str) -> dict[str, _Handler]:
+def handlers(*keywords: str) -> dict[str, Handler]:
     """All of them together."""
     return led_by(_range, *keywords)
 
 
-def handlers_of_draft_4() -> dict[str, _Handler]:
+def handlers_of_draft_4() -> dict[str, Handler]:
     """Those of draft 4, whose exclusive bounds are booleans."""
     keywords = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
     return led_by(_range_of_draft_4, *keywords)
@@ -94,7 +92,7 @@ def _is_count(value: Decimal) -> bool:
     return value.is_finite() and value.adjusted() < 4000 and value == value.to_integral_value()
 
 
-def _range(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _range(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     bounds = (
         decimal(schema, "minimum"),
         decimal(schema, "exclusiveMinimum"),
@@ -105,7 +103,7 @@ def _range(reader: Reader, schema: dict[str, Any], value: Any, operands: list[in
     _bound(reader, schema, bounds, operands)
 
 
-def _bound(reader: Reader, schema: dict[str, Any], bounds: _Bounds, operands: list[int]) -> None:
+def _bound(reader: KeywordReader, schema: dict[str, Any], bounds: _Bounds, operands: list[int]) -> None:
     """Numbers within bounds; those bounds that are too long are refused, each by itself."""
     try:
         operands.append(reader.table.number_range(*bounds))
@@ -121,7 +119,7 @@ def _bound(reader: Reader, schema: dict[str, Any], bounds: _Bounds, operands: li
                 operands.append(reader.refuse(schema, keyword, str(error).partition(": ")[2]))
 
 
-def _range_of_draft_4(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _range_of_draft_4(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     minimum, maximum = decimal(schema, "minimum"), decimal(schema, "maximum")
     exclusive_minimum = exclusive_maximum = None
     if _is_exclusive(schema, "exclusiveMinimum"):

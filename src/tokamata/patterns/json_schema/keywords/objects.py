@@ -17,7 +17,7 @@ from tokamata.patterns.json_schema.table import ALL_TYPES, OBJECT
 from tokamata.patterns.json_schema.text import is_text
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = [
     "additional_properties",
@@ -34,7 +34,7 @@ __all__ = [
 _NAMES = "an array of strings, which are names of properties"
 
 
-def properties(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def properties(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """What the values of these keys are in, where they are present."""
     if type(value) is not dict:
         raise Fault(schema, "properties", value, "an object, which has a schema for each name")
@@ -47,7 +47,9 @@ def properties(reader: Reader, schema: dict[str, Any], value: Any, operands: lis
             operands.append(make(name, node))
 
 
-def pattern_properties(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def pattern_properties(
+    reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]
+) -> None:
     """What the values of keys are in that a pattern is found in."""
     if type(value) is not dict:
         raise Fault(schema, "patternProperties", value, "an object, which has a schema for each pattern")
@@ -66,7 +68,9 @@ def pattern_properties(reader: Reader, schema: dict[str, Any], value: Any, opera
             operands.append(reader.table.matching(language, node))
 
 
-def additional_properties(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def additional_properties(
+    reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]
+) -> None:
     """What the values of all other keys are in: those that no name and no pattern beside it speaks of."""
     node = reader.read(value)
     if node == reader.anything:
@@ -79,7 +83,7 @@ def additional_properties(reader: Reader, schema: dict[str, Any], value: Any, op
     operands.append(others)
 
 
-def property_names(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def property_names(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Every key is a string of the schema: no key of another text has any value."""
     if reader.read(value) == reader.anything:
         return
@@ -90,7 +94,7 @@ def property_names(reader: Reader, schema: dict[str, Any], value: Any, operands:
         operands.append(reader.table.others([], [language], reader.nothing))
 
 
-def required(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def required(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """These keys are present."""
     if type(value) is not list:
         raise Fault(schema, "required", value, _NAMES)
@@ -102,7 +106,9 @@ def counts(*keywords: str) -> dict[str, Any]:
     return led_by(_count, *keywords)
 
 
-def dependent_required(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def dependent_required(
+    reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]
+) -> None:
     """If a key is present, these are too."""
     if type(value) is not dict:
         raise Fault(schema, "dependentRequired", value, f"an object, which has for each name {_NAMES}")
@@ -116,7 +122,7 @@ def dependent_required(reader: Reader, schema: dict[str, Any], value: Any, opera
             _depend(reader, name, reader.all_of(needed), operands, about_objects=True)
 
 
-def dependent_schemas(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def dependent_schemas(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """If a key is present, the object is in a schema."""
     if type(value) is not dict:
         raise Fault(schema, "dependentSchemas", value, "an object, which has a schema for each name")
@@ -125,7 +131,7 @@ def dependent_schemas(reader: Reader, schema: dict[str, Any], value: Any, operan
         _depend(reader, name, reader.read(subschema), operands)
 
 
-def dependencies(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def dependencies(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Both of these in one, up to draft 7."""
     if type(value) is not dict:
         expected = "an object, which has a schema, or an array of names, for each name"
@@ -156,7 +162,7 @@ def _check_name(schema: dict[str, Any], keyword: str, name: Any) -> None:
 
 
 def _require(
-    reader: Reader, schema: dict[str, Any], keyword: str, names: list[Any], operands: list[int]
+    reader: KeywordReader, schema: dict[str, Any], keyword: str, names: list[Any], operands: list[int]
 ) -> None:
     has = reader.table.has
     for name in names:
@@ -168,7 +174,9 @@ def _require(
             operands.append(reader.table.types(ALL_TYPES & ~OBJECT))
 
 
-def _depend(reader: Reader, name: str, node: int, operands: list[int], about_objects: bool = False) -> None:
+def _depend(
+    reader: KeywordReader, name: str, node: int, operands: list[int], about_objects: bool = False
+) -> None:
     """If the key is present, the node; which may hold of everything that is no object."""
     if node != reader.anything and is_text(name):
         absent = reader.table.negate(reader.table.has(name))
@@ -176,6 +184,6 @@ def _depend(reader: Reader, name: str, node: int, operands: list[int], about_obj
         operands.append(reader.table.any_of([absent, *others, node]))
 
 
-def _count(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _count(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     minimum, maximum = whole_number(schema, "minProperties", 0), whole_number(schema, "maxProperties", None)
     operands.append(reader.table.property_count(minimum or 0, maximum))

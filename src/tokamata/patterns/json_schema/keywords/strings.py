@@ -18,7 +18,7 @@ from tokamata.patterns.regex import to_expression
 
 if TYPE_CHECKING:
     from tokamata.limits import Watch
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = [
     "any_string",
@@ -82,7 +82,7 @@ def length_bounds(schema: dict[str, Any]) -> tuple[int, int | None]:
     return whole_number(schema, "minLength", 0) or 0, whole_number(schema, "maxLength", None)
 
 
-def pattern(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def pattern(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Strings in which the pattern is found."""
     if type(value) is not str:
         raise Fault(schema, "pattern", value, "a regular expression, as a string")
@@ -93,7 +93,7 @@ def pattern(reader: Reader, schema: dict[str, Any], value: Any, operands: list[i
         operands.append(reader.table.string(found))  # type: ignore[arg-type]
 
 
-def format_(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def format_(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Strings of a format, where formats are assertions."""
     if type(value) is not str:
         raise Fault(schema, "format", value, "the name of a format, as a string")
@@ -103,7 +103,7 @@ def format_(reader: Reader, schema: dict[str, Any], value: Any, operands: list[i
             operands.append(reader.table.string(language))
 
 
-def _length(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def _length(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     operands.append(reader.table.string_length(*length_bounds(schema)))
 
 

@@ -12,7 +12,7 @@ from tokamata.patterns.json_schema.table import ARRAY, FALSE, NULL, NUMBER, OBJE
 from tokamata.patterns.json_schema.text import MOST_BITS, is_text, why_no_value
 
 if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
+    from tokamata.patterns.json_schema.keyword_reader import KeywordReader
 
 __all__ = ["TYPE_MASKS", "const", "enum", "type_"]
 
@@ -32,7 +32,7 @@ _SHORT_BITS = 64
 _SHORT_EXPONENT = 300
 
 
-def type_(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def type_(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """Values of one type, or of several."""
     if type(value) is str:
         node = reader.type_nodes.get(value)
@@ -56,7 +56,7 @@ def type_(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int
         operands.append(reader.integral())
 
 
-def enum(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def enum(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """One of some values; those that no text can have are none."""
     if type(value) is not list:
         raise Fault(schema, "enum", value, "an array of values")
@@ -71,7 +71,7 @@ def enum(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]
     _among(reader, schema, "enum", value, operands)
 
 
-def const(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
+def const(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """One value."""
     if type(value) not in _FLAT:
         _check(reader, schema, "const", value)
@@ -79,7 +79,7 @@ def const(reader: Reader, schema: dict[str, Any], value: Any, operands: list[int
 
 
 def _among(
-    reader: Reader, schema: dict[str, Any], keyword: str, values: list[Any], operands: list[int]
+    reader: KeywordReader, schema: dict[str, Any], keyword: str, values: list[Any], operands: list[int]
 ) -> None:
     """One of these values."""
     try:
@@ -117,7 +117,7 @@ def _long_numbers(values: list[Any]) -> Iterator[str]:
             yield str(one)
 
 
-def _check(reader: Reader, schema: dict[str, Any], keyword: str, value: Any) -> None:
+def _check(reader: KeywordReader, schema: dict[str, Any], keyword: str, value: Any) -> None:
     if type(value) is int and value.bit_length() <= MOST_BITS:
         return
     if why := why_no_value(value, reader.depth):

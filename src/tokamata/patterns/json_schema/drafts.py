@@ -9,87 +9,21 @@ each at https://json-schema.org/specification-links.  A metaschema of one's own 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
 
+from tokamata.patterns.json_schema.dialect import (
+    LIST,
+    MAPPING,
+    MAPPING_OR_NAMES,
+    ONE,
+    ONE_OR_LIST,
+    Dialect,
+)
+from tokamata.patterns.json_schema.keyword_reader import Handler
 from tokamata.patterns.json_schema.keywords import applicators, arrays, numbers, objects, strings, values
 
-if TYPE_CHECKING:
-    from tokamata.patterns.json_schema.reading import Reader
-
-__all__ = ["DRAFTS", "LATEST", "Dialect", "Handler", "draft_named", "subschemas"]
-
-Handler = Callable[["Reader", dict[str, Any], Any, list[int]], None]
-"""Adds to the operands what a keyword says: (reader, schema, value of the keyword, operands)."""
-
-# How a keyword holds subschemas.
-ONE, LIST, MAPPING, ONE_OR_LIST, MAPPING_OR_NAMES = range(5)
-
-
-@dataclass(frozen=True, eq=False)
-class Dialect:
-    """One draft, or what a metaschema makes of it.
-
-    Attributes:
-        name: what messages call it.
-        handlers: what to do with a keyword.
-        places: where subschemas sit, by keyword.
-        in_place: the keywords whose subschemas are about the same value as the schema.
-        id_keyword: what identifies a schema.
-        legacy_ids: ``"#name"`` as an id makes an anchor, and there are no other anchors.
-        lone_references: what stands beside ``$ref`` is ignored.
-        sees_contains: items that ``contains`` finds count as evaluated.
-        prefix_keyword: what holds the schemas of the first items.
-        rest_keyword: what holds that of the further ones, beside the former.
-        asserts_formats: whether ``format`` is an assertion whatever the caller says.
-    """
-
-    name: str
-    handlers: Mapping[str, Handler]
-    places: Mapping[str, int]
-    in_place: frozenset[str]
-    id_keyword: str = "$id"
-    legacy_ids: bool = False
-    lone_references: bool = False
-    sees_contains: bool = False
-    prefix_keyword: str = "items"
-    rest_keyword: str = "additionalItems"
-    asserts_formats: bool = False
-    unevaluated: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "unevaluated", "unevaluatedProperties" in self.places)
-
-    def with_vocabularies(self, uses: Mapping[str, bool]) -> Dialect:
-        """This draft, with what these vocabularies hold alone; core is always there."""
-        names = {uri.rsplit("/", 1)[-1] for uri in uses}
-        dropped = {keyword for name, held in _VOCABULARIES.items() if name not in names for keyword in held}
-        if "applicator" in names and self.rest_keyword == "additionalItems":
-            dropped -= _VOCABULARIES["unevaluated"]  # which 2019-09 has among the applicators
-        kept = {keyword: handler for keyword, handler in self.handlers.items() if keyword not in dropped}
-        return replace(self, handlers=kept, asserts_formats="format-assertion" in names)
-
-
-def subschemas(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Where each subschema stands, and what stands there; takes no offence at wrong shapes."""
-    places = dialect.places
-    for keyword, value in schema.items():
-        place = places.get(keyword)
-        if place is None:
-            continue
-        if isinstance(value, dict) and place in (MAPPING, MAPPING_OR_NAMES):
-            for name, inner in value.items():
-                if place == MAPPING or not isinstance(inner, list):
-                    yield (keyword, name), inner
-        elif isinstance(value, list) and place in (LIST, ONE_OR_LIST):
-            for index, inner in enumerate(value):
-                yield (keyword, str(index)), inner
-        elif place in (ONE, ONE_OR_LIST):
-            yield (keyword,), value
-
-
-# ---- tables -----------------------------------------------------------------------------------
+__all__ = ["DRAFTS", "KNOWN_VOCABULARIES", "LATEST", "draft_named", "with_vocabularies"]
 
 _REFERENCE: dict[str, Handler] = {"$ref": applicators.reference}
 _LOGIC: dict[str, Handler] = {
@@ -272,3 +206,13 @@ def draft_named(uri: str) -> Dialect | None:
         rest = uri.partition("://")[2]
         found = DRAFTS.get("http://" + rest) or DRAFTS.get("https://" + rest)
     return found
+
+
+def with_vocabularies(draft: Dialect, uses: Mapping[str, bool]) -> Dialect:
+    """A draft, with what these vocabularies hold alone; core is always there."""
+    names = {uri.rsplit("/", 1)[-1] for uri in uses}
+    dropped = {keyword for name, held in _VOCABULARIES.items() if name not in names for keyword in held}
+    if "applicator" in names and draft.rest_keyword == "additionalItems":
+        dropped -= _VOCABULARIES["unevaluated"]  # which 2019-09 has among the applicators
+    kept = {keyword: handler for keyword, handler in draft.handlers.items() if keyword not in dropped}
+    return replace(draft, handlers=kept, asserts_formats="format-assertion" in names)
