@@ -21,7 +21,7 @@
 // Masks.  What lives after a token depends on what is pending for few tokens: those that a pending node
 // forbids, and those that it outlasts (`carried`).  All others are shared by all states.
 // Source: Song, Salcianu, Song, Dopson and Zhou, Fast WordPiece Tokenization, 2021, whose failure trie
-// settles the same from the other side (tokamata.tokenization.failure_trie).
+// settles the same from the other side (tokamata.tokenization.papers.failure_trie).
 // Cost: the bytes of a token times the pending nodes, one or two as a rule; of each node, once, a walk of
 // what its subtrie and the tokens with marks have in common.  Not taken: states numbered in advance, which
 // are the nodes of a trie of pairs.

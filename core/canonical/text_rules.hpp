@@ -3,7 +3,7 @@
 // A text is *stable* where the normalizer leaves it as it is, and every text has one way of being cut
 // into pre-tokens.  Both are followed byte by byte.  A TextState holds
 //
-//   guess    which hypothesis about pre-tokens is followed (tokenization/pretokenizer_machine.py makes
+//   guess    which hypothesis about pre-tokens is followed (tokenization/pretokenizers/machine.py makes
 //            their automaton; ends of pre-tokens are guessed, and a wrong guess dies);
 //   place    how much of a code point is open (code_points.hpp);
 //   starter, marks    what a combining mark would meet: the last starter, by what composes with it,

@@ -70,9 +70,8 @@ from tokamata.tools import ToolCall, response_format, tool_call
 from tokamata.types import type as type
 from tokamata.values.json_events import Event
 from tokamata.values.parts import Match, Parts
+from tokamata.version import __version__ as __version__
 from tokamata.vocabulary import Vocabulary
-
-__version__ = "0.1.0"
 
 # `type` and `json` are public, as attributes alone: `from tokamata import *` would put them in the place of a
 # built-in function and of a module of the standard library.

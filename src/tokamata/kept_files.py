@@ -27,6 +27,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
+from tokamata import version
+
 _MOST_BYTES = 1 << 29
 _VARIABLE = "TOKAMATA_CACHE"
 _DERIVED = "tokamata-derived"  # the one folder that is trimmed; no other program has one of this name
@@ -40,9 +42,7 @@ def key_of(parts: Iterable[bytes]) -> str:
     """The name of what depends on these parts, and on the version of tokamata."""
     import hashlib
 
-    from tokamata import __version__
-
-    digest = hashlib.sha256(__version__.encode())
+    digest = hashlib.sha256(version.__version__.encode())
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)

@@ -7,8 +7,8 @@ import pytest
 import tiktoken
 from tokenizers import Regex, normalizers, pre_tokenizers
 
-from tokamata.tokenization.normal_forms import normal_form, unchanged_points
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine, TiktokenEngine
+from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine, TiktokenEngine
 
 POINTS = [point for point in range(CODE_POINTS) if not 0xD800 <= point < 0xE000 and point != 0x0A]
 EVERY = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, CODE_POINTS)))

@@ -131,7 +131,7 @@ def test_what_is_refused() -> None:
 def test_models_that_cannot_be_followed(change: dict[str, object], part: str, reason: str) -> None:
     import json
 
-    from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
+    from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
 
     document = json.loads(random_tokenizer(0)[0].to_str())
     document["model"].update(change)
@@ -144,7 +144,7 @@ def test_models_that_cannot_be_followed(change: dict[str, object], part: str, re
 def test_merges_that_contradict_the_vocabulary(merge: object) -> None:
     import json
 
-    from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
+    from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
 
     document = json.loads(random_tokenizer(0)[0].to_str())
     document["model"]["merges"].append(merge)

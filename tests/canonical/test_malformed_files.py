@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tokamata.tokenization import kept_tables, pipeline_hugging_face
+from tokamata.tokenization import kept_tables
+from tokamata.tokenization.pipelines import byte_pairs
 
 pytest.importorskip("tokenizers", reason="canonical tokenization of these files needs it")
 from tokenizers import Tokenizer, pre_tokenizers
@@ -190,10 +191,8 @@ def test_every_damaged_node_is_refused_or_harmless(
     monkeypatch.setattr(kept_tables, "load", lambda key: None)
     monkeypatch.setattr(kept_tables, "keep", lambda key, tables: None)
     # It goes through all code points, and is asked the same again and again.
-    known_bytes = functools.cache(pipeline_hugging_face._with_bytes)
-    monkeypatch.setattr(
-        pipeline_hugging_face, "_with_bytes", lambda asked: known_bytes(frozenset(asked)).copy()
-    )
+    known_bytes = functools.cache(byte_pairs._with_bytes)
+    monkeypatch.setattr(byte_pairs, "_with_bytes", lambda asked: known_bytes(frozenset(asked)).copy())
     path = tmp_path / "tokenizer.json"
     known = verdict(path, FILES[name])
     assert known is None or (name == "unigram" and isinstance(known, tk.UnsupportedTokenizerError))

@@ -11,10 +11,10 @@ from random_tokenizers import REGEXES
 from tokenizers import Regex, pre_tokenizers
 
 import tokamata as tk
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine, ranges_of
-from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
-from tokamata.tokenization.pretokenizer_matching import DEAD, matching
-from tokamata.tokenization.pretokenizer_regex import classes_of, compile_regex
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine, ranges_of
+from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
+from tokamata.tokenization.pretokenizers.matching import DEAD, matching
+from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
 
 ENGINE = HuggingFaceEngine()
 ALPHABET = "ab1 '\n."

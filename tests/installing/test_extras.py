@@ -72,11 +72,11 @@ from tokamata.integrations.gemma_gguf import convert
 convert(Path("model.gguf"), Path("."), lambda what, share: None)
 """, "transformers", "demo"),
     "canonical tokenization, tokenizers": ("""
-from tokamata.tokenization.pretokenizer_classes import hugging_face_tokenizers
+from tokamata.tokenization.pretokenizers.classes import hugging_face_tokenizers
 hugging_face_tokenizers()
 """, "tokenizers", "tokenizers"),
     "canonical tokenization, tiktoken": ("""
-from tokamata.tokenization.pretokenizer_classes import tiktoken
+from tokamata.tokenization.pretokenizers.classes import tiktoken
 tiktoken()
 """, "tiktoken", "tiktoken"),
 }  # fmt: skip

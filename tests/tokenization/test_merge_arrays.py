@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tokamata import _core
-from tokamata.tokenization.atoms import atoms_of_bytes, atoms_of_texts
+from tokamata.tokenization.pipelines.atoms import atoms_of_bytes, atoms_of_texts
 
 LETTERS = "ab é▁😀"
 

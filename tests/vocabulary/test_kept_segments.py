@@ -103,7 +103,7 @@ def test_other_vocabularies_and_other_versions_have_parts_of_their_own(
 ) -> None:
     made = masks()
     masks(extra=(b"xyz",))
-    monkeypatch.setattr(tk, "__version__", "0.0.0")
+    monkeypatch.setattr("tokamata.version.__version__", "0.0.0")
     assert masks() == made
     assert len(list((folder / "tokamata-derived" / "terminals").iterdir())) == 3
 

@@ -11,31 +11,35 @@
 
 The constructions of Cognetta and Okazaki (*Tokenization as Finite-State Transduction*, cited as 000) and
 Tran-Thien (*Fast, High-Fidelity LLM Decoding with Regex Constraints*, cited as 001), in plain Python on
-:mod:`tokamata.automata`, one in a file, with the algorithms that they are checked by.  They are about the
-model of a tokenizer alone, without its normalizer and pre-tokenizer.  ``docs/tokenization.md`` walks
-through them.
+:mod:`tokamata.automata`, one in a file (:mod:`.papers`), with the algorithms that they are checked by.  They
+are about the model of a tokenizer alone, without its normalizer and pre-tokenizer.  ``docs/tokenization.md``
+walks through them.
+
+The rest is what the engine needs for whole tokenizers: :mod:`.pipelines` read their files,
+:mod:`.pretokenizers` make automata of their regexes, :mod:`.tables` makes the tables of the engine, which
+:mod:`.kept_tables` keeps on disk, and :mod:`.canonical` puts all of this together.
 """
 
 from __future__ import annotations
 
-from tokamata.tokenization.bpe import encode_by_priority, encode_in_order, encode_one_at_a_time
-from tokamata.tokenization.bpe_promotion import promote_bpe, promotions
-from tokamata.tokenization.bpe_training import train
-from tokamata.tokenization.cartesian_merge import CartesianMerge
-from tokamata.tokenization.characters import in_tokens
-from tokamata.tokenization.direct_merge import direct_merge
-from tokamata.tokenization.failure import FailureTransducer, compose_failing
-from tokamata.tokenization.failure_trie import FailureTrie, failure_trie
-from tokamata.tokenization.lexicon import lexicon, promote
-from tokamata.tokenization.maxmatch import maxmatch
-from tokamata.tokenization.maxmatch_transducer import maxmatch_transducer, promote_maxmatch
-from tokamata.tokenization.merge_gadget import gadget
-from tokamata.tokenization.merges import Merge, apply, first_improper, merge_list, spellings
-from tokamata.tokenization.neighbours import neighbours
-from tokamata.tokenization.pair_rule import PairRule
-from tokamata.tokenization.rank_merges import rank_merges
-from tokamata.tokenization.shared_rows import MergedPattern, merge_shared
-from tokamata.tokenization.tokenizer_automaton import TokenizerAutomaton, tokenizer_automaton
+from tokamata.tokenization.papers.bpe import encode_by_priority, encode_in_order, encode_one_at_a_time
+from tokamata.tokenization.papers.bpe_promotion import promote_bpe, promotions
+from tokamata.tokenization.papers.bpe_training import train
+from tokamata.tokenization.papers.cartesian_merge import CartesianMerge
+from tokamata.tokenization.papers.characters import in_tokens
+from tokamata.tokenization.papers.direct_merge import direct_merge
+from tokamata.tokenization.papers.failure import FailureTransducer, compose_failing
+from tokamata.tokenization.papers.failure_trie import FailureTrie, failure_trie
+from tokamata.tokenization.papers.lexicon import lexicon, promote
+from tokamata.tokenization.papers.maxmatch import maxmatch
+from tokamata.tokenization.papers.maxmatch_transducer import maxmatch_transducer, promote_maxmatch
+from tokamata.tokenization.papers.merge_gadget import gadget
+from tokamata.tokenization.papers.merges import Merge, apply, first_improper, merge_list, spellings
+from tokamata.tokenization.papers.neighbours import neighbours
+from tokamata.tokenization.papers.pair_rule import PairRule
+from tokamata.tokenization.papers.rank_merges import rank_merges
+from tokamata.tokenization.papers.shared_rows import MergedPattern, merge_shared
+from tokamata.tokenization.papers.tokenizer_automaton import TokenizerAutomaton, tokenizer_automaton
 
 __all__ = [
     "CartesianMerge",

@@ -9,10 +9,11 @@ from weakref import WeakKeyDictionary
 
 from tokamata import _core
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization import kept_tables, pipeline_ranks
-from tokamata.tokenization.pipeline import Pipeline, contradictions_refused
-from tokamata.tokenization.pipeline_hugging_face import pipeline_from_tokenizer_json
-from tokamata.tokenization.pretokenizer_classes import Engine, HuggingFaceEngine, TiktokenEngine
+from tokamata.tokenization import kept_tables
+from tokamata.tokenization.pipelines import ranks
+from tokamata.tokenization.pipelines.pipeline import Pipeline, contradictions_refused
+from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
+from tokamata.tokenization.pretokenizers.classes import Engine, HuggingFaceEngine, TiktokenEngine
 from tokamata.tokenization.tables import Tables, make_tables
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ _ENGINES: dict[str, Callable[[], Engine]] = {
     "tokenizer.json": HuggingFaceEngine,
     "tiktoken": TiktokenEngine,
     "tekken": TiktokenEngine,
-    "sentencepiece": pipeline_ranks.NoEngine,
+    "sentencepiece": ranks.NoEngine,
 }
 
 
@@ -82,8 +83,8 @@ def _pipeline(source: PipelineSource, content: bytes, tokens: list[bytes | None]
     if source.family == "tokenizer.json":
         return pipeline_from_tokenizer_json(parsed, tokens)
     read = {
-        "tiktoken": pipeline_ranks.pipeline_from_encoding,
-        "tekken": pipeline_ranks.pipeline_from_tekken,
-        "sentencepiece": pipeline_ranks.pipeline_from_sentence_piece,
+        "tiktoken": ranks.pipeline_from_encoding,
+        "tekken": ranks.pipeline_from_tekken,
+        "sentencepiece": ranks.pipeline_from_sentence_piece,
     }[source.family]
     return read(parsed, tokens)

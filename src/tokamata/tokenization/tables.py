@@ -18,22 +18,22 @@ import numpy as np
 import numpy.typing as npt
 
 from tokamata import _core
-from tokamata.tokenization.normal_forms import normal_form, unchanged_points
-from tokamata.tokenization.pipeline import (
+from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
+from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
     Normalizer,
     Pipeline,
     WordPieces,
     contradictions_refused,
 )
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, ranges_of
-from tokamata.tokenization.pretokenizer_machine import Cut, Hypotheses, hypotheses
-from tokamata.tokenization.pretokenizer_matching import DEAD, matching
-from tokamata.tokenization.pretokenizer_regex import classes_of, compile_regex
-from tokamata.tokenization.word_machine import Symbol, Words, word_hypotheses
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
+from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
+from tokamata.tokenization.pretokenizers.matching import DEAD, matching
+from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
+from tokamata.tokenization.pretokenizers.word_machine import Symbol, Words, word_hypotheses
 
 if TYPE_CHECKING:
-    from tokamata.tokenization.pretokenizer_classes import Flags
+    from tokamata.tokenization.pretokenizers.classes import Flags
     from tokamata.vocabulary import Vocabulary
 
 _DEAD_CLASS = 0xFFFF

@@ -25,6 +25,7 @@ import sys
 from typing import Any
 
 from tokamata.errors import MissingExtraError, UnsupportedTypeError
+from tokamata.patterns.python_types.number_schemas import decimal_schema
 from tokamata.patterns.python_types.shapes import Bounds
 from tokamata.patterns.python_types.texts import (
     DATE,
@@ -161,8 +162,6 @@ def _made_generator(asserts_formats: bool) -> Any:
             return {"allOf": [made, {"pattern": r"^(?:\S(?:[^]*\S)?)?$"}]} if strips and bounded else made
 
         def decimal_schema(self, schema: Any) -> Any:
-            from tokamata.patterns.python_types.schema import decimal_schema
-
             names = ("gt", "ge", "lt", "le", "multiple_of", "max_digits", "decimal_places")
             return decimal_schema(Bounds(**{name: schema[name] for name in names if name in schema}))
 

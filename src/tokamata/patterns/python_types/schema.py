@@ -13,12 +13,11 @@ describes is a schema of its own (``$id``), so that its references lead to its o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
 from tokamata.errors import UnsupportedTypeError
+from tokamata.patterns.python_types.number_schemas import decimal_schema, number_schema
 from tokamata.patterns.python_types.pydantic_models import schema_of
 from tokamata.patterns.python_types.shapes import (
     Alias,
@@ -39,9 +38,8 @@ from tokamata.patterns.python_types.shapes import (
     Union,
     Written,
 )
-from tokamata.patterns.python_types.texts import decimal_pattern
 
-__all__ = ["INTEGER_KEY", "decimal_schema", "schema_of_shape"]
+__all__ = ["INTEGER_KEY", "schema_of_shape"]
 
 INTEGER_KEY = "0|-?[1-9][0-9]*"
 
@@ -53,44 +51,6 @@ def schema_of_shape(shape: Shape, *, asserts_formats: bool = True) -> Schema:
     writer = _Writer(asserts_formats)
     schema = writer.write(shape)
     return {**schema, "$defs": writer.definitions} if writer.definitions else schema
-
-
-def decimal_schema(bounds: Bounds) -> Schema:
-    """Decimals: numbers, and strings where these can be held to the bounds.
-
-    So many digits behind the point are multiples of a power of ten; so many in front of it are a bound.
-    Where only the sum of the two is bounded, only a string can be.
-    """
-    is_bounded = bounds.of_numbers
-    if bounds.max_digits is None:
-        bounds = _finite(bounds)
-    pattern = decimal_pattern(bounds.max_digits, bounds.decimal_places)
-    string = {"type": "string", "pattern": f"^(?:{pattern})$"}
-    if bounds.max_digits is not None and bounds.decimal_places is None:
-        return string if not is_bounded else _number("number", bounds)
-    number = _number("number", bounds)
-    if bounds.decimal_places is not None:
-        if bounds.multiple_of is None:
-            number["multipleOf"] = Decimal(1).scaleb(-bounds.decimal_places)
-        if bounds.max_digits is not None:
-            size = Decimal(1).scaleb(max(bounds.max_digits - bounds.decimal_places, 0))
-            for keyword, known, bound in (
-                ("exclusiveMinimum", bounds.ge, -size),
-                ("exclusiveMaximum", bounds.le, size),
-            ):
-                if known is None and keyword not in number:
-                    number[keyword] = bound
-    return number if is_bounded else {"anyOf": [number, string]}
-
-
-def _finite(bounds: Bounds) -> Bounds:
-    """Numbers that floats reach, which is what readers of JSON may make of them on the way."""
-    size = Decimal("1e300")
-    if bounds.gt is None and bounds.ge is None:
-        bounds = replace(bounds, ge=-size)
-    if bounds.lt is None and bounds.le is None:
-        bounds = replace(bounds, le=size)
-    return bounds
 
 
 class _Writer:
@@ -203,17 +163,6 @@ def key_text(value: Any) -> str:
     )
 
 
-def _number(kind: str, bounds: Bounds) -> Schema:
-    keywords = {
-        "minimum": bounds.ge,
-        "exclusiveMinimum": bounds.gt,
-        "maximum": bounds.le,
-        "exclusiveMaximum": bounds.lt,
-        "multipleOf": bounds.multiple_of,
-    }
-    return {"type": kind, **{keyword: bound for keyword, bound in keywords.items() if bound is not None}}
-
-
 def _string_bounds(bounds: Bounds) -> Schema:
     schema = _lengths(bounds, "Length")
     if bounds.pattern is not None:
@@ -241,9 +190,9 @@ _WRITERS: dict[type, Callable[[Any, Any], Schema]] = {
     Boolean: lambda _, shape: {"type": "boolean"},
     Choices: lambda _, shape: {"enum": [option.json for option in shape.options]},
     Collection: _Writer.collection,
-    Float: lambda _, shape: _number("number", shape.bounds),
+    Float: lambda _, shape: number_schema("number", shape.bounds),
     Foreign: _Writer.foreign,
-    Integer: lambda _, shape: _number("integer", shape.bounds),
+    Integer: lambda _, shape: number_schema("integer", shape.bounds),
     Mapping: _Writer.mapping,
     Record: _Writer.record,
     Row: _Writer.row,

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from tokamata.errors import LimitExceeded, PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex.classes import Ranges, normalize
+from tokamata.patterns.regex.dialect import Dialect
 from tokamata.patterns.regex.extension import Extensions, refuse_unknown_extension
 from tokamata.patterns.regex.syntax import (
     Anchor,
@@ -42,7 +43,6 @@ from tokamata.patterns.regex.syntax import (
 
 if TYPE_CHECKING:
     from tokamata.limits import Watch
-    from tokamata.patterns.regex.dialect import Dialect
 
 __all__ = ["MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "Builder"]
 

@@ -2,9 +2,9 @@
 
 A dialect is a table.  The parser cuts a pattern with its ``tokens`` and hands each token to the
 handler of its first character; characters without a handler stand for themselves.  The handlers
-tell the builder what they read.
+report to the builder what they read (:mod:`.handlers`).
 
-See :mod:`.python` and :mod:`.ecma` for the two that there are, and below for the handlers that they share.
+:mod:`.python` and :mod:`.ecma` are the two dialects.
 """
 
 from __future__ import annotations
@@ -12,17 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-from tokamata.errors import PatternSyntaxError
-from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import Ranges
 
-__all__ = ["Dialect", "Handler", "read_bar", "read_class"]
-
-LONG_CLASS = 100  # classes of so many characters are not kept for other patterns
-
-Handler = Callable[[Builder, str, int], None]  # the token, and its place in the pattern
+__all__ = ["Dialect"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +30,7 @@ class Dialect:
         verbose: the flag under which ``verbose_tokens`` cut it, or 0.
         verbose_tokens: as ``tokens``, where white space does not count.
         may_be_verbose: found in every pattern that switches ``verbose`` on itself.
-        handlers: what to do with a token, by its first character.
+        handlers: what to do with a token, by its first character, each a :data:`.handlers.Handler`.
         escapes: matches an escape in a text.
         code_point: the code point of an escape: (pattern, position, escape).
         class_ranges: the set of a class in brackets: (pattern, position, class, flags).
@@ -53,7 +46,7 @@ class Dialect:
     flags: int
     ignore_case: int
     tokens: re.Pattern[str]
-    handlers: Mapping[str, Handler]
+    handlers: Mapping[str, Callable[..., None]]
     escapes: re.Pattern[str]
     code_point: Callable[[str, int, str], int]
     class_ranges: Callable[[str, int, str, int], Ranges]
@@ -66,34 +59,3 @@ class Dialect:
     verbose: int = 0
     verbose_tokens: re.Pattern[str] | None = None
     may_be_verbose: re.Pattern[str] | None = None
-
-
-def read_bar(builder: Builder, token: str, position: int) -> None:
-    """``|``."""
-    builder.bar(position)
-
-
-def read_class(builder: Builder, token: str, position: int) -> None:
-    """``[…]``: what it denotes may have a thousand ranges, so it is kept."""
-    dialect = builder.dialect
-    flags = builder.flags & dialect.class_flags
-    if "\\" not in token:
-        builder.code_points(dialect.class_ranges(builder.pattern, position, token, flags), position)
-        return
-    key = f"{dialect.name}{flags}{token}"
-    kept = len(token) < LONG_CLASS
-    ranges = builder.classes.get(key)
-    if ranges is None:
-        try:
-            ranges = _kept_class(dialect, token, flags) if kept else None
-        except PatternSyntaxError:
-            ranges = None  # to be raised again, at its place
-        if ranges is None:
-            ranges = dialect.class_ranges(builder.pattern, position, token, flags)
-        builder.classes[key] = ranges
-    builder.code_points(ranges, position, key if kept else None)
-
-
-@lru_cache(maxsize=256)
-def _kept_class(dialect: Dialect, token: str, flags: int) -> Ranges:
-    return dialect.class_ranges(token, 0, token, flags)

@@ -25,8 +25,9 @@ from typing import NoReturn
 from tokamata.errors import NotRegularError, PatternSyntaxError
 from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import ECMA_LINE_ENDS, Ranges, folded_cases, named_class
-from tokamata.patterns.regex.dialect import Dialect, read_bar, read_class
+from tokamata.patterns.regex.dialect import Dialect
 from tokamata.patterns.regex.ecma_escapes import class_ranges, escaped_code_point, escaped_ranges
+from tokamata.patterns.regex.handlers import Handler, read_bar, read_class
 from tokamata.patterns.regex.syntax import LINE_END, LINE_START, TEXT_END, TEXT_START
 from tokamata.patterns.regex.tokens import ECMA, ECMA_ESCAPES
 
@@ -184,27 +185,29 @@ def _end(builder: Builder, token: str, position: int) -> None:
         builder.unrepeatable = builder.items[-1]
 
 
+_HANDLERS: dict[str, Handler] = {
+    "\\": _escape,
+    "[": read_class,
+    "]": _lone,
+    "(": _open,
+    ")": _end,
+    "{": _quantifier,
+    "}": _lone,
+    ".": _dot,
+    "*": _quantifier,
+    "+": _quantifier,
+    "?": _quantifier,
+    "|": read_bar,
+    "^": _caret,
+    "$": _dollar,
+}
+
 DIALECT = Dialect(
     name="ecma",
     flags=IGNORE_CASE | MULTILINE | DOT_ALL,
     ignore_case=IGNORE_CASE,
     tokens=ECMA,
-    handlers={
-        "\\": _escape,
-        "[": read_class,
-        "]": _lone,
-        "(": _open,
-        ")": _end,
-        "{": _quantifier,
-        "}": _lone,
-        ".": _dot,
-        "*": _quantifier,
-        "+": _quantifier,
-        "?": _quantifier,
-        "|": read_bar,
-        "^": _caret,
-        "$": _dollar,
-    },
+    handlers=_HANDLERS,
     escapes=ECMA_ESCAPES,
     code_point=escaped_code_point,
     class_ranges=class_ranges,

@@ -16,7 +16,8 @@ from typing import NoReturn
 from tokamata.errors import NotRegularError, PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import Ranges, letter_cases, named_class
-from tokamata.patterns.regex.dialect import Dialect, read_bar, read_class
+from tokamata.patterns.regex.dialect import Dialect
+from tokamata.patterns.regex.handlers import Handler, read_bar, read_class
 from tokamata.patterns.regex.python_escapes import class_ranges, escaped_code_point, escaped_ranges
 from tokamata.patterns.regex.python_groups import NOT_THE_LANGUAGE, TYPE_FLAGS, parse_flags, refuse_group
 from tokamata.patterns.regex.syntax import LAST_LINE_END, LINE_END, LINE_START, TEXT_END, TEXT_START
@@ -163,6 +164,22 @@ def _end(builder: Builder, token: str, position: int) -> None:
     builder.close(position)
 
 
+_HANDLERS: dict[str, Handler] = {
+    "\\": _escape,
+    "[": read_class,
+    "(": _open,
+    ")": _end,
+    "{": _quantifier,
+    ".": _dot,
+    "*": _quantifier,
+    "+": _quantifier,
+    "?": _quantifier,
+    "|": read_bar,
+    "^": _caret,
+    "$": _dollar,
+    **dict.fromkeys("# \t\n\r\f\v", _space),
+}
+
 DIALECT = Dialect(
     name="python",
     flags=IGNORE_CASE | MULTILINE | DOT_ALL | EXTENDED | ASCII | UNICODE,
@@ -171,21 +188,7 @@ DIALECT = Dialect(
     verbose=EXTENDED,
     verbose_tokens=PYTHON_VERBOSE,
     may_be_verbose=MAY_BE_VERBOSE,
-    handlers={
-        "\\": _escape,
-        "[": read_class,
-        "(": _open,
-        ")": _end,
-        "{": _quantifier,
-        ".": _dot,
-        "*": _quantifier,
-        "+": _quantifier,
-        "?": _quantifier,
-        "|": read_bar,
-        "^": _caret,
-        "$": _dollar,
-        **dict.fromkeys("# \t\n\r\f\v", _space),
-    },
+    handlers=_HANDLERS,
     class_ranges=class_ranges,
     class_flags=IGNORE_CASE | ASCII,
     letter_cases=_letter_cases,

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tokamata.tokenization.bpe import encode_in_order
-from tokamata.tokenization.merges import Merge, spellings
+from tokamata.tokenization.papers.bpe import encode_in_order
+from tokamata.tokenization.papers.merges import Merge, spellings
 
 
 def neighbours(characters: Iterable[int], merges: Sequence[Merge]) -> Mapping[int | None, set[int]]:

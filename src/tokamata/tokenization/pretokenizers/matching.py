@@ -1,6 +1,6 @@
 r"""Leftmost-first matching as a deterministic automaton, which says where matches end.
 
-Problem.  Run the ordered threads of a program (``pretokenizer_regex.py``) from one place of a text on:
+Problem.  Run the ordered threads of a program (``regex.py``) from one place of a text on:
 where does the match that begins there end?  The answer is a function of the text to come, so the
 automaton gives it bit by bit: each step says whether a match of the best thread so far ended *before* the
 symbol it reads.  The match ends at the last place so marked; threads of lower order are dropped there.
@@ -30,7 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pretokenizer_regex import End, Look, Match, Program, Read, Split
+from tokamata.tokenization.pretokenizers.regex import End, Look, Match, Program, Read, Split
 
 _MOST_STATES = 5_000
 

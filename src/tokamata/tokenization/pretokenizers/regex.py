@@ -13,7 +13,7 @@ Example.  ``\s+(?!\S)`` becomes::
     3  match
 
 Classes of code points are kept as the text that stands for them: what ``\p{L}`` holds depends on the
-engine that the tokenizer runs, which is asked (``pretokenizer_classes.py``).
+engine that the tokenizer runs, which is asked (``classes.py``).
 
 What is understood: alternation, groups, classes, ``(?i:…)``, greedy, lazy and possessive quantifiers,
 lookaheads for one code point, ``$``.  A possessive quantifier repeats one code point; then ``X*+`` is

@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
-from tokamata.tokenization.pipeline_hugging_face import added_tokens, refusal, vocab_of
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
-from tokamata.tokenization.word_machine import Lexicon
+from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
+from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, refusal, vocab_of
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.pretokenizers.word_machine import Lexicon
 from tokamata.vocabulary.sections import Section, flattened
 
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, asked_points, spread
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, asked_points, spread
 
 _SEPARATOR = "\n"
 _BASE = "1"  # no mark composes with it

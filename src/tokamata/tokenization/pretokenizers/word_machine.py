@@ -33,9 +33,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.failure_trie import failure_trie
-from tokamata.tokenization.pretokenizer_machine import Hypotheses
-from tokamata.tokenization.pretokenizer_matching import DEAD
+from tokamata.tokenization.papers.failure_trie import failure_trie
+from tokamata.tokenization.pretokenizers.machine import Hypotheses
+from tokamata.tokenization.pretokenizers.matching import DEAD
 
 _MOST_TARGETS = 2_000_000
 

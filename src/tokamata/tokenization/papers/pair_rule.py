@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tokamata.tokenization.merges import Merge
+from tokamata.tokenization.papers.merges import Merge
 
 
 class PairRule:

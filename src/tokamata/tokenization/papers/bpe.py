@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from tokamata.tokenization.merges import Merge, apply
+from tokamata.tokenization.papers.merges import Merge, apply
 
 Rank = tuple[int, Merge]
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.tokenization.pipeline import UInt32
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS
+from tokamata.tokenization.pipelines.pipeline import UInt32
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
 
 _Text = TypeVar("_Text", str, bytes)
 

@@ -32,8 +32,8 @@ from tokamata.automata import EPSILON, Transducer
 from tokamata.automata.account import Account
 from tokamata.automata.machine import Names, Pair
 from tokamata.limits import Limits
-from tokamata.tokenization.failure import FailureTransducer
-from tokamata.tokenization.merges import Merge
+from tokamata.tokenization.papers.failure import FailureTransducer
+from tokamata.tokenization.papers.merges import Merge
 
 _INITIAL, _ACTIVE, _ABORT = range(3)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tokamata.tokenization.merges import Merge
+from tokamata.tokenization.papers.merges import Merge
 
 
 def rank_merges(ranks: Mapping[bytes, int]) -> list[Merge]:

@@ -37,8 +37,8 @@ from collections.abc import Sequence
 from tokamata.automata import Acceptor, minimize
 from tokamata.automata.account import Account
 from tokamata.limits import Limits
-from tokamata.tokenization.mergeable import Mergeable
-from tokamata.tokenization.merges import Merge
+from tokamata.tokenization.papers.mergeable import Mergeable
+from tokamata.tokenization.papers.merges import Merge
 
 
 def direct_merge(

@@ -31,7 +31,7 @@ from tokamata.automata import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.trim import reachable
 from tokamata.limits import Limits
-from tokamata.tokenization.tokenizer_automaton import TokenizerAutomaton
+from tokamata.tokenization.papers.tokenizer_automaton import TokenizerAutomaton
 
 _Pair = tuple[int, int]
 

@@ -14,10 +14,17 @@ import numpy as np
 
 from tokamata import _core
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.atoms import atoms_of_bytes, atoms_of_texts
-from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting, UInt32
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, TiktokenEngine
-from tokamata.tokenization.sentence_piece_model import SentencePieceModel, read_model
+from tokamata.tokenization.pipelines.atoms import atoms_of_bytes, atoms_of_texts
+from tokamata.tokenization.pipelines.pipeline import (
+    AddedToken,
+    BytePairs,
+    Normalizer,
+    Pipeline,
+    Splitting,
+    UInt32,
+)
+from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, TiktokenEngine
 from tokamata.vocabulary.sections import Section
 
 _Text = TypeVar("_Text", bytes, str)

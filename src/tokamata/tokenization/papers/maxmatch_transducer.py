@@ -23,9 +23,9 @@ from tokamata.automata.account import Account
 from tokamata.automata.machine import Pair
 from tokamata.automata.symbols import show
 from tokamata.limits import Limits
-from tokamata.tokenization.failure import FailureTransducer, compose_failing
-from tokamata.tokenization.failure_trie import failure_trie
-from tokamata.tokenization.merges import Texts, ids_of
+from tokamata.tokenization.papers.failure import FailureTransducer, compose_failing
+from tokamata.tokenization.papers.failure_trie import failure_trie
+from tokamata.tokenization.papers.merges import Texts, ids_of
 
 
 def maxmatch_transducer(

@@ -17,7 +17,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.machine import EPSILON
 from tokamata.automata.symbols import show
 from tokamata.limits import Limits
-from tokamata.tokenization.merges import Texts, ids_of
+from tokamata.tokenization.papers.merges import Texts, ids_of
 
 
 def in_tokens(pattern: Acceptor, vocabulary: Texts, limits: Limits | Account | None = None) -> Acceptor:

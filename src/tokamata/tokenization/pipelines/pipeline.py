@@ -2,7 +2,7 @@
 
 ``encode`` runs four things: added tokens are cut out of the text, the rest is normalized, cut into
 pre-tokens, and each pre-token is made tokens by the model.  Here they are as values that every family of
-tokenizers is read into; ``tables.py`` makes the engine's tables of them.
+tokenizers is read into; ``tokenization/tables.py`` makes the engine's tables of them.
 
 What cannot be followed is refused when it is read, by the name of the part.
 """
@@ -20,8 +20,8 @@ import numpy.typing as npt
 from tokamata.errors import VocabularyError
 
 if TYPE_CHECKING:
-    from tokamata.tokenization.pretokenizer_classes import Engine, Flags
-    from tokamata.tokenization.word_machine import Lexicon
+    from tokamata.tokenization.pretokenizers.classes import Engine, Flags
+    from tokamata.tokenization.pretokenizers.word_machine import Lexicon
 
 UInt32 = npt.NDArray[np.uint32]
 

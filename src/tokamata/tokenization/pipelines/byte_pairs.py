@@ -1,4 +1,4 @@
-"""The pipeline of a ``tokenizer.json``, the file of Hugging Face's `tokenizers`.
+"""The pipeline of a ``tokenizer.json`` whose model is byte-pair encoding.
 
 What each part of the file does is what that package does (its Rust source is the specification); what
 is not known here is refused by its name.
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from tokamata import _core
-from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.atoms import atoms_of_texts
-from tokamata.tokenization.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
-from tokamata.tokenization.pretokenizer_classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.pipelines.atoms import atoms_of_texts
+from tokamata.tokenization.pipelines.pipeline import BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
@@ -23,23 +23,11 @@ from tokamata.vocabulary.sections import Section, flattened, refuse
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
-def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | None]) -> Pipeline:
-    """The pipeline of a parsed ``tokenizer.json``.
+def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
+    """The pipeline of a parsed ``tokenizer.json`` whose model is byte-pair encoding.
 
-    Args:
-        document: the parsed file, which a vocabulary was read from.
-        tokens: the bytes of every token of that vocabulary.
-
-    Raises:
-        UnsupportedTokenizerError: a part is not one that can be followed.
-        VocabularyError: the model contradicts itself.
-        MissingExtraError: `tokenizers` is not installed.
+    Arguments and errors are those of :func:`.tokenizer_json.pipeline_from_tokenizer_json`.
     """
-    file = Section(document, "")
-    if is_word_piece(file.section("model")):
-        from tokamata.tokenization.pipeline_word_piece import word_piece_pipeline  # it needs this module
-
-        return word_piece_pipeline(file, tokens)
     engine = HuggingFaceEngine()
     normalizer = _normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
@@ -48,23 +36,6 @@ def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | 
     model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
     added = added_tokens(file, tokens, normalizer)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
-
-
-def is_word_piece(model: Section) -> bool:
-    """Whether a model is WordPiece; old files do not name theirs."""
-    return kind_of(model) == "WordPiece"
-
-
-def kind_of(model: Section) -> str:
-    """The type of a model."""
-    if model.fields.get("type") is None:
-        return "WordPiece" if "max_input_chars_per_word" in model.fields else "BPE"
-    return model.kind
-
-
-def vocab_of(model: Section) -> dict[str, int]:
-    """The tokens of a model and their ids, which were checked when the vocabulary was read."""
-    return model.section("vocab").fields
 
 
 # ---- the normalizer -----------------------------------------------------------------------------
@@ -256,31 +227,3 @@ def _with_bytes(missing: set[int]) -> Any:
         if not 0xD800 <= point < 0xE000 and not missing.isdisjoint(chr(point).encode()):
             flags[point] = True
     return flags
-
-
-# ---- added tokens -------------------------------------------------------------------------------
-
-
-def added_tokens(
-    document: Section, tokens: list[bytes | None], normalizer: Normalizer
-) -> tuple[AddedToken, ...]:
-    """The added tokens of a file that a text can hold."""
-    found = []
-    for entry in document.fields.get("added_tokens") or ():
-        content, token = entry["content"], entry["id"]
-        if not content or token >= len(tokens):
-            continue
-        for name in ("single_word", "lstrip", "rstrip"):
-            if entry.get(name):
-                raise refusal("added tokens", f"{content!r:.40} is {name}")
-        if normalizer.spaces and normalizer.spaces in content:
-            continue  # a text has spaces there, and never this
-        if entry.get("normalized") and normalizer.prefix == "always":
-            raise refusal("added tokens", f"{content!r:.40} is matched behind a prefix")
-        found.append(AddedToken(token, content.encode()))
-    return tuple(found)
-
-
-def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
-    """The error for a part that cannot be followed."""
-    return UnsupportedTokenizerError(part, reason)

@@ -13,7 +13,7 @@ An ordered list of merges and the characters that it starts from make a tokenize
 *proper* where no merge stands before one that makes a part of it, nor makes a part of itself.  In
 ``(ab, c), (a, b)`` the first is before the merge that makes its ``ab``; such lists exist (a few
 in the files of Llama 3.1 and Gemma 3), and there the ways to encode differ:
-:mod:`tokamata.tokenization.bpe`.
+:mod:`tokamata.tokenization.papers.bpe`.
 """
 
 from __future__ import annotations

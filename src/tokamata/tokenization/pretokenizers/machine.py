@@ -6,7 +6,7 @@ goes from left to right must guess, and hold every guess to account.
 
 A *hypothesis* says what was guessed so far.  For a split by one regex it is
 
-- ``open``: the state of the automaton (``pretokenizer_matching.py``) of the piece under way, or ``GAP``
+- ``open``: the state of the automaton (``matching.py``) of the piece under way, or ``GAP``
   where it lies between matches;
 - ``must``: the state of a piece that was ended here by a guess.  Before the next symbol there must be a
   mark: a match does end here;
@@ -14,7 +14,7 @@ A *hypothesis* says what was guessed so far.  For a split by one regex it is
   mark again, since the match would then have ended later.  In a gap, a thread that starts at each place
   is pending too: no match begins there.
 
-Example.  ``\s+(?!\S)|\s+`` on ``"  a"``, its states numbered as in ``pretokenizer_matching.py``, with an end
+Example.  ``\s+(?!\S)|\s+`` on ``"  a"``, its states numbered as in ``matching.py``, with an end
 guessed after each space::
 
     " "     open 1; guess: must 1, open 0       the first space is a piece
@@ -42,7 +42,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pretokenizer_matching import DEAD, Matching
+from tokamata.tokenization.pretokenizers.matching import DEAD, Matching
 
 _MOST = 20_000
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 
 from tokamata.automata.account import Account
 from tokamata.limits import Limits
-from tokamata.tokenization.merges import Texts, ids_of
+from tokamata.tokenization.papers.merges import Texts, ids_of
 
 
 @dataclass

@@ -32,7 +32,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.machine import Names
 from tokamata.errors import MachineError
 from tokamata.limits import Limits
-from tokamata.tokenization.merges import Merge
+from tokamata.tokenization.papers.merges import Merge
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from tokamata.automata import (
 )
 from tokamata.automata.account import Account
 from tokamata.limits import Limits
-from tokamata.tokenization.merges import Texts
+from tokamata.tokenization.papers.merges import Texts
 
 
 def lexicon(vocabulary: Texts, limits: Limits | Account | None = None) -> Transducer:

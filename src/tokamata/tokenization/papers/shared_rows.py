@@ -28,8 +28,8 @@ from tokamata.automata import Acceptor, minimize, trim
 from tokamata.automata.account import Account
 from tokamata.errors import MachineError
 from tokamata.limits import Limits
-from tokamata.tokenization.merges import Merge
-from tokamata.tokenization.pair_rule import PairRule
+from tokamata.tokenization.papers.merges import Merge
+from tokamata.tokenization.papers.pair_rule import PairRule
 
 
 class MergedPattern:

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from tokamata.arguments import checked_whole
-from tokamata.tokenization.merges import Merge, apply
+from tokamata.tokenization.papers.merges import Merge, apply
 
 
 def train(corpus: Iterable[bytes], merges: int) -> tuple[list[bytes], list[Merge]]:

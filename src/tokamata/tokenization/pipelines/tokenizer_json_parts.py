@@ -1,0 +1,46 @@
+"""What the pipelines of a ``tokenizer.json`` have in common, whatever its model is."""
+
+from __future__ import annotations
+
+from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer
+from tokamata.vocabulary.sections import Section
+
+__all__ = ["added_tokens", "kind_of", "refusal", "vocab_of"]
+
+
+def kind_of(model: Section) -> str:
+    """The type of a model."""
+    if model.fields.get("type") is None:
+        return "WordPiece" if "max_input_chars_per_word" in model.fields else "BPE"
+    return model.kind
+
+
+def vocab_of(model: Section) -> dict[str, int]:
+    """The tokens of a model and their ids, which were checked when the vocabulary was read."""
+    return model.section("vocab").fields
+
+
+def added_tokens(
+    document: Section, tokens: list[bytes | None], normalizer: Normalizer
+) -> tuple[AddedToken, ...]:
+    """The added tokens of a file that a text can hold."""
+    found = []
+    for entry in document.fields.get("added_tokens") or ():
+        content, token = entry["content"], entry["id"]
+        if not content or token >= len(tokens):
+            continue
+        for name in ("single_word", "lstrip", "rstrip"):
+            if entry.get(name):
+                raise refusal("added tokens", f"{content!r:.40} is {name}")
+        if normalizer.spaces and normalizer.spaces in content:
+            continue  # a text has spaces there, and never this
+        if entry.get("normalized") and normalizer.prefix == "always":
+            raise refusal("added tokens", f"{content!r:.40} is matched behind a prefix")
+        found.append(AddedToken(token, content.encode()))
+    return tuple(found)
+
+
+def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
+    """The error for a part that cannot be followed."""
+    return UnsupportedTokenizerError(part, reason)
