@@ -14,7 +14,6 @@ are imported by the functions that need them.
 
 from __future__ import annotations
 
-from tokamata.compiled import CompiledConstraint, Preparation
 from tokamata.constraint import Answer, Concatenation, Constraint
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
@@ -48,7 +47,8 @@ from tokamata.errors import (
     UnsupportedTypeError,
     VocabularyError,
 )
-from tokamata.extensions import (
+from tokamata.explanation import Explanation
+from tokamata.extension_constraints import (
     control_token,
     delimited_list,
     delimited_subsequence_of,
@@ -64,10 +64,10 @@ from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
-from tokamata.matcher import Explanation, Matcher, fill_masks
+from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
 from tokamata.text_constraints import choice, literal, regex
-from tokamata.tools import ToolCall, response_format, tool_call
-from tokamata.types import type as type
+from tokamata.tool_constraints import ToolCall, response_format, tool_call
+from tokamata.type_constraints import type as type
 from tokamata.values.json_events import Event
 from tokamata.values.parts import Match, Parts
 from tokamata.version import __version__ as __version__

@@ -18,20 +18,19 @@ import itertools
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tokamata import _core
 from tokamata.arguments import clipped
+from tokamata.denotation import Denotation
 from tokamata.errors import LimitExceeded
-from tokamata.limits import CancelToken, Limits
-
-if TYPE_CHECKING:
-    from tokamata.constraint import Constraint
+from tokamata.limits import CancelToken, Limits, core_limits
 
 _MOST_PAIRED = 16  # operands of which all pairs are asked about
 _MOST_SHOWN = 8  # pairs, or operands
 
 
-def why_empty(constraint: Constraint[Any], limits: Limits, cancel: CancelToken | None) -> str:
+def why_empty(constraint: Denotation[Any], limits: Limits, cancel: CancelToken | None) -> str:
     """Which operands leave no text; ``""`` for a constraint that is not made of others.
 
     Raises:
@@ -51,7 +50,7 @@ class _Search:
         self._cancel = cancel
         self._end = time.monotonic() + limits.seconds
 
-    def explain(self, constraint: Constraint[Any]) -> str:
+    def explain(self, constraint: Denotation[Any]) -> str:
         part = self._innermost(constraint)
         if part._operator == "&":
             reason = self._exclusions([operand for operand in part._operands if not operand._needs()])
@@ -64,7 +63,7 @@ class _Search:
             return "" if part is constraint else f"its part {_shown(part)} matches no text"
         return reason if part is constraint else f"in its part {_shown(part)}: {reason}"
 
-    def _innermost(self, constraint: Constraint[Any]) -> Constraint[Any]:
+    def _innermost(self, constraint: Denotation[Any]) -> Denotation[Any]:
         """The smallest part, on one way down, that matches nothing and so makes the whole match nothing."""
         while constraint._operator not in ("", "&", "~"):
             operands = constraint._operands[:1] if constraint._operator == "-" else constraint._operands
@@ -74,7 +73,7 @@ class _Search:
             constraint = part
         return constraint
 
-    def _exclusions(self, operands: list[Constraint[Any]]) -> str:
+    def _exclusions(self, operands: list[Denotation[Any]]) -> str:
         alone = [operand for operand in operands if self._is_empty(operand)]
         if alone:
             return "of its operands these match no text by themselves: " + _listed(map(_shown, alone))
@@ -83,7 +82,7 @@ class _Search:
         else:
             count = self._shortest_empty_run(operands)
             pairs = [(operand, operands[count - 1]) for operand in operands[: count - 1]]
-        excluding = [pair for pair in pairs if self._is_empty(pair[0] & pair[1])]
+        excluding = [pair for pair in pairs if self._is_empty(*pair)]
         if excluding:
             shown = _listed(f"{_shown(one)} and {_shown(other)}" for one, other in excluding)
             return f"these operands exclude each other: {shown}"
@@ -91,27 +90,28 @@ class _Search:
             return "every two of its operands have texts in common, but all of them together have none"
         return f"the first {count} of its operands have no text in common, though the first {count - 1} have"
 
-    def _shortest_empty_run(self, operands: list[Constraint[Any]]) -> int:
+    def _shortest_empty_run(self, operands: list[Denotation[Any]]) -> int:
         """How many operands, from the first, have no text in common; those before the last of them have."""
         low, high = 1, len(operands)  # the first one has texts, all together have none
         while high - low > 1:
             middle = (low + high) // 2
-            together = operands[0]
-            for operand in operands[1:middle]:
-                together = together & operand
-            low, high = (low, middle) if self._is_empty(together) else (middle, high)
+            low, high = (low, middle) if self._is_empty(*operands[:middle]) else (middle, high)
         return high
 
-    def _is_empty(self, constraint: Constraint[Any]) -> bool:
-        if constraint._needs():
+    def _is_empty(self, *constraints: Denotation[Any]) -> bool:
+        """Whether no text is one of all of them."""
+        if any(constraint._needs() for constraint in constraints):
             return False  # not known: it is a question about texts
         left = self._end - time.monotonic()
         if left <= 0:
             raise LimitExceeded("seconds", self._limits.seconds)
-        return constraint.is_empty(limits=replace(self._limits, seconds=left), cancel=self._cancel)
+        expression = _core.intersect([constraint._expression for constraint in constraints])
+        limits = core_limits(replace(self._limits, seconds=left))
+        shown = clipped(" & ".join(_shown(constraint) for constraint in constraints[:_MOST_SHOWN]))
+        return _core.shortest_text(expression, limits, self._cancel, shown, False) is None
 
 
-def _shown(constraint: Constraint[Any]) -> str:
+def _shown(constraint: Denotation[Any]) -> str:
     return clipped(repr(constraint), 120)
 
 

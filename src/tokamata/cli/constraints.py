@@ -13,7 +13,7 @@ from tokamata.constraint import Constraint
 from tokamata.errors import TokamataError
 from tokamata.json_constraints import json_schema
 from tokamata.text_constraints import regex
-from tokamata.types import type as type_constraint
+from tokamata.type_constraints import type as type_constraint
 
 __all__ = ["Asked", "OptionError", "asked_constraint", "styles_of"]
 

@@ -16,8 +16,7 @@ from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.constraints import Asked
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
-from tokamata.compiled import Tokenization
-from tokamata.matcher import Matcher
+from tokamata.matching import Matcher, Tokenization
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["run"]

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, overload
 
-from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
 from tokamata.constraint import Constraint
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
@@ -30,6 +29,7 @@ from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
 from tokamata.errors import ArgumentError, shown_argument
+from tokamata.matching import CompiledConstraint, OnNoncanonical, Tokenization
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -18,7 +18,7 @@ from tokamata.decoding.model import CachedModel
 from tokamata.decoding.results import Clock, Step, Timing
 from tokamata.decoding.row import Row
 from tokamata.masks import allocate_mask, apply_mask
-from tokamata.matcher import fill_masks
+from tokamata.matching import fill_masks
 
 if TYPE_CHECKING:
     import torch

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from tokamata.errors import NoValuesError
 
 if TYPE_CHECKING:
-    from tokamata.compiled import CompiledConstraint
     from tokamata.constraint import Constraint
+    from tokamata.matching import CompiledConstraint
     from tokamata.values.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]

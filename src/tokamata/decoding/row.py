@@ -21,10 +21,9 @@ from tokamata.masks import allocate_mask
 if TYPE_CHECKING:
     import torch
 
-    from tokamata.compiled import CompiledConstraint
     from tokamata.constraint import Constraint
     from tokamata.decoding.sampling import Sampler
-    from tokamata.matcher import Matcher
+    from tokamata.matching import CompiledConstraint, Matcher
     from tokamata.values.events import Event, EventReader
     from tokamata.vocabulary import Vocabulary
 

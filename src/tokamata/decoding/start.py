@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
-from tokamata.compiled import CompiledConstraint, OnNoncanonical, Tokenization
 from tokamata.constraint import Constraint
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import vocabulary_of
@@ -23,6 +22,7 @@ from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
 from tokamata.limits import Limits
 from tokamata.masks import allocate_mask
+from tokamata.matching import CompiledConstraint, OnNoncanonical, Tokenization
 from tokamata.text_constraints import literal, regex
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading

@@ -1,25 +1,34 @@
-"""Compiled constraints: a pattern composed with a vocabulary."""
+"""Compiled constraints, and the matchers that they make.
+
+A compiled constraint is a constraint composed with a vocabulary.  A matcher is a text under way, token by
+token.  Each refers to the other, so they share a file, as they share a folder of the core
+(``core/matching``).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata import _core
-from tokamata.arguments import checked_choice, checked_flag, checked_list
+from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
 from tokamata.control_tokens import control_token_ids, valid_utf8
+from tokamata.denotation import Denotation
 from tokamata.errors import AlgebraError, ArgumentError, ContextError, shown_argument
+from tokamata.explanation import RULES, Explanation
 from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
-from tokamata.matcher import Matcher
+from tokamata.values.events import TextEvents
+from tokamata.values.forms import Reading
+from tokamata.values.json_events import Event
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from tokamata.automata import TokenAutomaton
-    from tokamata.constraint import Constraint
     from tokamata.vocabulary import Vocabulary
 
 
@@ -51,7 +60,7 @@ class CompiledConstraint(Generic[_T_co]):
     Made by :meth:`tokamata.Constraint.compile`.
 
     Attributes:
-        constraint: what it was compiled from.
+        constraint: the :class:`tokamata.Constraint` that it was compiled from.
         pattern: the text that the constraint was made from.
         vocabulary: the vocabulary it was compiled for.
         limits: what its work may cost.
@@ -70,7 +79,7 @@ class CompiledConstraint(Generic[_T_co]):
         cancel: CancelToken | None,
         start_of_text: bool,
         tokenization: Tokenization,
-        constraint: Constraint[_T_co],
+        constraint: Denotation[_T_co],
     ) -> None:
         if not hasattr(vocabulary, "core"):
             hint = "make one with Vocabulary.load(…)"
@@ -206,3 +215,119 @@ class CompiledConstraint(Generic[_T_co]):
 
     def __repr__(self) -> str:
         return f"<CompiledConstraint {self.pattern!r} for {self.vocabulary!r}, {self.states} states so far>"
+
+
+class Matcher(_core.Matcher):
+    """A text under way: which tokens may come next, and what was written so far.
+
+    Made by :meth:`tokamata.CompiledConstraint.matcher`.  A set bit of the mask means that some
+    accepted text continues with that token and that the vocabulary can spell the rest; a clear bit
+    means that none does.  ``advance(t)`` succeeds if and only if bit ``t`` is set.
+
+    Stop tokens are allowed exactly where the text is accepted.  After one, masks hold the stop
+    tokens alone.  A call that raises leaves the matcher as it was.
+
+    A matcher keeps its compiled constraint alive.  A mask that it has returned does not change, whatever
+    becomes of the matcher.  Matchers of one constraint may work on several threads, and wait for one lock;
+    use a single matcher from one thread at a time.
+    """
+
+    __slots__ = ("_compiled", "_events")
+
+    def __init__(
+        self, compiled: CompiledConstraint[Any], origin: Matcher | None = None, context: Sequence[int] = ()
+    ) -> None:
+        if origin is None:
+            core = getattr(compiled, "_core", None)
+            if not isinstance(core, _core.Constraint):
+                hint = "call compiled.matcher()"
+                raise ArgumentError("compiled", shown_argument(compiled), "a CompiledConstraint", hint)
+            super().__init__(core, context)
+        else:
+            super().__init__(origin)
+        self._compiled = compiled
+        events = None if origin is None else origin._events
+        self._events: TextEvents | None = None if events is None else events.fork()
+
+    @property
+    def compiled(self) -> CompiledConstraint[Any]:
+        """What this matcher was made from."""
+        return self._compiled
+
+    def fork(self) -> Matcher:
+        """A second matcher at the same place; neither sees what the other does.
+
+        Cost: a copy of the list of tokens.
+        """
+        return Matcher(self._compiled, self)
+
+    def events(self) -> list[Event]:
+        """The values that have closed since this was last called, in the order of closing.
+
+        In JSON, each value with its JSON Pointer: a string closes with its quote, a number with what follows
+        it or with the end of the text.  In a sequence or a repetition, each part as soon as no continuation
+        can change where it ends, under its captured name or its number.  Values come before those that hold
+        them, and last the whole, whose pointer is ``""``.  :mod:`tokamata.values.events` has an example.
+
+        What is told is how the text differs from that of the last call: where tokens were taken back, what
+        closes anew after the part that stayed.  A fork goes on by itself from what was told before it.
+
+        Cost: linear in the text for all calls together, and for each a copy of the text by the engine.
+
+        Raises:
+            LimitExceeded, Cancelled: finding the parts of the text was stopped.
+            ParseError: parts nest deeper than Python's stack, or meet within a code point.
+        """
+        if self._events is None:
+            compiled = self._compiled
+            reading = Reading(compiled.pattern, compiled.limits, None)
+            self._events = TextEvents(compiled.constraint._form, reading)
+        return self._events.moved(self.text, self.is_finished)
+
+    def explain(self, token: int) -> Explanation:
+        """Why ``token`` is refused at this place: the byte where it fails, and what could come there.
+
+        Raises:
+            TokenIdError: ``token`` is outside the width of the vocabulary.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        verdict, offset, expected, tokens = self._explain(token)
+        rule, vocabulary = RULES[verdict], self._compiled.vocabulary
+        names = tuple(map(vocabulary.name, tokens))
+        text = vocabulary[token] or b""
+        return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected), names)
+
+    def __repr__(self) -> str:
+        return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"
+
+
+def fill_masks(
+    matchers: Sequence[Matcher],
+    mask: Any,
+    threads: int | None = None,
+    budgets: Sequence[int | None] | None = None,
+) -> None:
+    """Write the masks of many matchers at once, without the interpreter's lock.
+
+    Row ``i`` becomes the mask of ``matchers[i]``, bit for bit what its own ``fill_mask`` writes; further
+    rows are left alone.  Matchers may be of any constraints compiled for one vocabulary.
+
+    Args:
+        matchers: the matchers.
+        mask: ``int32[batch, words]`` with a row for each, contiguous and writable; numpy, or torch on the
+            CPU.
+        threads: how many threads work at most; ``None``: one for each processor that this process may use.
+        budgets: the ``budget`` of each matcher's ``fill_mask``, or ``None`` for a matcher without one.
+
+    Raises:
+        MaskError: the mask does not fit, or the matchers are of different vocabularies.  Nothing is written.
+        ArgumentError: ``threads`` is no whole number of at least 1; ``matchers`` holds something else;
+            ``budgets`` are not as many as the matchers.
+        BudgetError, LimitExceeded, Cancelled: the mask of a matcher could not be made.  The rows of such
+            matchers are left as they were, all others are written; the error is that of the first of them.  A
+            budget of 0 or less is refused before anything is written.
+    """
+    if threads is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        threads = len(affinity(0)) if affinity else os.cpu_count() or 1
+    _core.fill_masks(matchers, mask, checked_whole("threads", threads, 1, 1 << 16), budgets)

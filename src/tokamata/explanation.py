@@ -1,0 +1,89 @@
+"""Explanations: why a matcher refuses a token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["RULES", "Explanation", "describe_bytes"]
+
+# In the order of Explanation::Verdict in core/matching/matcher.hpp.
+RULES = (
+    *("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable"),
+    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end"),
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a matcher refuses a token, or that it does not.
+
+    Attributes:
+        token: the token asked about.
+        allowed: whether ``advance(token)`` would succeed.
+        rule: what decided: ``"allowed"``; ``"padding"`` (a column of the logits without a token);
+            ``"not text"`` (a control token, or one without bytes); ``"stop too soon"`` (a stop token,
+            where the text is not accepted); ``"after stop"``; ``"byte"`` (the byte at ``offset``
+            cannot come there); ``"unspellable"`` (its bytes fit, but no tokens lead on from there).  With
+            canonical tokenization also, where the pattern would take it: ``"never made"`` (the tokenizer's
+            model never writes it); ``"merge"`` (it would be joined with what stands before it);
+            ``"pre-token"`` (the pre-tokenizer cuts the text elsewhere); ``"normalizer"`` (it would change the
+            text); ``"added token"`` (its text, or one that it completes, is cut out as an added token);
+            ``"dead end"`` (no canonical tokens lead on from there to a text that matches).
+        text: the bytes of the token; empty where it has none.
+        offset: how many bytes of it fit.
+        expected: the byte values, 0 to 255, that can come at ``offset``.
+        expected_tokens: the names of the control tokens that can come there, where ``offset`` is 0.
+    """
+
+    token: int
+    allowed: bool
+    rule: str
+    text: bytes
+    offset: int
+    expected: tuple[int, ...]
+    expected_tokens: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        name = f"token {self.token} ({self.text!r})" if self.text else f"token {self.token}"
+        expected = describe_bytes(self.expected)
+        if self.expected_tokens:
+            tokens = ", ".join(self.expected_tokens)
+            expected = f"{expected}, or the control token {tokens}" if self.expected else tokens
+        if self.rule == "byte":
+            where = f"byte {self.offset} ({self.text[self.offset : self.offset + 1]!r}) cannot come there"
+            return f"{name} is refused: {where}; expected {expected}"
+        reasons = {
+            "allowed": f"{name} is allowed",
+            "padding": f"{name} is refused: it is padding between the tokenizer and the logits",
+            "not text": f"{name} is refused: no text produces it",
+            "stop too soon": f"{name} is refused: it ends the text, which is not complete; "
+            f"expected {expected}",
+            "after stop": f"{name} is refused: the text has ended, and only stop tokens may follow",
+            "unspellable": f"{name} is refused: its bytes fit, but the vocabulary has no tokens to go on "
+            f"from there; expected {expected}",
+            "never made": f"{name} is refused: the tokenizer never writes it",
+            "merge": f"{name} is refused: the tokenizer would join it with what stands before it",
+            "pre-token": f"{name} is refused: the pre-tokenizer cuts this text elsewhere",
+            "normalizer": f"{name} is refused: the normalizer changes this text",
+            "added token": f"{name} is refused: the tokenizer would read an added token there",
+            "dead end": f"{name} is refused: no canonical tokens lead on from it to a text that matches",
+        }
+        return reasons[self.rule]
+
+
+def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:
+    """A set of byte values for people: ``'0'–'9', 'a', 0xC3`` or ``nothing``."""
+    runs: list[tuple[int, int]] = []
+    for value in values:
+        if runs and runs[-1][1] == value - 1:
+            runs[-1] = (runs[-1][0], value)
+        else:
+            runs.append((value, value))
+    shown = [_name(low) if low == high else f"{_name(low)}–{_name(high)}" for low, high in runs[:most]]
+    if len(runs) > most:
+        shown.append("…")
+    return ", ".join(shown) or "nothing"
+
+
+def _name(value: int) -> str:
+    return repr(chr(value)) if value < 0x80 else f"0x{value:02X}"
