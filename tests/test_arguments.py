@@ -131,6 +131,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "source": (5, None, STRANGE, 1.5, ["a"], [1], [], "no such file", "a\0b"),
             "stop": (1.5, STRANGE, [None], [1.5], "none", [HUGE], True),
             "width": ("5", 1.5, STRANGE, 0, HUGE),
+            "control_tokens": ("5", 1.5, STRANGE, [1], {1: 1}, {"a": "b"}, {"a": 0}, {"a": HUGE}),
         },
     ),
     VOCABULARY.__getitem__: ({"token": 0}, {"token": NUMBERS}),

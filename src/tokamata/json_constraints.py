@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from tokamata import _core
-from tokamata.arguments import checked_choice, checked_whole, clipped
+from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Whitespace
 from tokamata.limits import Watch
-from tokamata.patterns.json_schema import Reading, ReportEntry, read_schema
+from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
@@ -29,51 +30,11 @@ if TYPE_CHECKING:
     from tokamata.limits import CancelToken, Limits
     from tokamata.vocabulary import Vocabulary
 
-__all__ = [
-    "JsonConstraint",
-    "PropertyOrder",
-    "Spelling",
-    "Style",
-    "Whitespace",
-    "checked_style",
-    "json",
-    "json_schema",
-]
-
-PropertyOrder = Literal["schema", "any"]
-Whitespace = Literal["compact", "natural", "any"]
-Spelling = Literal["plain", "any"]
+__all__ = ["JsonConstraint", "constraint_of_schema", "json", "json_schema"]
 
 _MOST_SECONDS = 2.0  # that are spent on finding what contradicts itself
 _MOST_SHOWN = 8  # schemas
 _NO_TEXT_HAS = 1 << 62  # so many levels, or elements
-
-_CHOICES = {
-    "property_order": ("schema", "any"),
-    "whitespace": ("compact", "natural", "any"),
-    "spelling": ("plain", "any"),
-}
-
-
-class Style(NamedTuple):
-    """How values are written.
-
-    Attributes:
-        property_order: ``"schema"``: the names that a schema declares come in its order, by first appearance
-            in a depth-first reading (those under ``properties`` before those that are required alone), and
-            all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
-            ``^id$``, declares it.
-        whitespace: ``"compact"``: none; ``"natural"``: what people and ``json.dumps`` write: at most one
-            space, or a line break and an indent whose width is the same all through; ``"any"``: all that
-            JSON allows.
-        spelling: ``"plain"``: what ``json.dumps(ensure_ascii=False)`` writes, integers as digits alone;
-            ``"any"``: all that JSON allows.
-    """
-
-    property_order: PropertyOrder = "schema"
-    whitespace: Whitespace = "natural"
-    spelling: Spelling = "plain"
-
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -209,7 +170,7 @@ def json_schema(
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
     spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
+    formats: Formats = "assert",
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
@@ -236,14 +197,21 @@ def json_schema(
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
-    style = checked_style(property_order, whitespace, spelling)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    return constraint_of_schema(schema, options, registry)
+
+
+def constraint_of_schema(
+    schema: dict[str, Any] | bool | str | bytes,
+    options: JsonOptions,
+    registry: referencing.Registry[Any] | None = None,
+) -> JsonConstraint[Any]:
+    """What :func:`json_schema` makes of a schema."""
     table = _core.ValueTable()
-    reading = read_schema(
-        schema, table=table, formats=formats, strict=strict, registry=registry, limits=limits, cancel=cancel
-    )
+    reading = options.read(schema, table, registry)
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
     name = " ".join(shown.split())
-    return JsonConstraint(table, reading.root, style, f"json_schema({clipped(name)})", reading)
+    return JsonConstraint(table, reading.root, options.style, f"json_schema({clipped(name)})", reading)
 
 
 def json(
@@ -264,7 +232,7 @@ def json(
     Raises:
         ArgumentError: a bound is no whole number, or negative.
     """
-    style = checked_style("any", whitespace, spelling)
+    style = JsonOptions("any", whitespace, spelling).style
     for name, bound in (("max_depth", max_depth), ("max_items", max_items)):
         if bound is not None:
             checked_whole(name, bound, 0, 1 << 62)
@@ -283,11 +251,3 @@ def json(
     bounds = (("max_depth", max_depth), ("max_items", max_items))
     given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
     return JsonConstraint(table, root, style, f"json({', '.join(given)})", declares=False)
-
-
-def checked_style(property_order: str, whitespace: str, spelling: str) -> Style:
-    """A style that a caller gave."""
-    chosen = (property_order, whitespace, spelling)
-    for name, given in zip(_CHOICES, chosen, strict=True):
-        checked_choice(name, given, _CHOICES[name])
-    return Style(property_order, whitespace, spelling)  # type: ignore[arg-type]

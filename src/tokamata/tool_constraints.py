@@ -10,22 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tokamata import _core
-from tokamata.arguments import checked_choice, checked_flag, clipped
+from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, ParseError, SchemaError, UnsupportedSchemaError, shown_argument
-from tokamata.json_constraints import (
-    JsonConstraint,
-    PropertyOrder,
-    Spelling,
-    Whitespace,
-    checked_style,
-    json_schema,
-)
-from tokamata.limits import checked_cancel, checked_limits
-from tokamata.patterns.json_schema import read_schema
+from tokamata.json_constraints import JsonConstraint, constraint_of_schema
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
 from tokamata.patterns.json_schema.table import OBJECT
 from tokamata.patterns.json_schema.text import read_json, shown
 from tokamata.patterns.python_types.reading import TypeReader
@@ -77,7 +69,7 @@ def response_format(
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
     spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
+    formats: Formats = "assert",
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
@@ -102,20 +94,12 @@ def response_format(
         SchemaError: it is no response format, or its schema is none; the pointer starts at its root.
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
     kind = _mapping(given, "", "a response format: an object").get("type")
-    options: dict[str, Any] = {
-        "property_order": property_order,
-        "whitespace": whitespace,
-        "spelling": spelling,
-        "formats": formats,
-        "strict": strict,
-        "limits": limits,
-        "cancel": cancel,
-    }
     if kind == "text":
         return regex("(?s:.*)")
     if kind == "json_object":
-        return json_schema({"type": "object"}, **options)
+        return constraint_of_schema({"type": "object"}, options)
     if kind != "json_schema":
         expected = '"json_schema", "json_object" or "text"'
         raise SchemaError("", "type", _found(given, "type"), expected)
@@ -125,7 +109,7 @@ def response_format(
     if "schema" not in inner:
         raise SchemaError(place, "schema", "missing", "a JSON Schema")
     with _within(f"{place}/schema"):
-        return json_schema(inner["schema"], **options)
+        return constraint_of_schema(inner["schema"], options)
 
 
 def tool_call(
@@ -134,7 +118,7 @@ def tool_call(
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
     spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
+    formats: Formats = "assert",
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
@@ -156,17 +140,12 @@ def tool_call(
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
         ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
-    style = checked_style(property_order, whitespace, spelling)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
     if isinstance(tools, Mapping) or callable(tools):
         tools = [tools]
     if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
         raise ArgumentError("tools", shown_argument(tools), "a tool, or a list of tools")
-    checked_choice("formats", formats, ("assert", "annotate"))
-    checked_flag("strict", strict)
-    checked_limits(limits)
-    checked_cancel(cancel)
-    asserts_formats = formats == "assert"
-    known = [_tool(tool, index, asserts_formats, strict) for index, tool in enumerate(tools)]
+    known = [_tool(tool, index, options) for index, tool in enumerate(tools)]
     if not known:
         raise ArgumentError("tools", "an empty one", "a list of at least one tool")
     by_name = {tool.name: tool for tool in known}
@@ -178,9 +157,7 @@ def tool_call(
     calls = []
     for tool in known:
         with _within(tool.place):
-            reading = read_schema(
-                tool.schema, table=table, formats=formats, strict=strict, limits=limits, cancel=cancel
-            )
+            reading = options.read(tool.schema, table)
         arguments = table.all_of([table.types(OBJECT), reading.root])
         parts = [table.types(OBJECT), table.property("name", table.constant(tool.name)), table.has("name")]
         parts += [table.property("arguments", arguments), table.has("arguments")]
@@ -191,7 +168,9 @@ def tool_call(
     def read(text: str) -> ToolCall:
         return _call_of(text, by_name)
 
-    return JsonConstraint(table, root, style, clipped(f"tool_call([{', '.join(by_name)}])"), reader=read)
+    return JsonConstraint(
+        table, root, options.style, clipped(f"tool_call([{', '.join(by_name)}])"), reader=read
+    )
 
 
 def _call_of(text: str, tools: dict[str, _Tool]) -> ToolCall:
@@ -207,14 +186,16 @@ def _call_of(text: str, tools: dict[str, _Tool]) -> ToolCall:
     return ToolCall(tool.name, value_of_member(tool.shape, text, "arguments"))
 
 
-def _tool(given: Any, index: int, asserts_formats: bool, strict: bool) -> _Tool:
+def _tool(given: Any, index: int, options: JsonOptions) -> _Tool:
     """A tool in any of its forms."""
     place = f"/{index}"
     if callable(given) and not isinstance(given, Mapping):
-        shape = TypeReader(strict).read(given)
+        shape = TypeReader(options.strict).read(given)
         if not isinstance(shape, Record):
             raise SchemaError(place, "", shape.described, "a function, or an object that describes a tool")
-        return _Tool(shape.name, place, schema_of_shape(shape, asserts_formats=asserts_formats), shape)
+        return _Tool(
+            shape.name, place, schema_of_shape(shape, asserts_formats=options.formats == "assert"), shape
+        )
     tool = _mapping(given, place, "a tool: an object, or a function")
     if "function" in tool:
         place += "/function"

@@ -19,15 +19,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from tokamata import _core
-from tokamata.arguments import checked_choice, checked_flag, clipped
+from tokamata.arguments import checked_choice, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError
-from tokamata.json_constraints import JsonConstraint, PropertyOrder, Spelling, Whitespace, checked_style
-from tokamata.limits import checked_cancel, checked_limits
-from tokamata.patterns.json_schema import ReportEntry, read_schema
+from tokamata.json_constraints import JsonConstraint
+from tokamata.json_options import Formats, JsonKeywords, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.forms import Read
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from tokamata.limits import CancelToken, Limits
 
 __all__ = ["type"]
@@ -41,39 +43,21 @@ def type(  # type: ignore[overload-overlap]
     given: builtins.type[_T],
     *,
     syntax: Literal["json"] = "json",
-    property_order: PropertyOrder = "schema",
-    whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
-    strict: bool = True,
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
+    **options: Unpack[JsonKeywords],
 ) -> JsonConstraint[_T]: ...
 @overload
 def type(
     given: Callable[..., Any],
     *,
     syntax: Literal["json"] = "json",
-    property_order: PropertyOrder = "schema",
-    whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
-    strict: bool = True,
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
+    **options: Unpack[JsonKeywords],
 ) -> JsonConstraint[dict[str, Any]]: ...
 @overload
 def type(
     given: Any,
     *,
     syntax: Literal["json"] = "json",
-    property_order: PropertyOrder = "schema",
-    whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
-    strict: bool = True,
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
+    **options: Unpack[JsonKeywords],
 ) -> JsonConstraint[Any]: ...
 @overload
 def type(
@@ -100,7 +84,7 @@ def type(
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
     spelling: Spelling = "plain",
-    formats: Literal["assert", "annotate"] = "assert",
+    formats: Formats = "assert",
     strict: bool = True,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
@@ -136,18 +120,14 @@ def type(
     from tokamata.patterns.python_types.names import shown
     from tokamata.patterns.python_types.reading import TypeReader
 
-    style = checked_style(property_order, whitespace, spelling)
     checked_choice("syntax", syntax, ("json", "python"))
-    checked_choice("formats", formats, ("assert", "annotate"))
-    checked_flag("strict", strict)
-    checked_limits(limits)
-    checked_cancel(cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
     name = f"type({clipped(shown(given))})"
     if syntax == "python":
         from tokamata.patterns.python_types.python_syntax import expression_of_shape
         from tokamata.patterns.python_types.python_values import value_of_source
 
-        if (style, formats) != (("schema", "natural", "plain"), "assert"):
+        if options != JsonOptions(strict=strict, limits=limits, cancel=cancel):
             expected = 'left out with syntax="python"'
             raise ArgumentError("styles and formats", "given: they are those of JSON", expected)
         shape = TypeReader(strict, opens_models=True).read(given)
@@ -160,7 +140,7 @@ def type(
     shape = types.read(given)
     schema = schema_of_shape(shape, asserts_formats=formats == "assert")
     table = _core.ValueTable()
-    reading = read_schema(schema, table=table, formats=formats, strict=strict, limits=limits, cancel=cancel)
+    reading = options.read(schema, table)
     reader = functools.partial(value_of_text, shape)
     relaxed = [ReportEntry(place, "Annotated", "relaxed", reason) for place, reason in types.relaxed]
-    return JsonConstraint(table, reading.root, style, name, reading, reader, relaxed)
+    return JsonConstraint(table, reading.root, options.style, name, reading, reader, relaxed)

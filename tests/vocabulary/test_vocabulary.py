@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tokamata.errors import TokenIdError, VocabularyError
+from tokamata.errors import ArgumentError, TokenIdError, VocabularyError
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.token_table import MAX_TOKENS, TokenTable
 
@@ -83,6 +84,38 @@ def test_a_width_that_leaves_out_control_tokens() -> None:
         Vocabulary(table, width=2)
     with pytest.raises(VocabularyError, match="width=1 does not fit"):
         Vocabulary(table, width=1)
+
+
+def test_control_tokens_of_a_list() -> None:
+    tokens = [b"a", None, None, None]
+    vocabulary = Vocabulary.load(tokens, stop="<end>", control_tokens={"<image>": 1, "<end>": 3})
+    assert vocabulary.stop == (3,)
+    assert [vocabulary.name(token) for token in range(4)] == ["'a'", "<image>", "<unused 2>", "<end>"]
+    assert vocabulary.control_token("<image>") == 1
+    assert Vocabulary.load(tuple(tokens), control_tokens={}).stop == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"<image>": 0}, VocabularyError, "has the id 0, which is text"),
+        ({"<image>": 1, "<end>": 1}, VocabularyError, "token 1 has two names"),
+        ({"<image>": 4}, ArgumentError, "below 4"),
+        ({"<image>": -1}, ArgumentError, "at least 0"),
+        ({"<image>": "1"}, ArgumentError, "a whole number"),
+        ({1: 1}, ArgumentError, "the name of a control token"),
+        ({"\ud800": 1}, ArgumentError, "surrogate"),
+        ([("<image>", 1)], ArgumentError, "a dict from names to ids"),
+    ],
+)
+def test_bad_control_tokens(given: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Vocabulary.load([b"a", None, None, None], control_tokens=given)
+
+
+def test_control_tokens_of_what_has_its_own(tmp_path: Path) -> None:
+    with pytest.raises(VocabularyError, match="control_tokens go with a list of tokens"):
+        Vocabulary.load(tmp_path / "tokenizer.json", control_tokens={"<image>": 1})
 
 
 @pytest.mark.parametrize("width", [7, 0, -1, MAX_TOKENS + 1, 10**30, "8", 8.0])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tokamata.arguments import checked_instance, checked_text, checked_whole
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf
@@ -59,21 +60,28 @@ _OBJECTS: dict[str, tuple[str, Callable[[Any, str], TokenTable]]] = {
 }
 
 
-def read_source(source: object, want_stop: bool = True) -> TokenTable:
+def read_source(
+    source: object, want_stop: bool = True, control_tokens: Mapping[str, int] | None = None
+) -> TokenTable:
     """The tokens of any source that ``Vocabulary.load`` takes.
 
     Args:
         source: see ``Vocabulary.load``.
         want_stop: whether to read the stop tokens from the files next to a tokenizer's file.
+        control_tokens: see ``Vocabulary.load``.
 
     Raises:
         VocabularyError: for a source that is none of these, or is damaged.
         MissingExtraError: where reading it needs a package that is not installed.
     """
+    if isinstance(source, (list, tuple)):
+        return _table_from_list(source, control_tokens or {})
+    if control_tokens is not None:
+        raise VocabularyError(
+            f"control_tokens go with a list of tokens; {type(source).__name__} has its own, so leave them out"
+        )
     if isinstance(source, (str, os.PathLike)):
         return _table_from_path(Path(source), want_stop)
-    if isinstance(source, (list, tuple)):
-        return _table_from_list(source)
     for cls in type(source).__mro__:
         name, loader = _OBJECTS.get(cls.__module__.partition(".")[0], ("", None))
         if loader is not None and (not name or cls.__name__ == name):
@@ -81,7 +89,9 @@ def read_source(source: object, want_stop: bool = True) -> TokenTable:
     raise VocabularyError(f"{type(source).__name__} is no source of a vocabulary; pass {_KNOWN}")
 
 
-def _table_from_list(source: list[object] | tuple[object, ...]) -> TokenTable:
+def _table_from_list(
+    source: list[object] | tuple[object, ...], control_tokens: Mapping[str, int]
+) -> TokenTable:
     for token, value in enumerate(source):
         if value is not None and not isinstance(value, bytes):
             raise VocabularyError(
@@ -89,7 +99,26 @@ def _table_from_list(source: list[object] | tuple[object, ...]) -> TokenTable:
             )
     if len(source) > MAX_TOKENS:
         raise VocabularyError(f"a list of {len(source):,} tokens is too long; at most {MAX_TOKENS:,} can be")
-    return TokenTable(list(source))  # type: ignore[arg-type]  # just checked
+    names = _names_of(control_tokens, source)
+    return TokenTable(list(source), names)  # type: ignore[arg-type]  # just checked
+
+
+def _names_of(control_tokens: Mapping[str, int], tokens: list[object] | tuple[object, ...]) -> dict[int, str]:
+    """The names of control tokens by their ids."""
+    checked_instance("control_tokens", control_tokens, Mapping, "a dict from names to ids")
+    names: dict[int, str] = {}
+    for name, token in control_tokens.items():
+        checked_text(name, "the name of a control token")
+        token = checked_whole(f"control_tokens[{name!r:.80}]", token, 0, len(tokens))
+        if tokens[token] is not None:
+            raise VocabularyError(
+                f"control token {name!r:.80} has the id {token}, which is text, {tokens[token]!r:.80}; "
+                "a control token is None in the list"
+            )
+        if token in names:
+            raise VocabularyError(f"token {token} has two names, {names[token]!r:.80} and {name!r:.80}")
+        names[token] = name
+    return names
 
 
 def _table_from_path(path: Path, want_stop: bool) -> TokenTable:
@@ -162,7 +191,7 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
 
 
 def _start_tokens(reread: _Reread, where: str) -> TokenBytes:
-    """The tokens at the start of a text, of a ``tokenizer.json`` that is known to tell them apart."""
+    """The tokens at the start of a text, of a ``tokenizer.json`` that is known to treat them apart."""
     with collection_paused():
         rule = table_from_tokenizer_json(reread.parse(reread()), where).start_rule
         assert rule is not None  # the file is the same

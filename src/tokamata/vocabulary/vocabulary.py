@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -71,6 +71,7 @@ class Vocabulary:
         source: object,
         stop: int | str | Sequence[int | str] | None = None,
         width: int | None = None,
+        control_tokens: Mapping[str, int] | None = None,
     ) -> Vocabulary:
         """The vocabulary of any tokenizer.
 
@@ -78,8 +79,8 @@ class Vocabulary:
             source: one of
 
                 - a path to a ``tokenizer.json`` (Hugging Face), a tekken file (mistral-common), a
-                  SentencePiece ``.model``, a tiktoken rank file or a GGUF file, told apart by their
-                  contents, or to a folder that holds one;
+                  SentencePiece ``.model``, a tiktoken rank file or a GGUF file, or to a folder that holds
+                  one; the contents of a file decide which it is;
                 - a ``tokenizers.Tokenizer``, a transformers tokenizer (fast or slow), a
                   ``tiktoken.Encoding``, a ``sentencepiece.SentencePieceProcessor``, a mistral-common
                   ``Tekkenizer``, or a ``llama_cpp.Llama``;
@@ -90,12 +91,16 @@ class Vocabulary:
             width: number of logits of the model, where that is not the tokenizer's number of ids.  As a
                 rule it is more, padded to a round number.  It may be less where the ids beyond spell no
                 text: Gemma 3's tokenizer ends with one control token for which the model has no logit.
+            control_tokens: the ids of control tokens by their names, for a list, which has no names.
+
+                    tokens = [bytes([byte]) for byte in range(256)] + [None, None]
+                    Vocabulary.load(tokens, stop="<end>", control_tokens={"<image>": 256, "<end>": 257})
 
         Raises:
             VocabularyError: for a source that cannot be read, or arguments that do not fit it.
             MissingExtraError: where reading it needs a package that is not installed.
         """
-        table = read_source(source, want_stop=stop is None)
+        table = read_source(source, want_stop=stop is None, control_tokens=control_tokens)
         stops = table.stop if stop is None else resolve_stop(stop, table)
         try:
             return cls(replace(table, stop=stops), width)

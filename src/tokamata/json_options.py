@@ -1,0 +1,112 @@
+"""How JSON is written, and how schemas are read: the options of all functions that make JSON constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+
+from tokamata.arguments import checked_choice, checked_flag
+from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
+from tokamata.patterns.json_schema import Reading, Table, read_schema
+
+if TYPE_CHECKING:
+    import referencing
+
+__all__ = ["Formats", "JsonKeywords", "JsonOptions", "PropertyOrder", "Spelling", "Style", "Whitespace"]
+
+PropertyOrder = Literal["schema", "any"]
+Whitespace = Literal["compact", "natural", "any"]
+Spelling = Literal["plain", "any"]
+Formats = Literal["assert", "annotate"]
+
+_CHOICES = {
+    "property_order": ("schema", "any"),
+    "whitespace": ("compact", "natural", "any"),
+    "spelling": ("plain", "any"),
+    "formats": ("assert", "annotate"),
+}
+
+
+class Style(NamedTuple):
+    """How values are written.
+
+    Attributes:
+        property_order: ``"schema"``: the names that a schema declares come in its order, by first appearance
+            in a depth-first reading (those under ``properties`` before those that are required alone), and
+            all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
+            ``^id$``, declares it.
+        whitespace: ``"compact"``: none; ``"natural"``: what people and ``json.dumps`` write: at most one
+            space, or a line break and an indent whose width is the same throughout; ``"any"``: all that
+            JSON allows.
+        spelling: ``"plain"``: what ``json.dumps(ensure_ascii=False)`` writes, integers as digits alone;
+            ``"any"``: all that JSON allows.
+    """
+
+    property_order: PropertyOrder
+    whitespace: Whitespace
+    spelling: Spelling
+
+
+@dataclass(frozen=True)
+class JsonOptions:
+    """The options of :func:`tokamata.json_schema`, :func:`tokamata.type` and the like, checked.
+
+    Attributes:
+        property_order, whitespace, spelling: how values are written; see :class:`Style`.
+        formats: whether ``format`` is asserted, or an annotation.
+        strict: whether what cannot be enforced exactly is an error; otherwise it is left out.
+        limits: bounds on reading a schema; ``Limits()`` for ``None``.
+        cancel: stops the reading, from another thread.
+
+    Raises:
+        ArgumentError: one of them has a value that does not exist.
+    """
+
+    property_order: PropertyOrder = "schema"
+    whitespace: Whitespace = "natural"
+    spelling: Spelling = "plain"
+    formats: Formats = "assert"
+    strict: bool = True
+    limits: Limits | None = None
+    cancel: CancelToken | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            checked_choice(name, getattr(self, name), choices)
+        checked_flag("strict", self.strict)
+        checked_limits(self.limits)
+        checked_cancel(self.cancel)
+
+    @property
+    def style(self) -> Style:
+        """How values are written."""
+        return Style(self.property_order, self.whitespace, self.spelling)
+
+    def read(
+        self,
+        schema: dict[str, Any] | bool | str | bytes,
+        table: Table,
+        registry: referencing.Registry[Any] | None = None,
+    ) -> Reading:
+        """Reads a schema into a table; raises as :func:`.read_schema` does."""
+        return read_schema(
+            schema,
+            table=table,
+            formats=self.formats,
+            strict=self.strict,
+            registry=registry,
+            limits=self.limits,
+            cancel=self.cancel,
+        )
+
+
+class JsonKeywords(TypedDict, total=False):
+    """The same as keyword arguments, for signatures that only type checkers read."""
+
+    property_order: PropertyOrder
+    whitespace: Whitespace
+    spelling: Spelling
+    formats: Formats
+    strict: bool
+    limits: Limits | None
+    cancel: CancelToken | None

@@ -1,0 +1,102 @@
+"""The imports of src/tokamata: no circles, and each room imports only those below it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src"
+PACKAGE = SOURCE / "tokamata"
+
+# The rooms, files and folders, from the ground up: each imports only those before it.
+ROOMS = [
+    *("version", "errors", "arguments", "limits", "kept_files", "masks", "explanation"),
+    *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame"),
+    *("automata", "tokenization", "matching", "constraint"),
+    *("text_constraints", "extension_constraints", "json_options", "json_constraints"),
+    *("type_constraints", "tool_constraints"),
+    *("decoding", "integrations", "cli", "__main__"),
+]
+# The same within folders.
+INNER_ROOMS = {
+    "patterns": ["unicode", "regex", "extensions", "json_schema", "python_types"],
+    "tokenization": [
+        "papers",
+        "pretokenizers",
+        "pipelines",
+        "normal_forms",
+        "kept_tables",
+        "tables",
+        "canonical",
+    ],
+}
+CORE = "tokamata._core"  # compiled
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in PACKAGE.rglob("*.py")
+}
+
+
+def imported(module: str, path: Path) -> Iterator[str]:
+    """The modules of tokamata that a module imports anywhere, in functions and for type checkers too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute"
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if name in MODULES or name == CORE else str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+IMPORTS = {
+    module: {name for name in imported(module, path) if name in MODULES} - {module}
+    for module, path in MODULES.items()
+}
+
+
+def rooms_of(module: str) -> list[str]:
+    return module.split(".")[1:]
+
+
+def test_no_module_imports_itself_over_others() -> None:
+    try:
+        list(TopologicalSorter(IMPORTS).static_order())
+    except CycleError as error:
+        pytest.fail(f"a circle: {' <- '.join(error.args[1])}")
+
+
+def test_every_room_is_named() -> None:
+    rooms = {
+        path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
+    assert rooms - {"__init__"} == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_point_down(room: str) -> None:
+    for module, names in IMPORTS.items():
+        if rooms_of(module)[:1] != [room]:
+            continue
+        for name in names:
+            if name != "tokamata":
+                assert ROOMS.index(rooms_of(name)[0]) <= ROOMS.index(room), f"{module} imports {name}"
+
+
+@pytest.mark.parametrize("folder", INNER_ROOMS)
+def test_imports_within_a_folder_point_down(folder: str) -> None:
+    floors = INNER_ROOMS[folder]
+    for module, names in IMPORTS.items():
+        for name in names:
+            mine, theirs = rooms_of(module), rooms_of(name)
+            if mine[:1] == theirs[:1] == [folder] and len(mine) > 1 and len(theirs) > 1:
+                assert floors.index(theirs[1]) <= floors.index(mine[1]), f"{module} imports {name}"
+
+
+def test_circles_are_found() -> None:
+    with pytest.raises(CycleError):
+        list(TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
