@@ -1,9 +1,9 @@
 """Constraints whose texts are JSON: any JSON, or the values of a JSON Schema.
 
-They denote sets of *values*; how values are written is a matter of style: white space, order of properties,
-spelling.  Intersection, difference and complement of two of one style work on values: ``~a`` is all JSON
-that is not in ``a``, and ``tk.json_schema({"type": "string"}) & tk.json_schema({"minLength": 3})`` is what
-one schema with both says.
+They denote sets of *values*; a style (:class:`.json_options.Style`) says how values are written.
+Intersection, difference and complement of constraints of one style work on values: ``~a`` is all JSON that is
+not in ``a``, and ``tk.json_schema({"type": "string"}) & tk.json_schema({"minLength": 3})`` equals the
+constraint of one schema with both keywords.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["JsonConstraint", "constraint_of_schema", "json", "json_schema"]
 
-_MOST_SECONDS = 2.0  # that are spent on finding what contradicts itself
+_MOST_SECONDS = 2.0  # spent on finding keywords that contradict each other
 _MOST_SHOWN = 8  # schemas
-_NO_TEXT_HAS = 1 << 62  # so many levels, or elements
+_NO_TEXT_HAS = 1 << 62  # levels, or elements
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -42,8 +42,7 @@ _T_co = TypeVar("_T_co", covariant=True)
 class JsonConstraint(Constraint[_T_co]):
     """A set of JSON values, in one style of writing them; made by :func:`json` and :func:`json_schema`.
 
-    :meth:`parse` reads a text as it is: what the constraint has enforced already is not checked again;
-    types are.
+    :meth:`parse` checks types, and does not check again what the constraint has enforced.
 
     Attributes:
         style: how values are written.
@@ -62,10 +61,10 @@ class JsonConstraint(Constraint[_T_co]):
         relaxed: Sequence[ReportEntry] = (),
         declares: bool = True,
     ) -> None:
-        """``reader`` makes values of texts, where they are not what ``json.loads`` gives.
+        """``reader`` makes values of texts, if they differ from those of ``json.loads``.
 
-        ``relaxed``: what was left out before there was a schema.  ``declares``: whether it may name
-        properties; where it does not, both orders of them are the same.
+        ``relaxed``: what was left out before there was a schema.  ``declares``: whether it names properties;
+        if not, both orders of properties are the same.
         """
         self._table = table
         self._root = root
@@ -77,7 +76,7 @@ class JsonConstraint(Constraint[_T_co]):
         super().__init__(table.texts(root, *style), name, form=Json(self._reader))
 
     def _own_report(self) -> list[ReportEntry]:
-        """Empty where the constraint was not made from one schema alone."""
+        """Empty if the constraint was made from others."""
         return [*self._relaxed, *(self._reading.report() if self._reading is not None else [])]
 
     @overload
@@ -85,7 +84,7 @@ class JsonConstraint(Constraint[_T_co]):
     @overload
     def __and__(self, other: Constraint[Any]) -> Constraint[_T_co]: ...
     def __and__(self, other: Constraint[Any]) -> Constraint[Any]:
-        """The values of both; with a constraint that is not JSON, the texts of both.
+        """The values in both constraints; the texts in both, if the other is not JSON.
 
         Raises:
             AlgebraError: both are JSON, in different styles.
@@ -97,7 +96,7 @@ class JsonConstraint(Constraint[_T_co]):
     @overload
     def __sub__(self, other: Constraint[Any]) -> Constraint[_T_co]: ...
     def __sub__(self, other: Constraint[Any]) -> Constraint[Any]:
-        """The values of this constraint that the other has not; texts, where the other is not JSON.
+        """The values of this constraint that are not in the other; texts, if the other is not JSON.
 
         Raises:
             AlgebraError: both are JSON, in different styles; or whether a text is of ``other`` depends on
@@ -132,8 +131,8 @@ class JsonConstraint(Constraint[_T_co]):
         options = self._reading.options._replace(watch=Watch(limits, cancel))
         blamed = find_blamed(self._reading.schema, options, is_empty)
         shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
-        told = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
-        return told, tuple(one.pointer for one in blamed)
+        reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
+        return reason, tuple(one.pointer for one in blamed)
 
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style
@@ -159,7 +158,7 @@ class JsonConstraint(Constraint[_T_co]):
 
 
 def _shown(blamed: Blamed) -> str:
-    """A schema and its keywords, as messages have them."""
+    """A schema and its keywords, for messages."""
     keywords = " and ".join(repr(keyword) for keyword in blamed.keywords) or "false"
     return f"{keywords} at {clipped(blamed.pointer, 120) or 'its root'}"
 
@@ -181,20 +180,20 @@ def json_schema(
     All of drafts 4, 6, 7, 2019-09 and 2020-12 is enforced; names are distinct in every object.
 
     Args:
-        schema: the schema, as text or as what ``json.loads`` makes of it; ``$schema`` says its draft, and
-            2020-12 is taken where it says none.
+        schema: the schema, as text or as what ``json.loads`` makes of it; ``$schema`` names its draft; the
+            default is 2020-12.
         property_order, whitespace, spelling: how values are written; see :class:`Style`.
         formats: whether ``format`` is asserted, or an annotation.
-        strict: whether what cannot be enforced exactly is an error; otherwise it is left out, which only
-            ever widens what is accepted, and :meth:`Constraint.report` says so.
-        registry: documents that references may lead to; nothing is fetched but by it.
+        strict: whether a keyword that cannot be enforced exactly is an error.  Otherwise it is left out; this
+            widens the constraint, and :meth:`Constraint.report` lists it.
+        registry: documents that references may lead to; nothing else is fetched.
         limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
     Raises:
         SchemaError: it is not a schema, or a reference in it leads nowhere.
         MissingExtraError: it refers to the metaschema of a draft, which comes with the extra ``json-schema``.
-        UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
+        UnsupportedSchemaError: a keyword cannot be enforced, and ``strict`` is set.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
@@ -206,7 +205,7 @@ def constraint_of_schema(
     options: JsonOptions,
     registry: referencing.Registry[Any] | None = None,
 ) -> JsonConstraint[Any]:
-    """What :func:`json_schema` makes of a schema."""
+    """The constraint of a schema; :func:`json_schema` without its checks of options."""
     table = _core.ValueTable()
     reading = options.read(schema, table, registry)
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
@@ -224,7 +223,7 @@ def json(
     """Any JSON value.
 
     Args:
-        max_depth: how deep arrays and objects may nest; 0 is none of them, ``None`` as deep as the text goes.
+        max_depth: how deep arrays and objects may nest; 0 allows none, ``None`` any depth.
             Section 5.1 of "Automata-based constraints for language model decoding" (2024) has this form.
         max_items: how many elements or members each may have.
         whitespace, spelling: how values are written; see :class:`Style`.

@@ -1,4 +1,4 @@
-"""How JSON is written, and how schemas are read: the options of all functions that make JSON constraints."""
+"""Options of all functions that make JSON constraints: how JSON is written, and how schemas are read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Style(NamedTuple):
             in a depth-first reading (those under ``properties`` before those that are required alone), and
             all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
             ``^id$``, declares it.
-        whitespace: ``"compact"``: none; ``"natural"``: what people and ``json.dumps`` write: at most one
+        whitespace: ``"compact"``: none; ``"natural"``: as people and ``json.dumps`` write it: at most one
             space, or a line break and an indent whose width is the same throughout; ``"any"``: all that
             JSON allows.
         spelling: ``"plain"``: what ``json.dumps(ensure_ascii=False)`` writes, integers as digits alone;
@@ -54,7 +54,7 @@ class JsonOptions:
     Attributes:
         property_order, whitespace, spelling: how values are written; see :class:`Style`.
         formats: whether ``format`` is asserted, or an annotation.
-        strict: whether what cannot be enforced exactly is an error; otherwise it is left out.
+        strict: whether a keyword that cannot be enforced exactly is an error; otherwise it is left out.
         limits: bounds on reading a schema; ``Limits()`` for ``None``.
         cancel: stops the reading, from another thread.
 

@@ -1,9 +1,9 @@
-"""Constraints in the shapes that applications have already: response formats, and tools to call.
+"""Constraints from the shapes that applications already use: response formats, and tools to call.
 
     tk.response_format({"type": "json_schema", "json_schema": {"name": "point", "schema": {...}}})
     tk.tool_call([{"type": "function", "function": {"name": "weather", "parameters": {...}}}, forecast])
 
-Both are what :func:`tokamata.json_schema` makes of the schemas within them.
+Both read the schemas within them as :func:`tokamata.json_schema` does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SCHEMA_KEYWORDS = ("parameters", "inputSchema", "input_schema")  # of OpenAI, M
 
 
 class ToolCall(NamedTuple):
-    """A call of a tool, as a text of :func:`tool_call` has it.
+    """A call of a tool: the value of a text of :func:`tool_call`.
 
     Attributes:
         name: which tool.
@@ -74,7 +74,7 @@ def response_format(
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[Any]:
-    """The texts that a ``response_format`` of OpenAI's interface asks for.
+    """The texts that a ``response_format`` of OpenAI's interface describes.
 
     ======================================================  =====================================
     ``{"type": "json_schema", "json_schema": {"schema"…}}``  what :func:`json_schema` makes of it
@@ -82,16 +82,15 @@ def response_format(
     ``{"type": "text"}``                                    any text
     ======================================================  =====================================
 
-    The flat form of its newer interface, with ``"schema"`` beside ``"type"``, is read too.  ``"name"`` and
-    ``"description"`` say nothing about texts.  ``"strict"`` in it says what OpenAI takes for a schema, and
-    makes no difference: everything is enforced here.
+    The flat form of its newer interface, with ``"schema"`` beside ``"type"``, is read too.  ``"name"``,
+    ``"description"`` and ``"strict"`` change nothing: every schema is enforced in full.
 
     Args:
         given: the response format.
         property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
 
     Raises:
-        SchemaError: it is no response format, or its schema is none; the pointer starts at its root.
+        SchemaError: it is not a response format, or its schema is not one; the pointer starts at its root.
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
@@ -129,14 +128,13 @@ def tool_call(
 
     Args:
         tools: one, or a list; each as OpenAI's interface has it, ``{"type": "function", "function":
-            {"name": …, "parameters": …}}``; without that shell; as MCP has it, with ``"inputSchema"``; or as
-            a Python function, whose annotations say what its arguments are.  One without a schema takes no
-            arguments.
+            {"name": …, "parameters": …}}``; its inner object alone; as MCP has it, with ``"inputSchema"``; or
+            a Python function with annotations.  A tool without a schema takes no arguments.
         property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
 
     Raises:
-        SchemaError: one of them is no tool, or its schema is none; the pointer starts at the list.
-        UnsupportedTypeError: a function has arguments of types that cannot be written.
+        SchemaError: one of them is not a tool, or its schema is not one; the pointer starts at the list.
+        UnsupportedTypeError: a function has arguments of types that JSON cannot write.
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
         ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
@@ -221,7 +219,7 @@ def _found(given: Mapping[str, Any], keyword: str) -> str:
 
 @contextmanager
 def _within(place: str) -> Iterator[None]:
-    """Errors in a schema are told by their place in what holds it."""
+    """Errors in a schema get pointers from the root of the document around it."""
     try:
         yield
     except SchemaError as error:

@@ -97,25 +97,25 @@ def type(
     which is parsed into a ``dict`` of keyword arguments.
 
     Objects are closed: names that a type does not declare are not written, unless it keeps them
-    (``extra="allow"``).  Fields with defaults may be left out.  What a validator in Python asks for cannot be
-    enforced, and is left to parsing.
+    (``extra="allow"``).  Fields with defaults may be left out.  Validators in Python cannot be enforced; they
+    run when a text is parsed.
 
     Args:
         given: the type, or a function.
         syntax: ``"json"``, or ``"python"``: constructor calls such as ``Point(x=1, y=2)``, with fields by
-            keyword and in their order, one space behind each comma, and strings in either quotes.
+            keyword and in their order, one space after each comma, and strings in single or double quotes.
         property_order, whitespace, spelling: how JSON is written; see :func:`json_schema`.
         formats: ``"annotate"`` lets any string stand for dates, UUIDs and the like, in JSON.
-        strict: whether what cannot be enforced exactly is an error; otherwise it is left out.
+        strict: whether a part that cannot be enforced exactly is an error; otherwise it is left out.
         limits: ``depth`` bounds how deep the type nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
     Raises:
-        UnsupportedTypeError: there is no form in which its values are written.
-        MissingExtraError: it is pydantic's, and pydantic, or what that needs for it, is not installed.
-        UnsupportedSchemaError, SchemaError: what pydantic or a bound says cannot be enforced.
+        UnsupportedTypeError: its values cannot be written in this syntax.
+        MissingExtraError: the type needs pydantic, or a package that pydantic needs, and it is not installed.
+        UnsupportedSchemaError, SchemaError: a bound, or a schema of pydantic, cannot be enforced.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
-        ArgumentError: an option that does not exist, or is not one of this syntax.
+        ArgumentError: an option does not exist, or does not belong to this syntax.
     """
     from tokamata.patterns.python_types.names import shown
     from tokamata.patterns.python_types.reading import TypeReader

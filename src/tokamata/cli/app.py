@@ -1,4 +1,4 @@
-"""The commands and their options; what they do is in ``generate`` and ``mask`` beside this."""
+"""The commands and their options; ``generate.py`` and ``mask.py`` run them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SpellingOption = Annotated[
 
 
 class TokenizationChoice(str, Enum):
-    """Which ways of writing a text in tokens are admitted."""
+    """Which tokenizations of a text are admitted."""
 
     any = "any"
     canonical = "canonical"
@@ -143,7 +143,7 @@ def generate(
     whole within --max-new-tokens; where no text that matches fits, nothing is written, and the least number
     that suffices is told.
     """
-    from tokamata.cli.constraints import asked_constraint, styles_of
+    from tokamata.cli.constraints import requested_constraint, styles_of
     from tokamata.cli.generate import run
 
     settings: Settings = {
@@ -157,8 +157,8 @@ def generate(
         "seed": seed,
         "greedy": greedy,
     }
-    asked = asked_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
-    if not run(Screen(), asked, prompt, model, settings, beside=compare, chat=chat):
+    requested = requested_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
+    if not run(Screen(), requested, prompt, model, settings, beside=compare, chat=chat):
         raise typer.Exit(1)
 
 
@@ -185,9 +185,9 @@ def mask(
 
     Exits with 1 where the text is refused.
     """
-    from tokamata.cli.constraints import asked_constraint, styles_of
+    from tokamata.cli.constraints import requested_constraint, styles_of
     from tokamata.cli.mask import run
 
-    asked = asked_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
-    if not run(Screen(), asked, text, vocabulary, tokenization.value):
+    requested = requested_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
+    if not run(Screen(), requested, text, vocabulary, tokenization.value):
         raise typer.Exit(1)

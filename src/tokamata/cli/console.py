@@ -30,7 +30,7 @@ _UNDERLINES = (Style(), Style(underline=True))
 
 
 class Screen:
-    """Where the commands write: ``out`` for what was asked for, ``err`` for all else."""
+    """Where the commands write: ``out`` for the result, ``err`` for everything else."""
 
     def __init__(self) -> None:
         self.out = Console(highlight=False)
@@ -49,12 +49,12 @@ class Screen:
         return (_UNDERLINES if plain else _COLOURS)[index % 2]
 
     def foreign_style(self, index: int) -> Style:
-        """Return that of a token which the tokenizer would not have written there."""
+        """Return the style of a token that the tokenizer would not have written there."""
         return self.token_style(index) + Style(color="red", bold=True, strike=True)
 
     @contextmanager
     def progress(self) -> Iterator[Report]:
-        """Show what is being done, for how long, and how much of it is done where that is known."""
+        """Show the current task, how long it has taken, and how much of it is done, if that is known."""
         if not self.err.is_terminal:
             yield self._lines()
             return
@@ -78,7 +78,7 @@ class Screen:
             yield report
 
     def _lines(self) -> Report:
-        """Report into a file or a pipe: a line for each thing begun."""
+        """Report into a file or a pipe: a line for each task that begins."""
         last = ""
         start = time.monotonic()
 
@@ -91,7 +91,7 @@ class Screen:
         return report
 
     def show_error(self, error: Exception) -> None:
-        """Draw a red panel; carets stay under their places in narrow windows too."""
+        """Draw a red panel; carets stay under their characters in narrow windows too."""
         message = str(error)
         pattern, position = getattr(error, "pattern", None), getattr(error, "position", None)
         if pattern is not None and position is not None:

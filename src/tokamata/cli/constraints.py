@@ -1,4 +1,4 @@
-"""What a command is to hold texts to: a pattern, a JSON Schema, or a Python type."""
+"""The constraint of a command, from its options: a pattern, a JSON Schema, or a Python type."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tokamata.json_constraints import json_schema
 from tokamata.text_constraints import regex
 from tokamata.type_constraints import type as type_constraint
 
-__all__ = ["Asked", "OptionError", "asked_constraint", "styles_of"]
+__all__ = ["OptionError", "Requested", "requested_constraint", "styles_of"]
 
 
 class OptionError(TokamataError, ValueError):
-    """Options that contradict each other, or name what is not there."""
+    """Options that contradict each other, or name something that does not exist."""
 
 
-class Asked(NamedTuple):
-    """A constraint, and what it was made from.
+class Requested(NamedTuple):
+    """The constraint that a command was given.
 
     Attributes:
         constraint: the constraint.
@@ -41,13 +41,13 @@ def styles_of(order: str | None, whitespace: str | None, spelling: str | None) -
     return {"property_order": order, "whitespace": whitespace, "spelling": spelling}
 
 
-def asked_constraint(
+def requested_constraint(
     pattern: str | None,
     schema: str | None,
     named_type: str | None,
     syntax: str | None,
     styles: dict[str, str | None],
-) -> Asked:
+) -> Requested:
     """Read the one of the options that was given.
 
     Args:
@@ -58,7 +58,7 @@ def asked_constraint(
         styles: from :func:`styles_of`; ``None`` where an option was not given.
 
     Raises:
-        OptionError: none of them was given, or several; or the file or the type is not there.
+        OptionError: none of them was given, or several; or the file or the type does not exist.
         TokamataError: from making the constraint.
     """
     given = [
@@ -75,13 +75,13 @@ def asked_constraint(
     if style and (pattern is not None or syntax == "python"):
         raise OptionError("--order, --whitespace and --spelling say how JSON is written; leave them out here")
     if pattern is not None:
-        return Asked(regex(pattern), "pattern", pattern)
+        return Requested(regex(pattern), "pattern", pattern)
     if schema is not None:
-        return Asked(json_schema(_schema_text(schema), **style), "schema", schema)
+        return Requested(json_schema(_schema_text(schema), **style), "schema", schema)
     assert named_type is not None
     if syntax is not None:
         style["syntax"] = syntax
-    return Asked(type_constraint(_found_type(named_type), **style), "type", named_type)
+    return Requested(type_constraint(_found_type(named_type), **style), "type", named_type)
 
 
 def _schema_text(given: str) -> str:

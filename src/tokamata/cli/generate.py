@@ -17,7 +17,7 @@ from rich.pretty import Pretty
 from rich.text import Text
 
 from tokamata.cli.console import Screen, shown_text
-from tokamata.cli.constraints import Asked
+from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
 from tokamata.constraint import Constraint
@@ -33,7 +33,7 @@ _NARROW = 72
 
 @dataclass
 class Job:
-    """Everything a generation needs but the constraint.
+    """Everything that a generation needs, except the constraint.
 
     Attributes:
         model: as transformers has it.
@@ -56,7 +56,7 @@ class Job:
 
 def run(
     screen: Screen,
-    asked: Asked,
+    requested: Requested,
     prompt: str,
     path: Path | None,
     settings: Settings,
@@ -64,26 +64,26 @@ def run(
     beside: bool,
     chat: bool | None,
 ) -> bool:
-    """Generate and show; returns whether the text stands for a value, where one of a type was asked for.
+    """Generate and show; returns ``False`` if the constraint is of a type and its validators refuse the text.
 
     Args:
-        asked: what the text is held to.
+        requested: the constraint.
         path: the model's folder; ``None`` for the default model.
         settings: of :func:`tokamata.decoding.stream`.
-        beside: also generate without it, and show both.
-        chat: use the chat template; ``None`` where there is one.
+        beside: also generate without the constraint, and show both.
+        chat: whether to use the chat template; ``None`` uses it if the tokenizer has one.
     """
     with screen.progress() as progress:
         model, tokenizer, vocabulary = load_all(path, progress)
-        progress(f"compiling the {asked.what}", 0.0)
+        progress(f"compiling the {requested.what}", 0.0)
         job = Job(model, tokenizer, chat_tokens(tokenizer, prompt, chat), vocabulary, settings)
-        steps = job.start(asked.constraint)
+        steps = job.start(requested.constraint)
     if beside:
-        sides = {f"without the {asked.what}": job.start(None), f"with the {asked.what}": steps}
-        compare(screen, job, asked.constraint, sides)
+        sides = {f"without the {requested.what}": job.start(None), f"with the {requested.what}": steps}
+        compare(screen, job, requested.constraint, sides)
     else:
         _write(screen, job, steps, prompt)
-    return asked.what != "type" or show_value(screen, result_of(steps))
+    return requested.what != "type" or show_value(screen, result_of(steps))
 
 
 def _write(screen: Screen, job: Job, steps: Stream[Any], prompt: str) -> None:
@@ -218,7 +218,7 @@ def _summary(steps: Stream[Any], foreign: int | None = None) -> Text:
     """One line: how much, how probable, how fast, and what the constraint cost.
 
     Args:
-        foreign: how many tokens are not the tokenizer's own; ``None`` where that was not asked.
+        foreign: how many tokens are not the tokenizer's own; ``None`` if it was not counted.
     """
     result = result_of(steps)
     timing = result.timing

@@ -32,13 +32,13 @@ def load_vocabulary(path: Path | None, progress: Progress) -> tuple[Vocabulary, 
 
 
 def chat_tokens(tokenizer: Any, prompt: str, chat: bool | None) -> str | list[int]:
-    """Return the prompt as the model should be given it: through its chat template, or as it is.
+    """Return the prompt for the model: through its chat template, or unchanged.
 
     Args:
-        chat: whether to use the template; ``None`` does where there is one.
+        chat: whether to use the template; ``None`` uses it if the tokenizer has one.
 
     Raises:
-        ModelError: the template is asked for, and there is none.
+        ModelError: ``chat`` is set, and the tokenizer has no template.
     """
     template = getattr(tokenizer, "chat_template", None)
     if chat and not template:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tokamata.cli.console import Screen, shown_bytes
-from tokamata.cli.constraints import Asked
+from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
 from tokamata.matching import Matcher, Tokenization
@@ -29,7 +29,7 @@ _FEW = 8
 
 @dataclass
 class _Row:
-    """One place in the text: what was just read, and what may follow.
+    """One position in the text: the token before it, and what may follow.
 
     Attributes:
         token: the token just read; ``None`` at the start.
@@ -45,19 +45,19 @@ class _Row:
 
 
 def run(
-    screen: Screen, asked: Asked, text: str, path: Path | None, tokenization: Tokenization = "any"
+    screen: Screen, requested: Requested, text: str, path: Path | None, tokenization: Tokenization = "any"
 ) -> bool:
     """Follow ``text`` and show the steps; returns whether the constraint takes all of it.
 
     Args:
-        asked: what the text is held to.
+        requested: the constraint.
         path: the vocabulary's file or folder; ``None`` for that of the default model.
         tokenization: see :meth:`tokamata.Constraint.compile`.
     """
     with screen.progress() as progress:
         vocabulary, source = load_vocabulary(path, progress)
-        progress(f"compiling the {asked.what}", 0.0)
-        matcher = asked.constraint.compile(vocabulary, tokenization=tokenization).matcher()
+        progress(f"compiling the {requested.what}", 0.0)
+        matcher = requested.constraint.compile(vocabulary, tokenization=tokenization).matcher()
         progress("cutting the text into tokens", 0.0)
         tokens, how = encode(source, vocabulary, text)
         samples = Samples(vocabulary)
@@ -68,7 +68,7 @@ def run(
                 break
             taken += 1
             rows.append(_row(token, matcher))
-    screen.out.print(_heading(asked, vocabulary, how))
+    screen.out.print(_heading(requested, vocabulary, how))
     screen.out.print(_table(screen, vocabulary, rows, samples))
     if taken < len(tokens):
         screen.out.print(_refusal(screen, vocabulary, matcher, tokens, taken))
@@ -81,13 +81,13 @@ def _row(token: int | None, matcher: Matcher) -> _Row:
     return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text())
 
 
-def _heading(asked: Asked, vocabulary: Vocabulary, how: str) -> Text:
+def _heading(requested: Requested, vocabulary: Vocabulary, how: str) -> Text:
     size = f"{len(vocabulary):,} tokens"
     if vocabulary.width > len(vocabulary):
         size += f", logits {vocabulary.width:,} wide"
     return Text.assemble(
-        (f"{asked.what:12}", "dim"),
-        (asked.given, "bold"),
+        (f"{requested.what:12}", "dim"),
+        (requested.given, "bold"),
         "\n",
         ("vocabulary  ", "dim"),
         size,
@@ -131,7 +131,7 @@ def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Sa
 def _refusal(
     screen: Screen, vocabulary: Vocabulary, matcher: Matcher, tokens: list[int], taken: int
 ) -> Panel:
-    """Show the token that is refused, where in the text that is, and why."""
+    """Show the refused token, its position in the text, and the reason."""
     token = tokens[taken]
     explanation = matcher.explain(token)
     before = b"".join(vocabulary[t] or b"" for t in tokens[:taken])
@@ -143,7 +143,7 @@ def _refusal(
     if len(shown_fits) > room // 2:
         shown_fits = "…" + shown_fits[-(room // 2) + 1 :]
     shown_rest = shown_bytes(rest)[: room - len(shown_fits)]
-    place = Text.assemble(
+    shown = Text.assemble(
         (shown_fits, "green"),
         (shown_rest, "bold red"),
         "\n",
@@ -151,7 +151,7 @@ def _refusal(
         ("^", "bold red"),
     )
     title = Text.assemble(screen.mark(False), f" refused at token {taken + 1}: ", _shown(vocabulary, token))
-    return Panel(Group(place, Text(str(explanation))), title=title, title_align="left", border_style="red")
+    return Panel(Group(shown, Text(str(explanation))), title=title, title_align="left", border_style="red")
 
 
 def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples, shortest: list[int]) -> Panel:

@@ -19,14 +19,13 @@ __all__ = ["Samples", "encode"]
 
 
 def encode(source: Path, vocabulary: Vocabulary, text: str) -> tuple[list[int], str]:
-    """Cut ``text`` into tokens, as the tokenizer itself does where it can be asked.
+    """Cut ``text`` into tokens, as the tokenizer itself does, if it is at hand.
 
     Args:
-        source: where the vocabulary was read from; ``tokenizer.json`` there, or a folder with one,
-            can be asked.
+        source: the file or folder that the vocabulary was read from; a ``tokenizer.json`` is used.
 
     Returns:
-        The tokens, whose bytes make up ``text``; and in words, who cut it.
+        The tokens, whose bytes make up ``text``; and a sentence that says how it was cut.
 
     Raises:
         VocabularyError: the vocabulary cannot spell the text.
@@ -77,27 +76,27 @@ def _longest_first(vocabulary: Vocabulary, data: bytes) -> list[int]:
 def foreign_tokens(
     tokenizer: Any, vocabulary: Vocabulary, prompt: list[int], tokens: list[int]
 ) -> set[int] | None:
-    """The places in ``tokens`` of those that the tokenizer does not write there, behind the prompt.
+    """The indices in ``tokens`` of those that the tokenizer does not write there, after the prompt.
 
-    It is asked for the tokens of prompt and text together; a token is foreign where it has none of the same
-    bytes at the same place.  ``None`` where it does not give the text back, so that nothing can be told.
+    The tokenizer encodes prompt and text together.  A token is foreign if that encoding has no equal token at
+    the same byte.  ``None`` if the encoding does not decode to the text, so that the two cannot be compared.
     """
     written = [*prompt, *tokens]
     text = tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     own = tokenizer(text, add_special_tokens=False)["input_ids"]
     if sum(_size(vocabulary, token) for token in own) != sum(_size(vocabulary, token) for token in written):
         return None
-    places = set(_places(vocabulary, own))
-    found = list(_places(vocabulary, written))
-    return {place - len(prompt) for place in range(len(prompt), len(found)) if found[place] not in places}
+    starts = set(_starts(vocabulary, own))
+    found = list(_starts(vocabulary, written))
+    return {index - len(prompt) for index in range(len(prompt), len(found)) if found[index] not in starts}
 
 
-def _places(vocabulary: Vocabulary, tokens: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where each token begins, and which it is."""
-    at = 0
+def _starts(vocabulary: Vocabulary, tokens: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The offset of the first byte of each token, and the token."""
+    offset = 0
     for token in tokens:
-        yield at, token
-        at += _size(vocabulary, token)
+        yield offset, token
+        offset += _size(vocabulary, token)
 
 
 def _size(vocabulary: Vocabulary, token: int) -> int:
@@ -105,7 +104,7 @@ def _size(vocabulary: Vocabulary, token: int) -> int:
 
 
 class Samples:
-    """Chooses tokens that stand well for many."""
+    """Chooses tokens that represent many."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary

@@ -46,7 +46,7 @@ _KNOWN = (
     "llama_cpp; or a list of each token's bytes"
 )
 
-# In a folder, the first of these that is there; several files of one kind are for the caller to choose from.
+# The first of these that a folder has; of several files that match one pattern, the caller must choose.
 _IN_FOLDER = ("tokenizer.json", "tekken*.json", "tokenizer.model", "*.model", "*.tiktoken", "*.gguf")
 
 # Which loader a class of each package goes to.
@@ -71,8 +71,8 @@ def read_source(
         control_tokens: see ``Vocabulary.load``.
 
     Raises:
-        VocabularyError: for a source that is none of these, or is damaged.
-        MissingExtraError: where reading it needs a package that is not installed.
+        VocabularyError: the source is of no known family, or is damaged.
+        MissingExtraError: reading it needs a package that is not installed.
     """
     if isinstance(source, (list, tuple)):
         return _table_from_list(source, control_tokens or {})
@@ -208,7 +208,7 @@ def _parsed(data: bytes, where: str) -> Any:
 
 
 class _Reread:
-    """The bytes of a file once more, if it is the same still: what it says would take ten times its size."""
+    """Reads a file again, if it has not changed: keeping the parsed file would take ten times its size."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()

@@ -1,4 +1,4 @@
-"""What every loader returns: the bytes of each token, and what else its source says.
+"""The result of every loader: the bytes of each token, and what else its source says.
 
 A token's bytes are those it adds in the middle of a text.  Three things are no bytes at all
 (``None``): a control token, which no text produces; a hole in the ids; a token that only
@@ -25,12 +25,12 @@ TokenBytes = list[bytes | None]
 
 @dataclass(frozen=True)
 class PipelineSource:
-    """Where the rest of a tokenizer is read from, its pipeline, when somebody asks for it.
+    """The source of the rest of a tokenizer, its pipeline, which is read when first needed.
 
     Attributes:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
-        content: gives everything that the pipeline depends on, as bytes: a file's, as a rule.
-        parse: gives the parsed file, or the tokenizer itself, from that.
+        content: returns everything that the pipeline depends on, as bytes: usually those of a file.
+        parse: returns the parsed file, or the tokenizer itself, from these bytes.
     """
 
     family: str
@@ -45,11 +45,11 @@ class TokenTable:
     Attributes:
         tokens: bytes of every id in mid-text, ``None`` where no text produces the id.
         names: names of control tokens, by id.
-        stop: ids of the stop tokens, where the source names them.
+        stop: ids of the stop tokens, if the source names them.
         start_rule: computes the bytes of every id as the first token of a text, or ``None``
-            where the decoder treats the start like any other place.  A function, since most
-            callers never ask and large vocabularies pay for it.
-        pipeline: where the tokenizer's pipeline is read from, or ``None`` where the source has none.
+            if the decoder treats the start like any other position.  A function, because it is
+            expensive for large vocabularies and rarely needed.
+        pipeline: the source of the tokenizer's pipeline, or ``None``.
     """
 
     tokens: TokenBytes
@@ -65,7 +65,7 @@ def check_ids(ids: Collection[object], where: str) -> None:
     Works on whole collections, since it runs over hundreds of thousands of ids.
 
     Raises:
-        VocabularyError: naming ``where`` and one id that is at fault.
+        VocabularyError: names ``where`` and one wrong id.
     """
     if not ids:
         return
@@ -92,7 +92,7 @@ def check_ids(ids: Collection[object], where: str) -> None:
 
 
 def shown_int(number: int) -> str:
-    """``number`` in digits, or its size where it has too many of them to print."""
+    """``number`` in digits, or its size if it is too long to print."""
     return str(number) if abs(number) < 10**30 else f"of {number.bit_length()} bits"
 
 

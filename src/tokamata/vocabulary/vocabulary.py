@@ -1,4 +1,4 @@
-"""``Vocabulary``: the bytes of every token, which is all that constraining needs of a tokenizer."""
+"""``Vocabulary``: the bytes of every token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenByt
 if TYPE_CHECKING:
     from tokamata import _core
 
-# Forty times what the largest vocabulary known has; the engine's trie takes some twenty times as much.
+# Forty times the bytes of the largest vocabulary known; the engine's trie takes about twenty times as much.
 _MAX_BYTES = 1 << 26
 
 
@@ -138,9 +138,9 @@ class Vocabulary:
         return self._tokens[index] if index < len(self._tokens) else None
 
     def name(self, token: int) -> str:
-        """A token as people should see it: a control token's name, or its text in quotes.
+        """How to show a token: the name of a control token, or the text of the token in quotes.
 
-        Text that is not UTF-8 is shown as bytes, and what has no name as ``<unused 5>`` (a hole in
+        Text that is not UTF-8 is shown as bytes; ids without a name are ``<unused 5>`` (a hole in
         the ids) or ``<padding 262150>`` (beyond the tokenizer).
 
         Raises:
@@ -160,7 +160,7 @@ class Vocabulary:
         """The id of a control token, by its name.
 
         Raises:
-            UnknownTokenError: there is none of that name below ``self.width``; it lists some that are close.
+            UnknownTokenError: no control token below ``self.width`` has that name; it lists similar names.
         """
         checked_instance("name", name, str, "the name of a control token")
         for token, known in self._names.items():
@@ -175,7 +175,7 @@ class Vocabulary:
     def start_tokens(self) -> list[bytes | None] | None:
         """The bytes of every id below ``len(self)`` as the first token of a text.
 
-        ``None`` where the decoder treats the start of a text like any other place.  Llama 2 drops
+        ``None`` if the decoder treats the start of a text like any other position.  Llama 2 drops
         one leading space, Metaspace drops all of them, WordPiece sets no space before its first word.
         """
         start = self._start_tokens
@@ -193,19 +193,19 @@ class Vocabulary:
 
     @property
     def pipeline(self) -> PipelineSource | None:
-        """Where the tokenizer's pipeline is read from, for canonical tokenization; not for callers."""
+        """The source of the tokenizer's pipeline, for canonical tokenization; not public."""
         return self._pipeline
 
     @cached_property
     def core(self) -> _core.Vocabulary:
-        """The engine's form of this vocabulary, made when first asked for."""
+        """The engine's form of this vocabulary, made when first used."""
         core = _core_vocabulary(list(self._tokens), self._stop, self._width)
         keep_segments(core)
         return core
 
     @cached_property
     def start_core(self) -> _core.Vocabulary | None:
-        """The engine's form of ``start_tokens()``, or ``None`` where the start has no rule of its own."""
+        """The engine's form of ``start_tokens()``, or ``None`` if it is the same as ``core``."""
         start = self._start_tokens
         return None if start is None else _core_vocabulary(start, self._stop, self._width)
 
@@ -236,7 +236,7 @@ def _checked_width(width: int | None, tokens: TokenBytes) -> int:
         value = operator.index(width)
     except TypeError:
         raise VocabularyError(f"width must be an integer, not {width!r:.80}") from None
-    # An id without a logit is one that the model cannot write: no loss where no text needs it.
+    # The model cannot write an id without a logit; that is harmless if no text needs the id.
     if value > MAX_TOKENS or value < 1 or any(token is not None for token in tokens[value:]):
         raise VocabularyError(
             f"width={shown_int(value)} does not fit a tokenizer of {size:,} ids (at most {MAX_TOKENS:,} are "
