@@ -48,8 +48,8 @@ test-threads: $(VENV)/test.stamp
 
 # All of what tests/canonical/test_exactness.py takes a tenth of, as a table; and MaskBench, where it is at hand.
 exactness: $(VENV)/test.stamp
-	$(BIN)/python tests/canonical/exactness.py
-	$(BIN)/python tests/patterns/json_schema/schema_exactness.py
+	$(BIN)/python -m fuzz.canonical_exactness
+	$(BIN)/python -m fuzz.schema_exactness
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

@@ -69,7 +69,7 @@ def _own() -> Iterator[tuple[str, Any, list[Any]]]:
 
 def _random(chooser: random.Random, tokenizer: Tokenizer) -> Iterator[SchemaCase]:
     sys.path.insert(0, str(_TESTS / "patterns" / "json_schema"))
-    from random_schemas import DRAFTS, RandomSchemas
+    from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
 
     while True:
         seed = chooser.randrange(1 << 30)

@@ -1,8 +1,8 @@
 """Throws patterns and small tokenizers at canonical constraints; judged by encoding every short text.
 
-    python fuzz/fuzz_canonical.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_canonical --seconds 3600 --seed 1
 
-Tokenizers are those of the tests, of every kind (``tests/canonical/random_tokenizers.py``), and patterns
+Tokenizers are random ones of every kind (``tests/support/tokenizers/random_tokenizers.py``), and patterns
 are made of the characters of their texts.  Cut down to short texts, what is canonical can be written down:
 the encodings of all texts that ``re`` accepts, where they come back as they were.  Masks, ends, explanations,
 budgets and forced tokens are held against that.  As they are, without a bound, patterns are walked: what a
@@ -19,18 +19,14 @@ import time
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import timed
-from judged import NoVerdict, by_others
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "canonical"))
-
-from random_tokenizers import random_tokenizer
 
 import tokamata as tk
+from fuzz import timed
+from tests.support.patterns.judged import NoVerdict, by_others
+from tests.support.tokenizers.random_tokenizers import random_tokenizer
 
 LIMITS = tk.Limits(states=50_000, memory_bytes=1 << 26, seconds=10.0, depth=100)
 LONGEST = 4  # characters of the texts that are all encoded

@@ -1,6 +1,6 @@
 """Writes values of JSON Schemas, as they are and changed: accepted if and only if they are valid.
 
-    python fuzz/fuzz_instances.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_instances --seconds 3600 --seed 1
 
 `hypothesis-jsonschema` draws the values, and half of the schemas (hypothesis_values.py); the others are our
 random ones and MaskBench's.  Each value is also changed in one place, some times over, so that some are
@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import hypothesis_values
-import json_texts
-import timed
-from fuzz_schemas import LIMITS, vocabularies
-from schema_judges import Judges, asked
-from schema_sources import MASKBENCH, Schemas
+from fuzz import timed
+from fuzz.fuzz_schemas import LIMITS, vocabularies
+from tests.support.paths import MASKBENCH
+from tests.support.schemas import hypothesis_values, json_texts
+from tests.support.schemas.schema_judges import Judges, asked
+from tests.support.schemas.schema_sources import Schemas
 
-from guarded import Died, Guarded  # isort: skip  (schema_sources says where it lies)
+from tests.support.guarded import Died, Guarded  # isort: skip  (schema_sources says where it lies)
 
 import tokamata as tk
 

@@ -1,6 +1,6 @@
 """Compiles and walks constraints under limits far too small: nothing dies, and nothing is wrong afterwards.
 
-    python fuzz/fuzz_limits.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_limits --seconds 3600 --seed 1
 
 Five of six constraints are random patterns and lookarounds, the others JSON Schemas: random ones,
 MaskBench's, and some that keep what was written. Each is walked once under wide limits. Then it is
@@ -23,14 +23,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import timed
-from fuzz_patterns import live_tokens
-from fuzz_schemas import LIMITS, VOCABULARIES, Mask, real_vocabularies
-from judged import random_judged
-from lookarounds import random_lookaround
-from schema_sources import MASKBENCH, Schemas
 
-from guarded import Died, Guarded  # isort: skip  (schema_sources says where it lies)
+from fuzz import timed
+from fuzz.fuzz_patterns import live_tokens
+from fuzz.fuzz_schemas import LIMITS, VOCABULARIES, Mask, real_vocabularies
+from tests.support.paths import MASKBENCH
+from tests.support.patterns.judged import random_judged
+from tests.support.patterns.lookarounds import random_lookaround
+from tests.support.schemas.schema_sources import Schemas
+
+from tests.support.guarded import Died, Guarded  # isort: skip  (schema_sources says where it lies)
 
 import tokamata as tk
 

@@ -1,6 +1,6 @@
 """Throws patterns full of lookaround at the library, alone and in the algebra; judged by the definition.
 
-    python fuzz/fuzz_lookaround.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_lookaround --seconds 3600 --seed 1
 
 Lookarounds nest, stand in loops, and lookbehinds have any length (lookarounds.py).  Of each pattern every
 short text is judged, by its bytes; then the constraint, or what the algebra makes of it, is walked in a small
@@ -15,12 +15,11 @@ import sys
 import time
 from dataclasses import dataclass
 
-import timed
-from fuzz_patterns import check_texts, walk
-from judged import BYTES, LIMITS, Judged, NoVerdict, by_others, random_judged
-from lookarounds import Pattern, random_lookaround
-
 import tokamata as tk
+from fuzz import timed
+from fuzz.fuzz_patterns import check_texts, walk
+from tests.support.patterns.judged import BYTES, LIMITS, Judged, NoVerdict, by_others, random_judged
+from tests.support.patterns.lookarounds import Pattern, random_lookaround
 
 MOST_TEXTS = 400  # of one pattern, the shortest ones
 

@@ -1,6 +1,6 @@
 """Throws patterns, vocabularies and calls at the whole library, and checks what must always hold.
 
-    python fuzz/fuzz_patterns.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_patterns --seconds 3600 --seed 1
 
 Constraints are patterns made by mutating and splicing pieces of regular expressions, so that most are
 odd and many do not parse, and what the algebra makes of them (judged.py).  Each either raises an error
@@ -18,10 +18,18 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import timed
-from judged import LIMITS, Judged, NoVerdict, accepts, check_text, random_judged, random_texts
 
 import tokamata as tk
+from fuzz import timed
+from tests.support.patterns.judged import (
+    LIMITS,
+    Judged,
+    NoVerdict,
+    accepts,
+    check_text,
+    random_judged,
+    random_texts,
+)
 
 ALL_BYTES = [bytes([value]) for value in range(256)]
 VOCABULARIES: list[list[bytes | None]] = [
@@ -41,9 +49,7 @@ class Tally:
     judged: int = 0
 
     def __str__(self) -> str:
-        return (
-            f"{self.tried:,} constraints, {self.walked:,} of them walked, {self.judged:,} texts judged"
-        )
+        return f"{self.tried:,} constraints, {self.walked:,} of them walked, {self.judged:,} texts judged"
 
 
 def live_tokens(matcher: tk.Matcher) -> set[int]:

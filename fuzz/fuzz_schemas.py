@@ -1,8 +1,8 @@
 """Samples texts from the masks of JSON Schemas, in every style, and lets others judge them.
 
-    python fuzz/fuzz_schemas.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_schemas --seconds 3600 --seed 1
 
-Schemas are random ones (``tests/patterns/json_schema/random_schemas.py``) and those of MaskBench.  A text is
+Schemas are random ones (``tests/support/schemas/random_schemas.py``) and those of MaskBench.  A text is
 drawn token by token from the masks, at random and then towards an end.  It must be JSON, have no
 name twice in an object, be in the style, and be valid to all judges (``schema_judges.py``).  On the way no
 mask is empty; a bit is set if and only if ``advance`` takes the token; ``rollback`` and ``fork`` change
@@ -21,15 +21,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import json_texts
 import numpy as np
 import numpy.typing as npt
-import timed
-from fuzz_patterns import ALL_BYTES, live_tokens
-from schema_judges import Judges, asked
-from schema_sources import MASKBENCH, Schemas, written_differently
 
 import tokamata as tk
+from fuzz import timed
+from fuzz.fuzz_patterns import ALL_BYTES, live_tokens
+from tests.support.paths import MASKBENCH
+from tests.support.schemas import json_texts
+from tests.support.schemas.schema_judges import Judges, asked
+from tests.support.schemas.schema_sources import Schemas, written_differently
 
 LIMITS = tk.Limits(states=100_000, memory_bytes=1 << 27, seconds=3.0)
 PIECES = [
@@ -243,7 +244,7 @@ def vocabularies() -> list[tk.Vocabulary]:
 
 def real_vocabularies() -> list[tk.Vocabulary]:
     """Llama 3.1 and Gemma 3, where they are."""
-    from schema_exactness import hugging_face  # late: it needs the package tokenizers
+    from fuzz.schema_exactness import hugging_face  # late: it needs the package tokenizers
 
     folder = MASKBENCH.parent / "tokenizers"
     known = (("llama-3.1", "<|eot_id|>"), ("gemma-3", "<eos>"))

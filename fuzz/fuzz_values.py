@@ -1,9 +1,9 @@
 """Throws compositions at their values and events; judged by an oracle that tries every split.
 
-    python fuzz/fuzz_values.py --seconds 3600 --seed 1
+    python -m fuzz.fuzz_values --seconds 3600 --seed 1
 
-Constraints and the oracle are those of the tests (``tests/values/composed.py``).  Texts are short, over three
-letters: those that are accepted must parse to the oracle's value, others must be refused; what was told of a
+Constraints and the oracle are those of the tests (``tests/support/values/composed.py``).  Texts are short,
+over three letters: those that are accepted must parse to the oracle's value, others must be refused; what was told of a
 text that came in pieces must be what is told of it at once, and be told first of every other text that begins
 with the same pieces.
 """
@@ -14,15 +14,10 @@ import random
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
-
-import timed
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "values"))
-
-from composed import Composed, drawn, reading, same, texts
 
 import tokamata as tk
+from fuzz import timed
+from tests.support.values.composed import Composed, drawn, reading, same, texts
 from tokamata.values.events import EventReader
 
 TEXTS = texts(5)

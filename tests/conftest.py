@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from skips import Skips
 
 import tokamata as tk
+from tests.support.patterns.javascript import JavaScript, running
+from tests.support.skips import Skips
 
 settings.register_profile(
     "default",
@@ -36,7 +38,7 @@ def byte_vocabulary() -> tk.Vocabulary:
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
     """The small tokenizer that tests of hosts run with."""
-    from small_models import small_tokenizer  # here, since most tests do without torch
+    from tests.support.models.small_models import small_tokenizer  # here: most tests do without torch
 
     return small_tokenizer()
 
@@ -44,6 +46,12 @@ def tokenizer() -> Any:
 @pytest.fixture(scope="session")
 def model(tokenizer: Any) -> Any:
     """Logits wider than the tokenizer, as where they are padded to a round number."""
-    from small_models import small_model
+    from tests.support.models.small_models import small_model
 
     return small_model(len(tokenizer) + 37)
+
+
+@pytest.fixture(scope="module")
+def javascript() -> Iterator[JavaScript]:
+    """A JavaScript engine; tests that need one are skipped where there is none."""
+    yield from running()

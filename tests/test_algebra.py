@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 ALPHABET = "abé\n"
 TEXTS = ["".join(letters) for size in range(5) for letters in itertools.product(ALPHABET, repeat=size)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import bits
 
 import tokamata as tk
+from tests.support.masks import bits
 
 PATTERNS = ["[a-c]*x", "a{3}|b+", "(?:ab|ba)*ab", "[a-z]{5,50}"]
 BUDGETS = [None, 1, 2, 3, 7, 100, 1 << 70]

@@ -12,9 +12,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support import bits
 
 import tokamata as tk
+from tests.support.masks import bits
 
 BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 PATTERNS = [

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from explicit import TokenGraph, Twice, random_language
-from support import allowed, bits
 
 import tokamata as tk
+from tests.support.automata.explicit import TokenGraph, Twice, random_language
+from tests.support.masks import allowed, bits
 from tokamata.vocabulary.token_table import TokenTable
 
 # Whole code points, halves, and what straddles their edges.

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.paths import ROOT
 from tokamata.integrations import models
 
-ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

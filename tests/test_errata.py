@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from support import allowed
-
 import tokamata as tk
+from tests.support.masks import allowed
 from tokamata.automata import (
     EPSILON,
     Acceptor,

@@ -7,25 +7,22 @@ The campaign that ran for an hour is described in CONTRIBUTING.md; what it found
 from __future__ import annotations
 
 import random
-import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tokamata as tk
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-
-import fuzz_canonical
-import fuzz_instances
-import fuzz_limits
-import fuzz_lookaround
-import fuzz_patterns
-import fuzz_schemas
-import fuzz_values
-from schema_sources import Schemas
+from fuzz import (
+    fuzz_canonical,
+    fuzz_instances,
+    fuzz_limits,
+    fuzz_lookaround,
+    fuzz_patterns,
+    fuzz_schemas,
+    fuzz_values,
+)
+from tests.support.schemas.schema_sources import Schemas
 
 
 def test_patterns_vocabularies_and_calls() -> None:

@@ -10,10 +10,10 @@ import random
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support import allowed
-from test_oracle import ALPHABET, tokens
 
 import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.patterns.finite_patterns import ALPHABET, tokens
 
 vocabularies = st.lists(tokens, min_size=1, max_size=6)
 seeds = st.integers(0, 2**32)

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 ALPHABET = "[],1 \n"

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 LIMITS = tk.Limits(seconds=5, memory_bytes=200_000_000, states=100_000)
 BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]

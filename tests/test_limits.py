@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 from tokamata.errors import MOST_DEPTH
 
 # Patterns that make other engines explode; here each either works or is stopped.

@@ -7,9 +7,9 @@ import weakref
 
 import numpy as np
 import pytest
-from support import allowed, bits
 
 import tokamata as tk
+from tests.support.masks import allowed, bits
 from tokamata.vocabulary.token_table import TokenTable
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import byte_level
 
 import tokamata as tk
+from tests.support.models.fakes import byte_level
 
 _SCHEMAS: list[Any] = [
     {

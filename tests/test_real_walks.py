@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import regex
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 PATTERNS = [
     r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d([+][0-2]\d:[0-5]\d|Z)",

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-CORE = Path(__file__).parent.parent / "core"
+from tests.support.paths import ROOT
+
+CORE = ROOT / "core"
 # What each folder may include, besides itself.  DESIGN.md draws it.
 BELOW = {
     "common": set(),

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import allowed, bits
 
 import tokamata as tk
+from tests.support.masks import allowed, bits
 
 BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 LONGER = ['":', '":0}', '"}', "]]", "]]]", "}}", "}]", "[[", ',"', '":{', "}}]", '",', '":[', "[]", "{}"]

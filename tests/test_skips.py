@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+from tests.support.paths import ROOT
+
 TESTS = """
 import pytest
 
@@ -20,14 +21,14 @@ def test_known(): assert False
 """
 
 
-def run(folder: Path, reason: str, complete: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, reason: str, complete: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(TESTS.format(reason=reason))
-    (folder / "conftest.py").write_text("from skips import Skips\n\ndef pytest_configure(config):\n"
+    (folder / "conftest.py").write_text("from tests.support.skips import Skips\n\ndef pytest_configure(config):\n"
                                         "    config.pluginmanager.register(Skips())\n")  # fmt: skip
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)],
         cwd=folder,
-        env={"PYTHONPATH": str(HERE), "TOKAMATA_COMPLETE": complete, "PATH": ""},
+        env={"PYTHONPATH": str(ROOT), "TOKAMATA_COMPLETE": complete, "PATH": ""},
         capture_output=True,
         text=True,
         check=False,
@@ -51,3 +52,17 @@ def test_unexpected_skips_fail_the_run(tmp_path: Path, reason: str, complete: st
     mark = "expected" if is_expected else "UNEXPECTED"
     assert f"\n{mark}, 1: {reason}\n    test_it.py::test_left_out\n" in result.stdout
     assert "1 skipped =" in result.stdout or "1 skipped " in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_expected"), [("there is no CUDA device here", True), ("no reason", False)]
+)
+def test_skips_of_several_workers_are_counted_once(tmp_path: Path, reason: str, is_expected: bool) -> None:
+    """Of tests, and of a file that every worker skips."""
+    (tmp_path / "test_file.py").write_text(
+        f"import pytest\npytest.skip({reason!r}, allow_module_level=True)\n"
+    )
+    result = run(tmp_path, reason, "1", "--numprocesses=2")
+    assert (result.returncode == 0) == is_expected, result.stdout
+    mark = "expected" if is_expected else "UNEXPECTED"
+    assert f"\n{mark}, 2: {reason}\n" in result.stdout

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import tokamata as tk
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 README = ROOT / "README.md"
 READ_FIRST = [README, ROOT / "CONTRIBUTING.md", *DOCS]

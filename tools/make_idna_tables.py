@@ -37,9 +37,8 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from make_unicode_tables import DATA_PACKAGE, VERSION
-
 from tokamata.patterns.unicode import UNICODE_VERSION, named_set
+from tools.make_unicode_tables import DATA_PACKAGE, VERSION
 
 OUTPUT = Path(__file__).parent.parent / "src/tokamata/patterns/unicode/idna.bin"
 

@@ -7,9 +7,15 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import all_strings, language, random_acceptor, random_transducer, relation
 
 import tokamata as tk
+from tests.support.automata.machines import (
+    all_strings,
+    language,
+    random_acceptor,
+    random_transducer,
+    relation,
+)
 from tokamata.automata import (
     BYTE_NAMES,
     EPSILON,

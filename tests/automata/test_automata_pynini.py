@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from machines import (
+from tests.support.automata.machines import (
     EMPTY,
     all_strings,
     fewest_symbols,
@@ -18,7 +18,6 @@ from machines import (
     smallest,
     to_pynini,
 )
-
 from tokamata.automata import (
     Acceptor,
     complement,

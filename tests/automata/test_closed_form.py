@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explicit import LOOKAROUNDS, TokenGraph, Twice, any_number, joined, random_language, repeated, words
-from machines import pynini, smallest, to_pynini
-from support import bits
 
 import tokamata as tk
+from tests.support.automata.explicit import (
+    LOOKAROUNDS,
+    TokenGraph,
+    Twice,
+    any_number,
+    joined,
+    random_language,
+    repeated,
+    words,
+)
+from tests.support.automata.machines import pynini, smallest, to_pynini
+from tests.support.masks import bits
 from tokamata.automata import Acceptor, TokenAutomaton
 from tokamata.vocabulary.token_table import TokenTable
 

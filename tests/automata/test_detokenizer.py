@@ -5,9 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
-from machines import from_pynini, isomorphic, pynini, smallest, to_pynini
-from token_products import from_product, product_rows, random_bytes_acceptor, random_vocabulary
 
+from tests.support.automata.figures import FIGURE_4, FOO_D, LETTER_O, D, F
+from tests.support.automata.machines import from_pynini, isomorphic, pynini, smallest, to_pynini
+from tests.support.automata.token_products import (
+    from_product,
+    product_rows,
+    random_bytes_acceptor,
+    random_vocabulary,
+)
 from tokamata.automata import (
     BYTE_NAMES,
     EPSILON,
@@ -23,11 +29,6 @@ from tokamata.automata import (
 )
 from tokamata.errors import LimitExceeded, MachineError
 from tokamata.limits import Limits
-
-# Figures 4 and 5 of 002: a vocabulary, and the pattern (foo)+d.
-FIGURE_4 = [b"f", b"foo", b"food", b"d", b"o", b"oo"]
-F, LETTER_O, D = b"fod"
-FOO_D = Acceptor.from_transitions([(0, F, 1), (1, LETTER_O, 2), (2, LETTER_O, 3), (3, F, 1), (3, D, 4)], [4])
 
 
 def closed_form(vocabulary: list[bytes | None], acceptor: Acceptor) -> Acceptor:

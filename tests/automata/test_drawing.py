@@ -8,10 +8,9 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from machines import random_acceptor, random_transducer
-from test_detokenizer import FIGURE_4, FOO_D
-from test_token_automaton import TOKENS, foo_d
 
+from tests.support.automata.figures import FIGURE_4, FOO_D, foo_d
+from tests.support.automata.machines import random_acceptor, random_transducer
 from tokamata.automata import EPSILON, Acceptor, Transducer, detokenizer
 from tokamata.automata.drawing import svg
 from tokamata.automata.drawing.layout import Layout, lay_out, layers_of
@@ -40,7 +39,7 @@ def test_labels_name_bytes_tokens_and_pairs() -> None:
     )
     assert {"0–9, a–z", "ε"} <= set(texts(machine.to_svg()))
     assert "f:f, d:d, o:o" in texts(detokenizer(FIGURE_4).to_svg())
-    assert {"foo", "food, d"} <= set(texts(foo_d(names=TOKENS).to_svg()))
+    assert {"foo", "food, d"} <= set(texts(foo_d(names=FIGURE_4).to_svg()))
     case = Transducer.from_transitions([(0, s, s - 32, 0) for s in b"abc"], [0], 0, 1, BYTE_NAMES, BYTE_NAMES)
     assert "a:A, b:B, c:C" in texts(case.to_svg())
     same = Transducer.from_transitions([(0, s, s, 0) for s in b"abcd"], [0], 0, 1, BYTE_NAMES, BYTE_NAMES)
@@ -189,7 +188,7 @@ def test_graphviz() -> None:
         '  0 [label="0", style=bold]\n  1 [label="1", shape=doublecircle]\n'
         '  0 -> 1 [label="\\\\n"]\n  1 -> 1 [label="a\\"b"]\n}\n'
     )
-    assert foo_d(names=TOKENS).to_dot().count("->") == 9
+    assert foo_d(names=FIGURE_4).to_dot().count("->") == 9
 
 
 def test_wide_letters_have_room() -> None:

@@ -7,9 +7,9 @@ import random
 from typing import Any
 
 import pytest
-from machines import from_pynini, pynini, random_acceptor, random_transducer, to_pynini
 
 import tokamata as tk
+from tests.support.automata.machines import from_pynini, pynini, random_acceptor, random_transducer, to_pynini
 from tokamata.automata import (
     BYTE_NAMES,
     EPSILON,

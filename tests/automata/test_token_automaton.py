@@ -7,39 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from machines import language
-from support import bits
-from token_products import from_product, product_rows, random_bytes_acceptor, random_vocabulary
 
 import tokamata as tk
+from tests.support.automata.figures import FIGURE_4, FOO_D, STOP, foo_d, random_automata
+from tests.support.automata.machines import language
+from tests.support.automata.token_products import (
+    from_product,
+    product_rows,
+    random_bytes_acceptor,
+    random_vocabulary,
+)
+from tests.support.masks import bits
 from tokamata.automata import Acceptor, TokenAutomaton, minimize, shortest, strings
 from tokamata.errors import LimitExceeded, MachineError, TokenIdError
-
-TOKENS = [b"f", b"foo", b"food", b"d", b"o", b"oo"]
-F, LETTER_O, D = b"fod"
-FLETTER_O_D = Acceptor.from_transitions(
-    [(0, F, 1), (1, LETTER_O, 2), (2, LETTER_O, 3), (3, F, 1), (3, D, 4)], [4]
-)
-STOP = (6, 8)
-
-
-def foo_d(**keywords: Any) -> TokenAutomaton:
-    """(foo)+d of 002, figure 5; ids 6 and 8 are stop tokens, 7 is padding."""
-    return from_product(
-        *product_rows(FLETTER_O_D, [*TOKENS, None, None, None]), 9, stop_tokens=STOP, **keywords
-    )
-
-
-def random_automata(seed: int, count: int) -> list[tuple[Acceptor, list[bytes | None], TokenAutomaton]]:
-    draw = random.Random(seed)
-    made = []
-    for _ in range(count):
-        vocabulary = [*random_vocabulary(draw, draw.randint(1, 70)), None, None]
-        stop = (len(vocabulary) - 1, len(vocabulary) - 2)[: draw.randint(0, 2)]
-        acceptor = random_bytes_acceptor(draw)
-        rows, accepting = product_rows(acceptor, vocabulary)
-        made.append((acceptor, vocabulary, from_product(rows, accepting, len(vocabulary), draw, stop)))
-    return made
 
 
 def test_the_worked_example() -> None:
@@ -87,10 +67,8 @@ def test_equality_is_that_of_languages() -> None:
         assert minimize(explicit) == explicit
         assert values.setdefault(automaton, explicit) == explicit
     assert 20 < len(values) == len(set(values.values())) < 300
-    assert foo_d() != from_product(
-        *product_rows(FLETTER_O_D, [*TOKENS, None, None, None]), 9, stop_tokens=[6]
-    )
-    assert foo_d() != from_product(*product_rows(FLETTER_O_D, [*TOKENS, None, None]), 8, stop_tokens=[6])
+    assert foo_d() != from_product(*product_rows(FOO_D, [*FIGURE_4, None, None, None]), 9, stop_tokens=[6])
+    assert foo_d() != from_product(*product_rows(FOO_D, [*FIGURE_4, None, None]), 8, stop_tokens=[6])
     assert foo_d() != "foo"
 
 
@@ -230,13 +208,13 @@ def test_many_states_and_classes() -> None:
 
 
 def test_explicit_forms_are_bounded() -> None:
-    automaton = foo_d(names=[*TOKENS, None, b"pad", b"</s>"])
+    automaton = foo_d(names=[*FIGURE_4, None, b"pad", b"</s>"])
     with pytest.raises(LimitExceeded):
         automaton.to_acceptor(tk.Limits(states=4))
     with pytest.raises(LimitExceeded):
         automaton.to_openfst(limits=tk.Limits(memory_bytes=1000))
     explicit = automaton.to_acceptor()
-    assert explicit.names == {token: text.decode() for token, text in enumerate(TOKENS)}
+    assert explicit.names == {token: text.decode() for token, text in enumerate(FIGURE_4)}
     assert Acceptor.from_openfst(automaton.to_openfst()) == explicit
     assert automaton.to_openfst(named=True).startswith("0\t1\tf\n0\t2\tfoo\n0\t3\tfood\n")
     assert language(explicit, strings(explicit, 4)) == set(strings(explicit, 4))
@@ -245,9 +223,9 @@ def test_explicit_forms_are_bounded() -> None:
 def test_names() -> None:
     by_call = foo_d(names=lambda token: "</s>" if token == 8 else None)
     assert [by_call.name(token) for token in (0, 8)] == ["#0", "</s>"]
-    assert foo_d(names=TOKENS).name(7) == "#7"
+    assert foo_d(names=FIGURE_4).name(7) == "#7"
     assert foo_d().name(1) == "#1"
-    assert foo_d(names=TOKENS) == foo_d()
+    assert foo_d(names=FIGURE_4) == foo_d()
 
 
 def test_values_cannot_be_changed() -> None:

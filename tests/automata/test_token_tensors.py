@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from test_token_automaton import STOP, foo_d, random_automata
 
 import tokamata as tk
+from tests.support.automata.figures import STOP, foo_d, random_automata
 from tokamata.automata import TokenAutomaton
 from tokamata.errors import LimitExceeded, MissingExtraError
 

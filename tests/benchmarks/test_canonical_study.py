@@ -28,9 +28,9 @@ from canonical_study_figures import (
 from canonical_study_report import all_tables, in_tokens, interval, share, signed, visible
 from canonical_study_scoring import Judged, judge, log_probabilities, parting
 from canonical_study_writing import seed_of, write
-from small_models import small_model, small_tokenizer
 
 import tokamata as tk
+from tests.support.models.small_models import small_model, small_tokenizer
 from tokamata.decoding.hosts import vocabulary_of
 
 CASE = StudyCase("words", "(the|one|two|12|34|abc){1,4}!", ("tw", "a 1", "on"), 12)

@@ -10,9 +10,9 @@ import json
 from typing import Any, Literal
 
 import pytest
-from canonical_tokenizers import SOURCES, Judged
 
 import tokamata as tk
+from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 
 CONTROL = "<|eot_id|>"
 

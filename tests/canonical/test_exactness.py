@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from canonical_tokenizers import SOURCES, Source
-from exactness import completeness, soundness
+
+from fuzz.canonical_exactness import completeness, soundness
+from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 
 _SHARE = float(os.environ.get("TOKAMATA_SHARE", "0.1"))
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_tokenizers import with_every_byte
-from test_small_exhaustively import at
 from tokenizers import Tokenizer, pre_tokenizers
 
 import tokamata as tk
+from tests.support.tokenizers.exhaustive_cases import at
+from tests.support.tokenizers.random_tokenizers import with_every_byte
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "12"))
 

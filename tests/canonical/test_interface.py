@@ -7,10 +7,10 @@ import threading
 
 import numpy as np
 import pytest
-from canonical_tokenizers import SOURCES, Judged
-from random_tokenizers import random_tokenizer
 
 import tokamata as tk
+from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
+from tests.support.tokenizers.random_tokenizers import random_tokenizer
 
 
 @pytest.fixture(scope="module")

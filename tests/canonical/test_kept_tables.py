@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_tokenizers import random_tokenizer
 
 import tokamata as tk
+from tests.support.tokenizers.random_tokenizers import random_tokenizer
 from tokamata.tokenization import canonical, kept_tables
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from random_tokenizers import REGEXES
 from tokenizers import Regex, pre_tokenizers
 
 import tokamata as tk
+from tests.support.tokenizers.random_tokenizers import REGEXES
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine, ranges_of
 from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD, matching

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from random_tokenizers import JSON_ALPHABETS, random_tokenizer, with_every_byte
-from test_small_exhaustively import Case, at, bits
 
 import tokamata as tk
+from tests.support.masks import bits
+from tests.support.tokenizers.exhaustive_cases import Case, at
+from tests.support.tokenizers.random_tokenizers import JSON_ALPHABETS, random_tokenizer, with_every_byte
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "40"))
 

@@ -9,88 +9,14 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import pytest
-from random_tokenizers import PATTERNS, random_tokenizer
 
 import tokamata as tk
+from tests.support.masks import bits
+from tests.support.tokenizers.exhaustive_cases import LONGEST, Case, Tokens, at, cases
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "36"))
-_LONGEST = 5
-
-Tokens = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A tokenizer, a pattern, and all sequences that are canonical for one of its texts."""
-
-    vocabulary: tk.Vocabulary
-    constraint: tk.Constraint
-    sequences: frozenset[Tokens]
-
-    @cached_property
-    def following(self) -> dict[Tokens, set[int]]:
-        """For each beginning of a sequence the tokens that may come next."""
-        following: dict[Tokens, set[int]] = {(): set()}
-        for sequence in self.sequences:
-            for size in range(len(sequence) + 1):
-                next_tokens = following.setdefault(sequence[:size], set())
-                if size < len(sequence):
-                    next_tokens.add(sequence[size])
-        return following
-
-    def rests(self, place: Tokens) -> list[Tokens]:
-        """What may be written behind a beginning, as a whole."""
-        return [sequence[len(place) :] for sequence in self.sequences if sequence[: len(place)] == place]
-
-    def matcher(self) -> tk.Matcher | None:
-        """A matcher at the start; ``None`` where nothing is canonical."""
-        try:
-            return self.constraint.compile(self.vocabulary, tokenization="canonical").matcher()
-        except (tk.NoncanonicalError, tk.EmptyConstraintError, tk.UnspellableError):
-            return None
-
-
-def cases(seed: int) -> list[Case]:
-    tokenizer, alphabet = random_tokenizer(seed)
-    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
-    letters = "".join(map(re.escape, alphabet))
-    found = []
-    for pattern in PATTERNS:
-        # Finite over this alphabet: other characters are left out of what a text may hold.
-        constraint = tk.regex(f"(?=[{letters}]{{0,{_LONGEST}}}\\Z)(?:{pattern})")
-        sequences = frozenset(_sequences(tokenizer, vocabulary, alphabet, pattern))
-        found.append(Case(vocabulary, constraint, sequences))
-    return found
-
-
-def _sequences(tokenizer: Any, vocabulary: tk.Vocabulary, alphabet: str, pattern: str) -> set[Tokens]:
-    compiled = re.compile(pattern)
-    found = set()
-    for size in range(_LONGEST + 1):
-        for text in map("".join, itertools.product(alphabet, repeat=size)):
-            if not compiled.fullmatch(text):
-                continue
-            tokens = tokenizer.encode(text, add_special_tokens=False).ids
-            again = tokenizer.decode(tokens, skip_special_tokens=False)
-            if again == text and all(vocabulary[token] is not None for token in tokens):
-                found.add(tuple(tokens))
-    return found
-
-
-def bits(mask: Any) -> set[int]:
-    return {token for token in range(32 * len(mask)) if mask[token // 32] >> (token % 32) & 1}
-
-
-def at(start: tk.Matcher, place: Tokens) -> tk.Matcher:
-    matcher = start.fork()
-    assert all(map(matcher.advance, place)), place
-    return matcher
 
 
 @pytest.mark.parametrize("seed", range(_CASES))
@@ -125,7 +51,7 @@ def test_budgets_and_what_is_forced(seed: int) -> None:
             assert len(matcher.shortest_completion()) == shortest
             assert tuple(matcher.shortest_completion()) in rests
             row = matcher.compiled.allocate_mask()[0]
-            for budget in range(1, _LONGEST + 2):
+            for budget in range(1, LONGEST + 2):
                 fits = {rest[0] for rest in rests if rest and len(rest) <= budget}
                 if shortest > budget:
                     with pytest.raises(tk.BudgetError) as caught:

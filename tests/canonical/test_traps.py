@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from canonical_tokenizers import SOURCES, Judged
 
 import tokamata as tk
+from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 from tokamata.tokenization.canonical import tokenization_of
 
 ANYTHING = tk.regex("(?s:.*)")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from canonical_tokenizers import SOURCES
-from exactness import completeness, soundness
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import tokamata as tk
+from fuzz.canonical_exactness import completeness, soundness
+from tests.support.tokenizers.canonical_tokenizers import SOURCES
 
 ANYTHING = "(?s:.*)"
 _DECODER = decoders.WordPiece(prefix="##", cleanup=False)

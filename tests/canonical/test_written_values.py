@@ -11,10 +11,10 @@ import random
 from typing import Any
 
 import pytest
-from canonical_tokenizers import SOURCES, Judged
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 
 SCHEMAS: dict[str, Any] = {
     "integers": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},

@@ -313,7 +313,7 @@ def test_missing_packages_are_named(missing: str) -> None:
 @pytest.fixture(scope="session")
 def byte_folder(model: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tokenizer with merges, in a folder."""
-    from fakes import byte_level
+    from tests.support.models.fakes import byte_level
 
     folder = tmp_path_factory.mktemp("tokenizer")
     byte_level(["a b", "ab c", "Ġ ab"]).save_pretrained(folder)
@@ -331,8 +331,7 @@ def test_mask_with_canonical_tokens(byte_folder: Path) -> None:
 
 
 def test_foreign_tokens_are_told(byte_folder: Path) -> None:
-    from fakes import byte_level, token_id
-
+    from tests.support.models.fakes import byte_level, token_id
     from tokamata.cli.tokens import foreign_tokens
 
     tokenizer = byte_level(["a b", "ab c", "Ġ ab"])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.support.paths import ROOT
 from tokamata.cli.app import app
 
 MODULE = """
@@ -36,7 +37,7 @@ class Outer:
     Inner = Flat
 def broken(*rest): ...
 """
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+EXAMPLES = ROOT / "examples"
 SCHEMA = '{"type": "object", "properties": {"on": {"type": "boolean"}}, "additionalProperties": false}'
 
 

@@ -6,17 +6,17 @@ import dataclasses
 import importlib.util
 import json
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import tokamata as tk
+from tests.support.paths import ROOT
 from tokamata.cli.console import Screen
 from tokamata.decoding.hosts import vocabulary_of
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from fakes import Counting, Random, fewest_tokens, preferring
 
 import tokamata as tk
+from tests.support.models.fakes import Counting, Random, fewest_tokens, preferring
 
 TOKENS = [b"a", b"b", b"ab", b"ba", b"aba"]
 STOP = len(TOKENS)

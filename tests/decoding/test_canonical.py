@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from fakes import Counting, Random, byte_level, preferring, token_id
 
 import tokamata as tk
+from tests.support.models.fakes import Counting, Random, byte_level, preferring, token_id
 
 MERGES = ["a b", "Ġ ab", "ab c", "Ġ Ġ", "Ġab c", "1 2", "b a"]
 

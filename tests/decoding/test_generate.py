@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import Constant, Counting
-from small_models import small_model, small_tokenizer
 
 import tokamata as tk
+from tests.support.models.fakes import Constant, Counting
+from tests.support.models.small_models import small_model, small_tokenizer
 from tokamata.decoding import hosts, stream
 
 PATTERNS = [

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from fakes import Counting, byte_level, preferring, token_id
 
 import tokamata as tk
+from tests.support.models.fakes import Counting, byte_level, preferring, token_id
 from tokamata.decoding.heal import text_to_heal
 
 MERGES = [": /", ":/ /", "a b", "ab c", "Ã ©", "Ã© x"]

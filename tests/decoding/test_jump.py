@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import tokenizers
 import torch
-from fakes import Constant, Counting, Random, byte_level, preferring, token_id
 from tokenizers import models
 
 import tokamata as tk
+from tests.support.models.fakes import Constant, Counting, Random, byte_level, preferring, token_id
 from tokamata.decoding.jump import certain_tokens, safe_count, spelled_tokens
 from tokamata.decoding.token_prefixes import TokenPrefixes
 
@@ -166,7 +166,7 @@ RESTS = [
 
 
 def real_tokenizers() -> list[Any]:
-    from real_tokenizers import REAL
+    from tests.support.tokenizers.real_tokenizers import REAL
 
     return REAL
 

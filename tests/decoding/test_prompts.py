@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_models import small_tokenizer
 
 import tokamata as tk
+from tests.support.models.small_models import small_tokenizer
 from tokamata.decoding.prompts import chat_ids, prompt_ids, several_prompts
 
 TEMPLATE = (

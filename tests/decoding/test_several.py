@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from fakes import Counting, byte_level
-from small_models import small_model
 
 import tokamata as tk
+from tests.support.models.fakes import Counting, byte_level
+from tests.support.models.small_models import small_model
 
 PROMPTS = ["x", "hello there, all of you", "12 34", "the one", "", "abc abc"]
 PATTERNS = [r"[a-z ]{1,30}", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"(one|two)( and (one|two)){0,3}", "the!", ""]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from extension_probes import NAMES, taken
 
 import tokamata as tk
+from tests.support.patterns.extension_probes import NAMES, taken
 from tokamata.extension_constraints import expressions
 
 # ---- parts of groups --------------------------------------------------------------------------

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from extension_probes import assert_taken, taken, texts
 
 import tokamata as tk
+from tests.support.patterns.extension_probes import assert_taken, taken, texts
 
 # ---- DELIMITED_LIST ---------------------------------------------------------------------------
 

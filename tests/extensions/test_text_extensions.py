@@ -14,10 +14,18 @@ from typing import Any
 
 import pytest
 import yaml
-from explicit import substrings
-from extension_probes import BYTES, VOCABULARY, VOCABULARY_OF_LETTERS, assert_taken, taken, takes, texts
 
 import tokamata as tk
+from tests.support.automata.explicit import substrings
+from tests.support.patterns.extension_probes import (
+    BYTES,
+    VOCABULARY,
+    VOCABULARY_OF_LETTERS,
+    assert_taken,
+    taken,
+    takes,
+    texts,
+)
 from tokamata.automata import minimize
 
 # ---- QUOTED_TEXT ------------------------------------------------------------------------------

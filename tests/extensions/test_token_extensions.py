@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 import pytest
-from extension_probes import takes
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.patterns.extension_probes import takes
 from tokamata.vocabulary.token_table import TokenTable
 
 # ---- tokens -----------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+from tests.support.paths import ROOT
 
 
 def pip(*arguments: str | Path) -> None:

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 import yaml
-from make_wheel import ROOT
+
+from tools.make_wheel import ROOT
 
 PYTHONS = ("cp310", "cp311", "cp312", "cp313", "cp314")
 

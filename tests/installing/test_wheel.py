@@ -8,7 +8,8 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-from make_wheel import ROOT, faults_of_sdist, faults_of_wheel, make_sdist
+
+from tools.make_wheel import ROOT, faults_of_sdist, faults_of_wheel, make_sdist
 
 
 def test_wheel_works_without_a_compiler_and_without_extras(base_python: Path) -> None:

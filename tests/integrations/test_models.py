@@ -23,6 +23,7 @@ import torch
 import transformers
 
 import tokamata as tk
+from tests.support.paths import SHARED
 from tokamata import kept_files
 from tokamata.integrations import gemma_gguf, models
 
@@ -358,7 +359,7 @@ def test_gemma_writes_what_a_pattern_allows(real_folder: Path) -> None:
 
 
 def test_gemma_tokenizes_as_the_original_does(real_folder: Path) -> None:
-    original = Path(__file__).parents[3] / "shared" / "data" / "tokenizers" / "gemma-3.json.gz"
+    original = SHARED / "tokenizers" / "gemma-3.json.gz"
     if not original.exists():
         pytest.skip("the published tokenizer.json is not on this machine")
     from tokenizers import Tokenizer

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from support import bits
 
 import tokamata as tk
+from tests.support.masks import bits
 from tokamata.integrations.rows import Row
 from tokamata.integrations.transformers import ConstraintLogitsProcessor
 

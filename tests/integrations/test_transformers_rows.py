@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import torch
-from small_models import small_model
 
 import tokamata as tk
+from tests.support.models.small_models import small_model
 from tokamata.integrations.transformers import ConstraintLogitsProcessor
 
 DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"

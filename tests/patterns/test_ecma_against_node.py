@@ -7,11 +7,11 @@ import random
 import re
 
 import pytest
-from engine import Engine
-from javascript import JavaScript
-from naive_core import accepts, lowered
-from random_patterns import Patterns
 
+from tests.support.patterns.engine import Engine
+from tests.support.patterns.javascript import JavaScript
+from tests.support.patterns.naive_core import accepts, lowered
+from tests.support.patterns.random_patterns import Patterns
 from tokamata.errors import LimitExceeded, NotRegularError, PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex import to_expression
 from tokamata.patterns.unicode import alias_lines, case_orbits

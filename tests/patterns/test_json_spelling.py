@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from engine import VOCABULARY, Engine
-from random_patterns import Patterns
 
 import tokamata as tk
+from tests.support.patterns.engine import VOCABULARY, Engine
+from tests.support.patterns.random_patterns import Patterns
 from tokamata import _core
 from tokamata.constraint import Constraint
 from tokamata.patterns.extensions import substring_of

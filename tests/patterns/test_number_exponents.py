@@ -12,11 +12,11 @@ import random
 from typing import Any
 
 import pytest
-from engine import VOCABULARY
-from number_judge import Set
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.patterns.engine import VOCABULARY
+from tests.support.patterns.number_judge import Set
 from tokamata.json_constraints import Spelling
 
 STOP = 256

@@ -16,11 +16,11 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from engine import VOCABULARY
-from number_judge import EXACT, JSON_NUMBER, Set
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.patterns.engine import VOCABULARY
+from tests.support.patterns.number_judge import EXACT, JSON_NUMBER, Set
 from tokamata.constraint import Constraint
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from engine import Engine
-from naive_core import Expression, accepts, lowered
 
+from tests.support.patterns.engine import Engine
+from tests.support.patterns.naive_core import Expression, accepts, lowered
 from tokamata import errors
 from tokamata.patterns.regex import to_expression
 from tokamata.patterns.regex.classes import complement, named_class, normalize

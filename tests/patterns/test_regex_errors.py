@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
-from naive_core import lowered
 
+from tests.support.paths import DATA
+from tests.support.patterns.naive_core import lowered
 from tokamata import errors
 from tokamata.patterns.regex import MAX_DEPTH, to_expression
 
-CASES = json.loads((Path(__file__).parent.parent / "data/regex_errors.json").read_text("utf-8"))
+CASES = json.loads((DATA / "regex_errors.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["pattern"]))

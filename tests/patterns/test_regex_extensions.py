@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from naive_core import Expression, accepts, lowered
 
+from tests.support.patterns.naive_core import Expression, accepts, lowered
 from tokamata import errors
 from tokamata.patterns.regex import MAX_DEPTH, ExtensionCall, to_expression
 

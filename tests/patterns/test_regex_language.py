@@ -7,16 +7,15 @@ import json
 import re
 import sys
 import warnings
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_core import accepts, lowered
 
+from tests.support.paths import DATA
+from tests.support.patterns.naive_core import accepts, lowered
 from tokamata.errors import NotRegularError, PatternSyntaxError, UnsupportedPatternError
 
-DATA = Path(__file__).parent.parent / "data"
 CASES = json.loads((DATA / "regex_cases.json").read_text("utf-8"))
 PIECES = json.loads((DATA / "regex_pieces.json").read_text("utf-8"))
 FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "a": re.A}

@@ -12,10 +12,10 @@ import re
 import sys
 
 import pytest
-from engine import Engine
-from naive_core import accepts, lowered
-from random_patterns import Patterns
 
+from tests.support.patterns.engine import Engine
+from tests.support.patterns.naive_core import accepts, lowered
+from tests.support.patterns.random_patterns import Patterns
 from tokamata.patterns.regex import to_expression
 
 ALPHABET = "a-\né"  # a word character, none, a line end, a word character that is not ASCII

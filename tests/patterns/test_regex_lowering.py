@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from naive_core import lowered
 
+from tests.support.patterns.naive_core import lowered
 from tokamata.errors import LimitExceeded, PatternError, UnsupportedPatternError
 from tokamata.patterns.regex import MAX_RANGES, to_expression
 from tokamata.patterns.regex.classes import named_class

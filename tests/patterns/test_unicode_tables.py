@@ -13,11 +13,11 @@ import subprocess
 import sys
 import unicodedata
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from naive_core import lowered
 
+from tests.support.paths import DATA
+from tests.support.patterns.naive_core import lowered
 from tokamata.patterns.regex.classes import complement, equal_case, named_class, normalize
 from tokamata.patterns.unicode import UNICODE_VERSION, Ranges, case_orbits, named_set, property_ranges
 from tokamata.patterns.unicode import _names as names
@@ -66,7 +66,6 @@ def test_single_letters_ignore_case_as_re_does() -> None:
         assert his == set(orbits.get(point, (point,))) & set(KNOWN), hex(point)
 
 
-DATA = Path(__file__).parent.parent / "data"
 MEMBERS = json.loads((DATA / "regex_pieces.json").read_text("utf-8"))["class_members"]
 
 

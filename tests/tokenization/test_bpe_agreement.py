@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from machines import pynini, same_as_pynini, to_pynini
-from tokenizations import (
+from tests.support.automata.machines import pynini, same_as_pynini, to_pynini
+from tests.support.automata.tokenizations import (
     EVERYTHING,
     Bpe,
     cartesian,
@@ -18,7 +18,6 @@ from tokenizations import (
     up_to,
     without_failures,
 )
-
 from tokamata.automata import Acceptor, trim
 from tokamata.tokenization import (
     PairRule,

@@ -6,8 +6,14 @@ import itertools
 import random
 
 import pytest
-from tokenizations import Bpe, hugging_face_bpe, hugging_face_encode, random_bpe, small_lists
 
+from tests.support.automata.tokenizations import (
+    Bpe,
+    hugging_face_bpe,
+    hugging_face_encode,
+    random_bpe,
+    small_lists,
+)
 from tokamata.errors import VocabularyError
 from tokamata.tokenization import (
     Merge,

@@ -7,8 +7,15 @@ from collections import deque
 from collections.abc import Sequence
 
 import pytest
-from tokenizations import Bpe, encodings, hugging_face_bpe, hugging_face_encode, languages, walk
 
+from tests.support.automata.tokenizations import (
+    Bpe,
+    encodings,
+    hugging_face_bpe,
+    hugging_face_encode,
+    languages,
+    walk,
+)
 from tokamata.automata import (
     EPSILON,
     Acceptor,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from machines import (
+
+import tokamata as tk
+from tests.support.automata.machines import (
     all_strings,
     pynini,
     random_acceptor,
@@ -14,9 +16,7 @@ from machines import (
     same_as_pynini,
     to_pynini,
 )
-from tokenizations import walk, without_failures
-
-import tokamata as tk
+from tests.support.automata.tokenizations import walk, without_failures
 from tokamata.automata import EPSILON, Acceptor, Transducer, compose, project, strings
 from tokamata.errors import MachineError
 from tokamata.tokenization import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tokenizations import Bpe, encodings, languages, up_to, walk
 
+from tests.support.automata.tokenizations import Bpe, encodings, languages, up_to, walk
 from tokamata.automata import (
     EPSILON,
     Acceptor,

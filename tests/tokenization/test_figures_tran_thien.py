@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tokenizations import Bpe
 
+from tests.support.automata.tokenizations import Bpe
 from tokamata.automata import Acceptor, minimize
 from tokamata.tokenization import CartesianMerge, direct_merge, promote, tokenizer_automaton
 

@@ -7,8 +7,9 @@ import random
 from typing import Any
 
 import pytest
-from machines import pynini, same_as_pynini, to_pynini
-from tokenizations import (
+
+from tests.support.automata.machines import pynini, same_as_pynini, to_pynini
+from tests.support.automata.tokenizations import (
     EVERYTHING,
     hugging_face_encode,
     random_pattern,
@@ -16,7 +17,6 @@ from tokenizations import (
     walk,
     without_failures,
 )
-
 from tokamata.automata import Acceptor, strings
 from tokamata.errors import UnspellableError
 from tokamata.tokenization import failure_trie, maxmatch, maxmatch_transducer, promote_maxmatch

@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from real_tokenizers import package_file
-from tokenizations import tokenizers
 
 import tokamata as tk
+from tests.support.automata.tokenizations import tokenizers
+from tests.support.tokenizers.real_tokenizers import package_file
 from tokamata.automata import Acceptor, minimize
 from tokamata.tokenization import (
     Merge,

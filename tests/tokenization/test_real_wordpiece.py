@@ -7,10 +7,9 @@ import random
 from functools import cache
 from typing import Any
 
-from real_tokenizers import package_file
-from tokenizations import hugging_face_encode, tokenizers, walk
-
 import tokamata as tk
+from tests.support.automata.tokenizations import hugging_face_encode, tokenizers, walk
+from tests.support.tokenizers.real_tokenizers import package_file
 from tokamata.automata import strings
 from tokamata.errors import UnspellableError
 from tokamata.tokenization import maxmatch, maxmatch_transducer, promote_maxmatch

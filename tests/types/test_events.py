@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from type_walks import every_byte
 
 import tokamata as tk
+from tests.support.types.type_walks import every_byte
 from tokamata import Limits
 from tokamata.values.events import EventReader, TextEvents
 from tokamata.values.forms import Json, Reading

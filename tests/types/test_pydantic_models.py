@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from type_walks import accepts, drawn
 
 import tokamata as tk
+from tests.support.types.type_walks import accepts, drawn
 
 T = TypeVar("T")
 

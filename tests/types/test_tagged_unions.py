@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import pydantic
 import pytest
 from pydantic import BaseModel, Field
-from type_walks import accepts, drawn
 
 import tokamata as tk
+from tests.support.types.type_walks import accepts, drawn
 
 
 class Cat(BaseModel):

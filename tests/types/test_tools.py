@@ -6,9 +6,9 @@ import datetime
 from typing import Any, Literal
 
 import pytest
-from type_walks import accepts, drawn
 
 import tokamata as tk
+from tests.support.types.type_walks import accepts, drawn
 
 POINT = {
     "type": "object",

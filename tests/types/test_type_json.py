@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from type_cases import CASES, jsonable
-from type_walks import accepts, drawn
 
 import tokamata as tk
+from tests.support.types.type_cases import CASES, jsonable
+from tests.support.types.type_walks import accepts, drawn
 
 # A known gap: the engine's masks of objects that may have any names, no two the same, pass its limits in some
 # random walks, after half a minute each.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import datetime
 import decimal
-import enum
 import ipaddress
 import json
 import pathlib
@@ -16,13 +14,14 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 import annotated_types as at
 import pydantic
 import pytest
-import type_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from type_cases import CASES, Box, Cat, Color, Dog, Pair, Point
-from type_walks import accepts, drawn
 
 import tokamata as tk
+from tests.support.types import type_cases
+from tests.support.types.python_source import source
+from tests.support.types.type_cases import CASES, Box, Cat, Color, Dog, Pair, Point
+from tests.support.types.type_walks import accepts, drawn
 
 ENDLESS = {"any", "bare list"}
 NAMES: dict[str, Any] = {
@@ -47,20 +46,6 @@ WRONG_DATES = (
     *("date(2023, 2, 29)", "date(1900, 2, 29)", "date(2024, 4, 31)"),
     *("date(0, 1, 1)", "date(2024, 02, 1)"),
 )
-
-
-def source(value: Any) -> str:
-    """``repr``, of enums as Python reads them."""
-    if isinstance(value, enum.Enum):
-        return f"{type(value).__name__}.{value.name}"
-    if dataclasses.is_dataclass(value):
-        fields = [
-            f"{one.name}={source(getattr(value, one.name))}" for one in dataclasses.fields(value) if one.init
-        ]
-        return f"{type(value).__name__}({', '.join(fields)})"
-    if type(value) is dict:
-        return "{" + ", ".join(f"{source(key)}: {source(one)}" for key, one in value.items()) + "}"
-    return repr(value)
 
 
 def evaluated(text: str) -> Any:

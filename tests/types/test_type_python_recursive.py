@@ -10,14 +10,14 @@ from typing import Annotated, Any, NamedTuple, Optional, TypedDict
 import annotated_types as at
 import pydantic
 import pytest
-from support import bits
-from test_type_python import source
-from type_cases import Box, Json, Node
-from type_cases import Tree as TreeAlias
-from type_walks import accepts, drawn, every_byte
 from typing_extensions import NotRequired, TypeAliasType
 
 import tokamata as tk
+from tests.support.masks import bits
+from tests.support.types.python_source import source
+from tests.support.types.type_cases import Box, Json, Node
+from tests.support.types.type_cases import Tree as TreeAlias
+from tests.support.types.type_walks import accepts, drawn, every_byte
 
 
 @dataclasses.dataclass

@@ -16,11 +16,11 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar
 
 import annotated_types as at
 import pytest
-from type_cases import Json, Node, Odd, Pair, Point, Tree
-from type_walks import accepts
 from typing_extensions import Unpack
 
 import tokamata as tk
+from tests.support.types.type_cases import Json, Node, Odd, Pair, Point, Tree
+from tests.support.types.type_walks import accepts
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 
 import pytest
-from javascript import JavaScript
 
 import tokamata as tk
+from tests.support.patterns.javascript import JavaScript
 
 FLAGS = [re.I, re.M, re.S, re.X, re.A]
 ATOMS = [

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).with_name("typed_examples.py")
-SOURCES = Path(__file__).parents[2] / "src"
+from tests.support.paths import ROOT
+
+EXAMPLES = ROOT / "tests" / "support" / "types" / "typed_examples.py"
+SOURCES = ROOT / "src"
 WRONG = "\n\ndef wrong() -> None:\n    assert_type(tk.type(Person).parse(''), int)\n"
 
 

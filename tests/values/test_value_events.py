@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from composed import ALPHABET, Composed, drawn, reading, texts
 
 import tokamata as tk
+from tests.support.values.composed import ALPHABET, Composed, drawn, reading, texts
 from tokamata.values.events import EventReader, TextEvents
 
 LONGEST = 5

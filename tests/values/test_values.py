@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from composed import ALPHABET, Composed, drawn, same, texts
 
 import tokamata as tk
+from tests.support.values.composed import ALPHABET, Composed, drawn, same, texts
 
 SHORT = texts(4)
 PERSON = {

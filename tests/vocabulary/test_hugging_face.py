@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from small_tokenizers import (
+
+from tests.support.tokenizers.small_tokenizers import (
     BYTE_FALLBACK,
     BYTE_LEVEL,
     FUSE,
@@ -18,7 +19,6 @@ from small_tokenizers import (
     document,
     sequence,
 )
-
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.hugging_face import table_from_tokenizer_json

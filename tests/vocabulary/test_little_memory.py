@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from real_tokenizers import REAL
 
 import tokamata as tk
+from tests.support.tokenizers.real_tokenizers import REAL
 
 SCHEMA = {"type": "array", "uniqueItems": True}
 TOKENS = (1204, 101866, 17995, 74854, 81992)  # of Llama 3

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from real_tokenizers import MADE, Real
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "tokenizers"
+from tests.support.paths import SHARED
+from tests.support.tokenizers.real_tokenizers import MADE, Real
+
+PUBLISHED = SHARED / "tokenizers"
 FILES = {"qwen-3": "qwen3", "o200k-hf": "o200k"}
 
 

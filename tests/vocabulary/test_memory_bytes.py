@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from real_tokenizers import REAL
 
 import tokamata as tk
+from tests.support.tokenizers.real_tokenizers import REAL
 
 LARGE = 1 << 16  # smaller constraints are not measured
 ADDRESS = {

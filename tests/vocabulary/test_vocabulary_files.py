@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_tokenizers import FUSE, LLAMA_2, added, document
 
+from tests.support.tokenizers.small_tokenizers import FUSE, LLAMA_2, added, document
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import Vocabulary
 

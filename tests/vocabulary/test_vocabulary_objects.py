@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from real_tokenizers import PACKAGED, package_file
-from small_tokenizers import BYTE_LEVEL, LLAMA_2, added, document
 
+from tests.support.tokenizers.real_tokenizers import PACKAGED, package_file
+from tests.support.tokenizers.small_tokenizers import BYTE_LEVEL, LLAMA_2, added, document
 from tokamata.errors import MissingExtraError, VocabularyError
 from tokamata.vocabulary import Vocabulary
 

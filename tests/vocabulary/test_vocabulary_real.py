@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from real_tokenizers import GEMMA_GGUF, REAL, Real, Reference, package_file
 
+from tests.support.tokenizers.real_tokenizers import GEMMA_GGUF, REAL, Real, Reference, package_file
 from tokamata.vocabulary import Vocabulary
 
 TEXTS = [

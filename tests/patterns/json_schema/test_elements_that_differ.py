@@ -13,10 +13,10 @@ import random
 from typing import Any
 
 import pytest
-from kernel_oracle import Oracle
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.schemas.kernel_oracle import Oracle
 from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 LETTERS = b'[]{}",:01234abcefhlnorstuy'

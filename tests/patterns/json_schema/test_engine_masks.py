@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_oracle import Oracle
-from random_schemas import DRAFTS, RandomSchemas
-from schema_exactness import Outcome, judge, single_bytes
-from schema_suite import in_draft, remotes
 
 import tokamata as tk
+from fuzz.schema_exactness import Outcome, judge, single_bytes
+from tests.support.paths import DATA
+from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
+from tests.support.schemas.schema_suite import in_draft, remotes
 from tokamata.errors import UnsupportedSchemaError
 from tokamata.patterns.json_schema import RecordingTable, read_schema
 
-FOLDER = Path(__file__).parents[2] / "data" / "json_schema_test_suite"
+FOLDER = DATA / "json_schema_test_suite"
 LIMITS = tk.Limits(seconds=20.0)
 SCHEMAS, VALUES = 12, 12
 STYLES = [("any", "plain"), ("any", "any"), ("schema", "any")]

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from schema_suite import DRAFTS, load, remotes
 
 import tokamata as tk
+from tests.support.paths import DATA
+from tests.support.schemas.schema_suite import DRAFTS, load, remotes
 from tokamata.errors import EmptyConstraintError
 
-FOLDER = Path(__file__).parents[2] / "data" / "json_schema_test_suite"
+FOLDER = DATA / "json_schema_test_suite"
 BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)] + [None], stop=[256])
 
 

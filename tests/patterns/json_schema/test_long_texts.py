@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 BYTES = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 LIMITS = tk.Limits(states=2_000, seconds=20.0)

@@ -11,9 +11,9 @@ import json
 from typing import Any, Literal
 
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 LONG = [b"abcd", b'"abc', b'abcd"', b"aaaa", b'": "', b'"}', b'{"', "😀".encode(), b"\xf0\x9f"]

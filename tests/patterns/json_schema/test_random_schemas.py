@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from against_jsonschema import ours, upstream
-from kernel_oracle import Oracle
-from random_schemas import DRAFTS, RandomSchemas
 
+from tests.support.schemas.against_jsonschema import ours, upstream
+from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
 from tokamata.errors import UnsupportedSchemaError
 from tokamata.limits import Limits, Watch
 from tokamata.patterns.json_schema import RecordingTable

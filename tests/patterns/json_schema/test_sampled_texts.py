@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sampled_texts import Drawn, Source, names_written, sample, sources, summary
-from schema_exactness import SHARED
-from schema_judges import KNOWN_DIFFERENCES, Judges, JudgesDiffer, NoVerdict, asked
-from test_schema_exactness import TOKENS
 
 import tokamata as tk
+from fuzz.sampled_texts import Drawn, Source, names_written, sample, sources, summary
+from fuzz.schema_exactness import SHARED
+from tests.support.schemas.schema_judges import KNOWN_DIFFERENCES, Judges, JudgesDiffer, NoVerdict, asked
+from tests.support.schemas.small_vocabulary import TOKENS
 
 SCHEMAS, SEED = 150, 5
 OURS = 400  # about as many are not random

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import pytest
 from annotated_types import Ge, Le
-from random_schemas import DRAFTS, RandomSchemas
 
 import tokamata as tk
+from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
 
 VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"

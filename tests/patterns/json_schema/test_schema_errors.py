@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from schema_tables import read
 
 import tokamata as tk
+from tests.support.schemas.schema_tables import read
 from tokamata import _core
 from tokamata.errors import LimitExceeded, SchemaError, TokamataError, UnsupportedSchemaError
 from tokamata.patterns.json_schema import read_schema

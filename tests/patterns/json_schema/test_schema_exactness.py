@@ -8,51 +8,18 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
-from guarded import Died, Guarded
-from schema_exactness import SHARED, details, explanations, judge, load, single_bytes, summary, upstream
 
 import tokamata as tk
+from fuzz.schema_exactness import details, explanations, judge, load, single_bytes, summary, upstream
+from tests.support.guarded import Died, Guarded
+from tests.support.paths import DATA, MASKBENCH
+from tests.support.schemas.small_vocabulary import TOKENS, longest_first
 
-CASES: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "data" / "schema_cases.json").read_text(encoding="utf-8")
-)
-TOKENS: list[bytes | None] = [
-    *(bytes([value]) for value in range(256)),
-    *(
-        b'{"',
-        b'"}',
-        b'": ',
-        b'", "',
-        b'": "',
-        b'": {"',
-        b"}}",
-        b"], ",
-        b'["',
-        b"[]",
-        b"true",
-        b"null",
-        b"10",
-        b".5",
-    ),
-    *(b"name", b"value", b'"name"', b'"a"', b"children", "é".encode(), b"\\n", b"-", b"2024-", b"https://"),
-]
+CASES: list[dict[str, Any]] = json.loads((DATA / "schema_cases.json").read_text(encoding="utf-8"))
 SAMPLE = 40
-DATA = SHARED / "maskbench-dev.jsonl.xz"
-
-
-def longest_first(text: str) -> list[int]:
-    """The text in tokens, always the longest that fits."""
-    data, found, start = text.encode(), [], 0
-    longest = max(len(token or b"") for token in TOKENS)
-    while start < len(data):
-        end = next(end for end in range(start + longest, start, -1) if data[start:end] in TOKENS)
-        found.append(TOKENS.index(data[start:end]))
-        start += len(TOKENS[found[-1]] or b"")
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -79,13 +46,13 @@ def test_our_own_schemas(case: dict[str, Any], order: str, vocabulary: tk.Vocabu
         assert found.instances == len(case["tests"])
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="MaskBench is not on this machine")
+@pytest.mark.skipif(not MASKBENCH.exists(), reason="MaskBench is not on this machine")
 def test_a_sample_of_maskbench() -> None:
     known = explanations()
     vocabulary, encode = single_bytes()
     outcomes = []
     with Guarded(lambda case: judge(case, vocabulary, encode, property_order="any"), 90.0) as guarded:
-        for case in random.Random(3).sample(load(DATA), SAMPLE):
+        for case in random.Random(3).sample(load(MASKBENCH), SAMPLE):
             outcomes.append(guarded(case))
     lines = list(details(outcomes, known))
     assert not [one for found in outcomes for one in found.differences], lines

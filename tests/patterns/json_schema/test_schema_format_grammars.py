@@ -6,10 +6,10 @@ import random
 import re
 
 import pytest
-from abnf import Grammar
-from engine import Engine
-from format_grammars import IRI, MAILBOX, TEMPLATE, URI
 
+from tests.support.patterns.engine import Engine
+from tests.support.schemas.abnf import Grammar
+from tests.support.schemas.format_grammars import IRI, MAILBOX, TEMPLATE, URI
 from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.formats.idn_mailboxes import most_octets
 

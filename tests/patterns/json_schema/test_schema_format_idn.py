@@ -6,12 +6,11 @@ import random
 import re
 import sys
 import unicodedata
-from pathlib import Path
 
 import idna
 import pytest
-from engine import Engine
 
+from tests.support.patterns.engine import Engine
 from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.formats.punycode_prices import (
     ANYWHERE,
@@ -24,10 +23,7 @@ from tokamata.patterns.json_schema.formats.punycode_prices import (
 )
 from tokamata.patterns.unicode import named_set
 from tokamata.patterns.unicode.idna import composing_sets, idna_set, idna_sets
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
-
-import punycode_lengths
+from tools import punycode_lengths
 
 BLOCKS = [
     (0x61, 0x7A), (0x30, 0x39), (0xDF, 0x17F), (0x3B0, 0x3FF), (0x430, 0x45F), (0x5D0, 0x5F4), (0x5B0, 0x5C7),

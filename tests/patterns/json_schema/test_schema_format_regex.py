@@ -6,9 +6,9 @@ import random
 from contextlib import suppress
 
 import pytest
-from engine import Engine
-from javascript import JavaScript
 
+from tests.support.patterns.engine import Engine
+from tests.support.patterns.javascript import JavaScript
 from tokamata.errors import NotRegularError, UnsupportedPatternError
 from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.formats.ecma_patterns import DEPTH

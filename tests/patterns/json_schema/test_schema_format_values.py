@@ -9,8 +9,8 @@ import uuid
 from datetime import date, datetime, timedelta
 
 import pytest
-from engine import Engine
 
+from tests.support.patterns.engine import Engine
 from tokamata.patterns.json_schema.formats import format_language
 
 

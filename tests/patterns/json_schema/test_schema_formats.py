@@ -6,15 +6,14 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from engine import Engine
 
+from tests.support.paths import ROOT
+from tests.support.patterns.engine import Engine
 from tokamata import _core
 from tokamata.patterns.json_schema.formats import FORMATS, format_language
 
-ROOT = Path(__file__).parents[3]
 CASES: dict[str, list[tuple[str, bool, str]]] = json.loads(
     (ROOT / "tests" / "data" / "json_schema_formats.json").read_text()
 )

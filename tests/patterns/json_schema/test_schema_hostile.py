@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import referencing
-from schema_tables import read, verdicts
 
 import tokamata as tk
+from tests.support.schemas.schema_tables import read, verdicts
 from tokamata.errors import LimitExceeded, SchemaError, TokamataError, UnsupportedSchemaError
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import reading

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from schema_tables import names_in_order, read, verdicts
 
+from tests.support.schemas.schema_tables import names_in_order, read, verdicts
 from tokamata.patterns.json_schema.table import NUMBER, OBJECT, STRING
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from random_schemas import DRAFTS, RandomSchemas
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT7, DRAFT202012
-from schema_tables import read, verdicts
 
+from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
+from tests.support.schemas.schema_tables import read, verdicts
 from tokamata.errors import SchemaError
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from schema_tables import read, verdicts
 
+from tests.support.schemas.schema_tables import read, verdicts
 from tokamata.errors import UnsupportedSchemaError
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.patterns.json_schema.unevaluated import MOST_OPTIONS

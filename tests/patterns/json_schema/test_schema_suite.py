@@ -5,14 +5,13 @@ The whole suite is judged by ``schema_suite.py`` as a program.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from schema_suite import in_draft, load, remotes, run
 
+from tests.support.paths import DATA
+from tests.support.schemas.schema_suite import in_draft, load, remotes, run
 from tokamata.patterns.json_schema import RecordingTable, read_schema
 
-FOLDER = Path(__file__).parents[2] / "data" / "json_schema_test_suite"
+FOLDER = DATA / "json_schema_test_suite"
 DRAFTS = sorted(path.name for path in (FOLDER / "tests").iterdir())
 
 

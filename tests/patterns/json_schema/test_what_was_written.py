@@ -10,9 +10,9 @@ import random
 from typing import Any
 
 import pytest
-from support import allowed
 
 import tokamata as tk
+from tests.support.masks import allowed
 
 VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 WIDE = tk.Limits(seconds=60, memory_bytes=1 << 29)

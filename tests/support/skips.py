@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,11 @@ def is_expected(reason: str) -> bool:
 
 
 class Skips:
-    """A plugin of pytest that collects what was skipped, says so, and fails the run where it has to."""
+    """A plugin of pytest that collects the skipped tests, lists them, and fails the run if one is unexpected.
+
+    With pytest-xdist, workers report their tests to the controller as they run, but not the files that they
+    skip; those they hand over when they end.
+    """
 
     def __init__(self) -> None:
         self._tests: dict[str, list[str]] = defaultdict(list)  # by reason
@@ -60,7 +65,11 @@ class Skips:
     def _add(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-            self._tests[reason.removeprefix("Skipped: ")].append(report.nodeid)
+            self._note(reason.removeprefix("Skipped: "), report.nodeid)
+
+    def _note(self, reason: str, test: str) -> None:
+        if test not in self._tests[reason]:
+            self._tests[reason].append(test)
 
     @property
     def _unexpected(self) -> list[str]:
@@ -68,10 +77,20 @@ class Skips:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a run that would have passed."""
+        """Fail a run that would have passed; a worker hands over what it skipped."""
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["skipped"] = dict(self._tests)
+            return
         passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if self._unexpected and session.exitstatus in passed:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Takes over what a worker skipped."""
+        for reason, tests in getattr(node, "workeroutput", {}).get("skipped", {}).items():
+            for test in tests:
+                self._note(reason, test)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Count and name them."""
@@ -89,6 +108,6 @@ class Skips:
         if self._unexpected:
             terminalreporter.line(
                 "unexpected skips fail the run: install what they name (make test does), or list the reason "
-                "in tests/skips.py",
+                "in tests/support/skips.py",
                 red=True,
             )

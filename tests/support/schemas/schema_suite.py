@@ -2,14 +2,13 @@
 
 Run as a program with the path of a whole suite, it counts what agrees, draft by draft:
 
-    python tests/patterns/json_schema/schema_suite.py PATH [--optional] [--verbose]
+    python -m tests.support.schemas.schema_suite PATH [--optional] [--verbose]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,14 +16,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))  # for engine
-
-from kernel_oracle import Oracle
-from random_schemas import DRAFTS
 from referencing import Registry, Resource
 from referencing.jsonschema import specification_with
 
+from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.random_schemas import DRAFTS
 from tokamata.errors import TokamataError
 from tokamata.patterns.json_schema import RecordingTable, read_schema
 

@@ -6,8 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from engine import Engine
-
+from tests.support.patterns.engine import Engine
 from tokamata import _core
 from tokamata.patterns.json_schema.table import (
     ARRAY,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from support import bits
-
 import tokamata as tk
+from tests.support.masks import bits
 
 WORDS = [b"true", b"null", b'": ', b'", "', b"[]", b"{}", b"12", b"2024-", b"-0", b'"}', b"T0", b"), ", b"=1"]
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_tokenizers import (
+
+import tokamata as tk
+from tests.support.tokenizers.made_tokenizers import (
     LLAMA_3_PATTERN,
     QWEN_PATTERN,
     deepseek_v3,
@@ -23,9 +25,13 @@ from made_tokenizers import (
     o200k,
     qwen_3,
 )
-from real_tokenizers import GEMMA_GGUF, O200K_RANKS, Make, own_tokenizer, package_file
-
-import tokamata as tk
+from tests.support.tokenizers.real_tokenizers import (
+    GEMMA_GGUF,
+    O200K_RANKS,
+    Make,
+    own_tokenizer,
+    package_file,
+)
 
 
 @dataclass(frozen=True)

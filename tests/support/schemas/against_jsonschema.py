@@ -3,7 +3,7 @@
 Run as a program with the path of MaskBench's lines (``.jsonl.xz``), it takes a sample by seed and prints
 every difference:
 
-    python tests/patterns/json_schema/against_jsonschema.py PATH [--sample 1000] [--seed 1]
+    python -m tests.support.schemas.against_jsonschema PATH [--sample 1000] [--seed 1]
 """
 
 from __future__ import annotations
@@ -12,19 +12,15 @@ import argparse
 import json
 import lzma
 import random
-import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))  # for engine
-
 import jsonschema
 from jsonschema.validators import validator_for
-from kernel_oracle import Oracle
 
+from tests.support.schemas.kernel_oracle import Oracle
 from tokamata.errors import TokamataError
 from tokamata.patterns.json_schema import RecordingTable, read_schema
 

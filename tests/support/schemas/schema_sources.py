@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import lzma
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "patterns" / "json_schema"))
+from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
 
-from random_schemas import DRAFTS, RandomSchemas
-
-MASKBENCH = Path(__file__).resolve().parents[2] / "shared/data/maskbench-dev.jsonl.xz"
 _HOLDERS = ("$defs", "definitions")
 
 

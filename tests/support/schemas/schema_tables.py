@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernel_oracle import Oracle
-
+from tests.support.schemas.kernel_oracle import Oracle
 from tokamata.patterns.json_schema import Reading, RecordingTable, read_schema
 
 __all__ = ["names_in_order", "read", "verdicts"]

@@ -6,10 +6,10 @@ import json
 import random
 from typing import Any
 
-from small_word_tokenizers import word_tokenizer
 from tokenizers import Tokenizer
 
 import tokamata as tk
+from tests.support.tokenizers.small_word_tokenizers import word_tokenizer
 
 # Regexes of real tokenizers, and some that are hard on a reader from left to right.
 REGEXES = [

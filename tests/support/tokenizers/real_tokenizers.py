@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_tokenizers import deepseek_v3, gemma_3, llama_3, mistral, o200k, qwen_3
+
+from tests.support.tokenizers.made_tokenizers import deepseek_v3, gemma_3, llama_3, mistral, o200k, qwen_3
 
 Make = Callable[[Path], dict[str, Any]]
 

@@ -5,8 +5,8 @@ itself, and led through a matcher: before each token its bit is read, and ``adva
 is what the data say of the instance; where the engine says otherwise, `jsonschema` is asked too.  Each
 difference is printed with what is known of it, from ``tests/data/maskbench_differences.json``.
 
-    python tests/patterns/json_schema/schema_exactness.py [PATH] [--sample 300] [--seed 1] [--only ID ...]
-    python tests/patterns/json_schema/schema_exactness.py --tokenizer bytes      byte by byte
+    python -m fuzz.schema_exactness [PATH] [--sample 300] [--seed 1] [--only ID ...]
+    python -m fuzz.schema_exactness --tokenizer bytes      byte by byte
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from guarded import Died, Guarded
 from jsonschema.validators import validator_for
 
 import tokamata as tk
+from tests.support.guarded import Died, Guarded
+from tests.support.paths import DATA, SHARED
 
-SHARED = Path(__file__).resolve().parents[4] / "shared/data"
-EXPLANATIONS = Path(__file__).parents[2] / "data/maskbench_differences.json"
+EXPLANATIONS = DATA / "maskbench_differences.json"
 LIMITS = tk.Limits(seconds=20.0)
 HUNG_S = 600.0  # an instance may take the whole of LIMITS
 SLOW_COMPILE_MS = 50.0
@@ -88,6 +88,7 @@ class Outcome:
 
     @property
     def all_right(self) -> bool:
+        """Whether the schema was compiled, and every instance judged as the data say."""
         return not (self.refused or self.died or self.differences)
 
 

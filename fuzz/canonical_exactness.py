@@ -4,8 +4,8 @@ Complete: what a tokenizer makes of a text, and makes again of that text's decod
 token, and may end.  Sound: walks through the masks come to sequences that the tokenizer makes of their own
 text, and what lies outside a mask begins no such sequence, whatever is written behind it.
 
-    python tests/canonical/exactness.py            all of it, as a table
-    python tests/canonical/exactness.py gpt2 ...   of some tokenizers
+    python -m fuzz.canonical_exactness            all of it, as a table
+    python -m fuzz.canonical_exactness gpt2 ...   of some tokenizers
 """
 
 from __future__ import annotations
@@ -16,17 +16,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "vocabulary")]
-
-from canonical_texts import CORPUS, texts  # noqa: E402  # the path is set above
-from canonical_tokenizers import SOURCES, Judged  # noqa: E402
-
-import tokamata as tk  # noqa: E402
+import tokamata as tk
+from tests.support.tokenizers.canonical_texts import CORPUS, texts
+from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 
 Mask = npt.NDArray[np.int32]
 

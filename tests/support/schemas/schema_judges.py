@@ -13,13 +13,11 @@ left aside; so a kind that ``KNOWN_DIFFERENCES`` does not list is a finding.
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Context, Decimal, localcontext
 from functools import cache
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -28,12 +26,8 @@ import jsonschema_rs
 from jsonschema import _keywords, _utils
 from jsonschema.validators import validator_for
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "patterns"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "patterns" / "json_schema"))
-
-from kernel_oracle import Oracle
-
 import tokamata as tk
+from tests.support.schemas.kernel_oracle import Oracle
 from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 _BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
@@ -42,7 +36,7 @@ _BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
 # In what the validators are known to differ, by the kinds of `Judges.by_validators`, and why.
 KNOWN_DIFFERENCES = {
     "dependencies": "left to the implementation from 2019-09 on, where jsonschema-rs alone asserts it",
-    "pattern": "to jsonschema-rs, `.` takes carriage returns and U+2028, which it does not in ECMA-262"
+    "pattern": "to jsonschema-rs, `.` takes carriage returns and U+2028, which it does not in ECMA-262",
 }
 # What is left out of a schema to see whether the validators then agree; formats are not asserted there.
 _KINDS: dict[str, set[str]] = {

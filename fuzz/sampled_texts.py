@@ -8,8 +8,8 @@ size.  It is judged by what knows no engine: it is UTF-8 and JSON, no object has
 style, and the value is valid to the meaning of the table that the schema becomes, and to `jsonschema` and
 `jsonschema-rs`, with their own checks of formats.
 
-    python tests/patterns/json_schema/sampled_texts.py [--schemas 10000] [--texts 2] [--seed 1] [--seconds S]
-    python tests/patterns/json_schema/sampled_texts.py --only "random draft7 55"       one again, by its name
+    python -m fuzz.sampled_texts [--schemas 10000] [--texts 2] [--seed 1] [--seconds S]
+    python -m fuzz.sampled_texts --only "random draft7 55"       one again, by its name
 """
 
 from __future__ import annotations
@@ -29,21 +29,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from guarded import Died, Guarded
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for engine
-sys.path.insert(0, str(Path(__file__).parents[3] / "fuzz"))
-
-import json_texts
-from fuzz_schemas import names, open_string
-from random_schemas import DRAFTS, RandomSchemas
-from schema_exactness import SHARED, hugging_face, load
-from schema_judges import Judges, asked
-from schema_suite import in_draft
 
 import tokamata as tk
+from fuzz.fuzz_schemas import names, open_string
+from fuzz.schema_exactness import SHARED, hugging_face, load
+from tests.support.guarded import Died, Guarded
+from tests.support.paths import DATA
+from tests.support.schemas import json_texts
+from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
+from tests.support.schemas.schema_judges import Judges, asked
+from tests.support.schemas.schema_suite import in_draft
 
-DATA = Path(__file__).parents[2] / "data"
 VOCABULARIES = {"llama-3.1": "<|eot_id|>", "gemma-3": "<eos>", "qwen3": "<|im_end|>"}
 LIMITS = tk.Limits(seconds=5.0)
 HUNG_S = 120.0

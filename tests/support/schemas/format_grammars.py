@@ -5,7 +5,7 @@ Classes are in ``<[…]>``.  A name in capitals is filled in for URIs and IRIs.
 
 from __future__ import annotations
 
-from abnf import Grammar
+from tests.support.schemas.abnf import Grammar
 
 # RFC 3986, appendix A; with the classes of RFC 3987, section 2.2.
 _URI = r"""

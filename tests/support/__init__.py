@@ -1,0 +1,1 @@
+"""What tests, fuzzers and benchmarks share: oracles, random generators, tokenizers, models, schemas."""

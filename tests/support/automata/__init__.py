@@ -1,0 +1,1 @@
+"""Explicit machines, as oracles and as what is tested."""

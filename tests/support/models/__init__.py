@@ -1,0 +1,1 @@
+"""Small models, and models that do what a test wants."""

@@ -1,0 +1,1 @@
+"""Random patterns, and oracles of patterns."""

@@ -1,0 +1,1 @@
+"""Random schemas and values, and oracles of schemas."""

@@ -1,0 +1,1 @@
+"""Tokenizers: real ones, and random ones."""

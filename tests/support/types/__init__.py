@@ -1,0 +1,1 @@
+"""Python types, with texts of their values."""

@@ -1,0 +1,1 @@
+"""Random compositions of constraints, with the values of their texts."""
