@@ -3,9 +3,9 @@
     python -m fuzz.fuzz_values --seconds 3600 --seed 1
 
 Constraints and the oracle are those of the tests (``tests/support/values/composed.py``).  Texts are short,
-over three letters: those that are accepted must parse to the oracle's value, others must be refused; what was told of a
-text that came in pieces must be what is told of it at once, and be told first of every other text that begins
-with the same pieces.
+over three letters: those that are accepted must parse to the oracle's value, others must be refused; what
+was told of a text that came in pieces must be what is told of it at once, and be told first of every other
+text that begins with the same pieces.
 """
 
 from __future__ import annotations

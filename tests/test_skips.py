@@ -10,6 +10,12 @@ import pytest
 
 from tests.support.paths import ROOT
 
+CONFTEST = """
+from tests.support.skips import Skips
+
+def pytest_configure(config):
+    config.pluginmanager.register(Skips())
+"""
 TESTS = """
 import pytest
 
@@ -23,8 +29,7 @@ def test_known(): assert False
 
 def run(folder: Path, reason: str, complete: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(TESTS.format(reason=reason))
-    (folder / "conftest.py").write_text("from tests.support.skips import Skips\n\ndef pytest_configure(config):\n"
-                                        "    config.pluginmanager.register(Skips())\n")  # fmt: skip
+    (folder / "conftest.py").write_text(CONFTEST)
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(folder)],
         cwd=folder,
