@@ -214,7 +214,7 @@ DAMAGED = {
     "unknown family": (head(1, pair("tokenizer.ggml.model", 8, struct.pack("<Q", 4) + b"rwkv")), "'rwkv'"),
     "stop token out of range": (
         head(3, MODEL, TOKENS, pair("tokenizer.ggml.eos_token_id", 4, struct.pack("<I", 0xFFFFFFFF))),
-        "which is no token",
+        "which is not a token",
     ),
 }
 
