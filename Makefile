@@ -63,20 +63,19 @@ lint: $(VENV)/test.stamp
 site: $(VENV)/site.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
+# Every figure of docs/figures.md, into benchmarks/results and docs/.
+RESULTS := benchmarks/results
 bench: $(VENV)/test.stamp
 	$(PIP) --quiet -r benchmarks/requirements.txt
-	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
-	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
-	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
-	$(BIN)/python benchmarks/maskbench.py --seed 7 --markdown benchmarks/results/maskbench.md --plot docs/maskbench.svg
-	$(BIN)/python benchmarks/maskbench.py --seed 7 --prepare 0.15 --markdown benchmarks/results/maskbench_prepared.md
-	$(BIN)/python benchmarks/maskbench.py --seed 7 --engines 'tokamata;xgrammar' --timeout 5 --markdown benchmarks/results/maskbench_xgrammar.md
-	$(BIN)/python benchmarks/server.py --markdown benchmarks/results/server.md --plot docs/server.svg
-	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
-	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg
-	$(BIN)/python benchmarks/canonical.py --make-environments --markdown benchmarks/results/canonical.md --plot docs/canonical_growth.svg
-	$(BIN)/python benchmarks/canonical_study.py --markdown benchmarks/results/canonical_study.md --plot docs/canonical_study.svg
-	$(BIN)/python benchmarks/canonical_picture.py --picture docs/canonical_two_ways.svg
+	$(BIN)/python -m benchmarks.regex_spine --markdown $(RESULTS)/regex_spine.md --plot docs/regex_spine.svg
+	$(BIN)/python -m benchmarks.schema_regexes --markdown $(RESULTS)/schema_regexes.md
+	$(BIN)/python -m benchmarks.maskbench --seed 7 --markdown $(RESULTS)/maskbench.md --plot docs/maskbench.svg
+	$(BIN)/python -m benchmarks.maskbench --seed 7 --prepare 0.15 --markdown $(RESULTS)/maskbench_prepared.md
+	$(BIN)/python -m benchmarks.maskbench --seed 7 --engines 'tokamata;xgrammar' --timeout 5 --markdown $(RESULTS)/maskbench_xgrammar.md
+	$(BIN)/python -m benchmarks.server --markdown $(RESULTS)/server.md --plot docs/server.svg
+	$(BIN)/python -m benchmarks.growth --markdown $(RESULTS)/growth.md --plot $(RESULTS)/growth.svg --summary-plot docs/growth.svg
+	$(BIN)/python -m benchmarks.canonical --make-environments --markdown $(RESULTS)/canonical.md --plot docs/canonical_growth.svg
+	$(MAKE) --no-print-directory exactness
 
 # Prints the name of a step, and how long it took.  pip shows its progress where it writes to a terminal.
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
