@@ -6,38 +6,39 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
-# The Python tests in two halves that take equally long: what is read and what is canonical; all else.
-FIRST_HALF := tests/patterns tests/canonical
-
-.PHONY: demo wheel exactness test test-core test-threads test-python test-first-half test-second-half types lint site bench clean
+.PHONY: demo wheel exactness test test-core test-threads test-python test-fast coverage types lint site bench clean
 
 # JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
-# Most of the time goes into programs of one thread; two of them run at once, each shown when it has ended.
+# Everything; each part uses all cores.
 test: lint types
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-second-half test-first-half test-threads
+	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory test-core
+	$(MAKE) --no-print-directory test-threads
 
 # The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
 wheel: $(VENV)/wheel.stamp
 	$(BIN)/python tools/make_wheel.py
 
 test-python: $(VENV)/test.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
-test-first-half: $(VENV)/test.stamp
-	$(BIN)/python -m pytest $(FIRST_HALF)
+# Without what takes over 5 s each.
+test-fast: $(VENV)/test.stamp
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m 'not slow'
 
-test-second-half: $(VENV)/test.stamp
-	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(FIRST_HALF))
+# The lines of src/ that no Python test runs; the core is not among them.
+coverage: $(VENV)/test.stamp
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term-missing --cov-report=html:build/coverage
 
 test-core: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=address,undefined
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
-	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
+	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel $(shell getconf _NPROCESSORS_ONLN)
 
 # The threads, under the sanitizer that sees races.
 test-threads: $(VENV)/test.stamp

@@ -232,7 +232,7 @@ class Vocabulary:
 
         Args:
             folder: of this vocabulary and this version of the engine alone; made when something is written.
-            least_seconds: what took less is made anew.
+            least_seconds: what took less is recomputed.
             most_written: bytes that this object may write.
         """
 

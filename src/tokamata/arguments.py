@@ -1,6 +1,6 @@
 """What callers give to the public functions: checked in one way, and described in few words.
 
-A function checks its arguments before it works.  What is asked for every token (``mask``, ``advance``,
+A function checks its arguments before it works.  What is called for every token (``mask``, ``advance``,
 ``fill_mask``) is checked by the engine's conversion alone, which raises the same error.
 """
 

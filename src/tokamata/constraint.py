@@ -261,7 +261,7 @@ class Constraint(Denotation[_T_co]):
     ) -> CompiledConstraint[_T_co]:
         """Composes the constraint with a vocabulary.
 
-        Cheap: states and masks are made when they are asked for.
+        Cheap: states and masks are computed when they are first needed.
 
         Args:
             vocabulary: the tokens that a text is to be written in.

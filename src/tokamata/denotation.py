@@ -59,9 +59,9 @@ class Denotation(Generic[_T_co]):
         """``is_pattern``: places in the expression are offsets into ``pattern``.
 
         ``made_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
-        operator stays flat.  Such chains have no expression until it is asked for.
+        operator stays flat.  Such chains have no expression until it is needed.
 
-        ``form``: how its texts are read; made when it is first asked for, of those of the operands, where
+        ``form``: how its texts are read; made when it is first needed, from those of the operands, where
         it is ``None``.  ``names``: of captured parts in it.
         """
         self._made = expression
@@ -144,7 +144,7 @@ class Denotation(Generic[_T_co]):
 
     @property
     def _form(self) -> Form:
-        """How its texts are read; made when it is first asked for, as chains are."""
+        """How its texts are read; made when it is first needed, as chains are."""
         if self._kept_form is None:
             if self._operator in ("&", "-"):
                 self._kept_form = self._operands[0]._form
@@ -167,7 +167,7 @@ class Denotation(Generic[_T_co]):
     def _expression(self) -> _core.Expression:
         """What the engine takes.
 
-        That of a chain is made when it is first asked for: a chain that grows in a loop, operand by operand,
+        That of a chain is made when it is first needed: a chain that grows in a loop, operand by operand,
         then costs no expression for each of its beginnings.
         """
         if self._made is None:

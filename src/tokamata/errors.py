@@ -141,7 +141,7 @@ class UnsupportedSchemaError(TokamataError, ValueError):
 
 
 class UnsupportedTypeError(TokamataError, TypeError):
-    """A Python type whose values cannot be asked for exactly.
+    """A Python type whose values cannot be enforced exactly.
 
     Attributes:
         type_name: the type.
@@ -275,8 +275,8 @@ class ContextError(TokamataError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"the context is not canonical: token {self.position} of it (from 0) is none that the tokenizer "
-            'writes there; encode the text anew, or pass on_noncanonical="fresh"'
+            f"the context is not canonical: its token {self.position} (from 0) differs from the one that the "
+            'tokenizer writes there; encode the text again, or pass on_noncanonical="fresh"'
         )
 
 
@@ -289,7 +289,7 @@ class MaskError(TokamataError, ValueError):
 
 
 class NoStopTokenError(TokamataError, ValueError):
-    """Generation was asked for with a vocabulary that names no stop token."""
+    """Generation was requested with a vocabulary that names no stop token."""
 
 
 class RollbackError(TokamataError, ValueError):
@@ -388,7 +388,7 @@ class UnknownTokenError(VocabularyError, KeyError):
     """A control token that the vocabulary does not have.
 
     Attributes:
-        name: what was asked for.
+        name: the requested name.
         close: names of control tokens that look like it.
     """
 

@@ -179,8 +179,8 @@ class CompiledConstraint(Generic[_T_co]):
     def token_automaton(self) -> TokenAutomaton:
         """The whole constraint as an automaton over tokens: deterministic, trimmed, minimized.
 
-        The closed form of papers 002 (algorithm 2) and 000 (equation 4), which the engine otherwise makes as
-        it is asked for.  For constraints with few states, to look at, to export, or to run on an
+        The closed form of papers 002 (algorithm 2) and 000 (equation 4), which the engine otherwise makes
+        lazily.  For constraints with few states, to look at, to export, or to run on an
         accelerator; the work is bounded by ``limits``.
 
         Raises:

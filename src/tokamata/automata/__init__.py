@@ -70,7 +70,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import the one part that needs numpy when it is asked for."""
+    """Import the one part that needs numpy when it is first used."""
     if name == "TokenAutomaton":
         from tokamata.automata.token_automaton import TokenAutomaton
 

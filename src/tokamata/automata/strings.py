@@ -56,7 +56,7 @@ def strings(
 ) -> Iterator[tuple[int, ...]]:
     """Every accepted string of at most ``longest`` symbols, once; shorter ones first, then by symbols.
 
-    They are made one at a time, as they are asked for.
+    They are made one at a time, by iteration.
 
     Raises:
         LimitExceeded: determinizing made too many states or transitions.

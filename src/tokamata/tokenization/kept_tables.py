@@ -47,7 +47,7 @@ def load(key: str) -> Tables | None:
             tables: Tables = {name: file[name] for name in file.files}
         tables[_TEXTS] = _texts(tables.pop("text_lengths"), tables.pop("text_bytes"))
     except (OSError, EOFError, ValueError, LookupError, TypeError, MemoryError, zipfile.BadZipFile):
-        return None  # absent, or damaged: made anew
+        return None  # absent, or damaged: to be recomputed
     kept_files.note_use(path)
     return {name: value.item() if getattr(value, "ndim", 1) == 0 else value for name, value in tables.items()}
 

@@ -1,4 +1,4 @@
-"""Reading parsed JSON that a stranger wrote: each field is asked for with the type that it must have.
+"""Reading parsed JSON that a stranger wrote: each field is read with the type that it must have.
 
 A damaged file says ``"merges": null``, or leaves out ``"pattern"``.  A ``Section`` is an object of a file and
 knows where it stands, so that the error names the place::

@@ -16,7 +16,7 @@ both it is enough to walk beside each other: a token is allowed where both allow
 
 Relevance is found once for a pattern.  Tokens that lead from a state to the same pair are looked at as one
 group, and what does not lead to a relevant pair is taken out of the first machine, so that nothing is
-left of relevance when tokens are asked for (section 5.4).
+left of relevance when tokens are requested (section 5.4).
 
 At the beginning no token is the last one; the listing of algorithm 6 has no such case.
 

@@ -4,7 +4,7 @@ tiktoken's files have no merges, but texts with ranks: two neighbours are joined
 the lowest first.  Each text was made by one merge in training, and its rank is the number of that merge; so
 the parts are found by encoding the text with the texts of lower rank.  With a, b, c, ``ab`` 3, ``abc`` 4::
 
-    a b c   (a, b) is ab, 3     ab c   (ab, c) would be abc, 4, whose own parts are asked for: ab and c
+    a b c   (a, b) is ab, 3     ab c   (ab, c) would be abc, 4, whose own parts are found next: ab and c
 
 A text for which that gives other than two parts cannot be made by merges, and has none.
 

@@ -237,7 +237,7 @@ class _Letters:
             self.kinds[letter] = kind + 1
 
     def is_word(self, text: str) -> bool:
-        """Whether a text is one word, as far as it is not asked for its tokens."""
+        """Whether a text is one word, whatever its tokens."""
         return text in self.alone or self.is_part(text)
 
     def is_part(self, text: str) -> bool:
