@@ -6,38 +6,39 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
 
-# The Python tests in two halves that take equally long: what is read and what is canonical; all else.
-FIRST_HALF := tests/patterns tests/canonical
-
-.PHONY: demo wheel exactness test test-core test-threads test-python test-first-half test-second-half types lint site bench clean
+.PHONY: demo wheel exactness test test-core test-threads test-python test-fast coverage types lint site bench clean
 
 # JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
-# Most of the time goes into programs of one thread; two of them run at once, each shown when it has ended.
+# Everything; each part uses all cores.
 test: lint types
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-second-half test-first-half test-threads
+	$(MAKE) --no-print-directory test-python
+	$(MAKE) --no-print-directory test-core
+	$(MAKE) --no-print-directory test-threads
 
 # The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
 wheel: $(VENV)/wheel.stamp
 	$(BIN)/python tools/make_wheel.py
 
 test-python: $(VENV)/test.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
-test-first-half: $(VENV)/test.stamp
-	$(BIN)/python -m pytest $(FIRST_HALF)
+# Without what takes over 5 s each.
+test-fast: $(VENV)/test.stamp
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m 'not slow'
 
-test-second-half: $(VENV)/test.stamp
-	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(FIRST_HALF))
+# The lines of src/ that no Python test runs; the core is not among them.
+coverage: $(VENV)/test.stamp
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term-missing --cov-report=html:build/coverage
 
 test-core: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=address,undefined
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
-	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure
+	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel $(shell getconf _NPROCESSORS_ONLN)
 
 # The threads, under the sanitizer that sees races.
 test-threads: $(VENV)/test.stamp
@@ -63,20 +64,19 @@ lint: $(VENV)/test.stamp
 site: $(VENV)/site.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
+# Every figure of docs/figures.md, into benchmarks/results and docs/.
+RESULTS := benchmarks/results
 bench: $(VENV)/test.stamp
 	$(PIP) --quiet -r benchmarks/requirements.txt
-	$(BIN)/python benchmarks/regex_spine.py --markdown benchmarks/results/regex_spine.md --plot docs/regex_spine.svg
-	$(BIN)/python benchmarks/paper_table.py --make-environments --markdown benchmarks/results/paper_table.md
-	$(BIN)/python benchmarks/schema_regexes.py --markdown benchmarks/results/schema_regexes.md
-	$(BIN)/python benchmarks/maskbench.py --seed 7 --markdown benchmarks/results/maskbench.md --plot docs/maskbench.svg
-	$(BIN)/python benchmarks/maskbench.py --seed 7 --prepare 0.15 --markdown benchmarks/results/maskbench_prepared.md
-	$(BIN)/python benchmarks/maskbench.py --seed 7 --engines 'tokamata;xgrammar' --timeout 5 --markdown benchmarks/results/maskbench_xgrammar.md
-	$(BIN)/python benchmarks/server.py --markdown benchmarks/results/server.md --plot docs/server.svg
-	$(BIN)/python benchmarks/growth.py --markdown benchmarks/results/growth.md --plot benchmarks/results/growth.svg --summary-plot docs/growth.svg
-	$(BIN)/python benchmarks/bpe_promotion.py --markdown benchmarks/results/bpe_promotion.md --plot docs/bpe_promotion.svg
-	$(BIN)/python benchmarks/canonical.py --make-environments --markdown benchmarks/results/canonical.md --plot docs/canonical_growth.svg
-	$(BIN)/python benchmarks/canonical_study.py --markdown benchmarks/results/canonical_study.md --plot docs/canonical_study.svg
-	$(BIN)/python benchmarks/canonical_picture.py --picture docs/canonical_two_ways.svg
+	$(BIN)/python -m benchmarks.regex_spine --markdown $(RESULTS)/regex_spine.md --plot docs/regex_spine.svg
+	$(BIN)/python -m benchmarks.schema_regexes --markdown $(RESULTS)/schema_regexes.md
+	$(BIN)/python -m benchmarks.maskbench --seed 7 --markdown $(RESULTS)/maskbench.md --plot docs/maskbench.svg
+	$(BIN)/python -m benchmarks.maskbench --seed 7 --prepare 0.15 --markdown $(RESULTS)/maskbench_prepared.md
+	$(BIN)/python -m benchmarks.maskbench --seed 7 --engines 'tokamata;xgrammar' --timeout 5 --markdown $(RESULTS)/maskbench_xgrammar.md
+	$(BIN)/python -m benchmarks.server --markdown $(RESULTS)/server.md --plot docs/server.svg
+	$(BIN)/python -m benchmarks.growth --markdown $(RESULTS)/growth.md --plot $(RESULTS)/growth.svg --summary-plot docs/growth.svg
+	$(BIN)/python -m benchmarks.canonical --make-environments --markdown $(RESULTS)/canonical.md --plot docs/canonical_growth.svg
+	$(MAKE) --no-print-directory exactness
 
 # Prints the name of a step, and how long it took.  pip shows its progress where it writes to a terminal.
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \

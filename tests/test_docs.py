@@ -87,6 +87,7 @@ def test_the_readme_with_a_small_model(small_folder: Path, monkeypatch: pytest.M
     assert isinstance(namespace["klee"].parse(), namespace["Painter"])
 
 
+@pytest.mark.slow
 def test_the_readme_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the model that it names, 240 MB: some 20 s, of which 5 s to convert it."""
     try:

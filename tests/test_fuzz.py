@@ -41,6 +41,7 @@ def test_lookaround() -> None:
     assert tally.texts > tally.confirmed > 0
 
 
+@pytest.mark.slow
 def test_canonical_constraints_of_small_tokenizers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -57,6 +58,7 @@ def test_texts_sampled_from_schemas() -> None:
     assert min(tally.texts, tally.judged, tally.compared) > 0
 
 
+@pytest.mark.slow
 def test_values_drawn_of_schemas() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # hypothesis-jsonschema warns of patterns that Python lacks
@@ -82,6 +84,7 @@ def test_values_of_compositions() -> None:
     assert min(tally.values, tally.refused, tally.events) > 0
 
 
+@pytest.mark.slow
 def test_small_limits() -> None:
     """A crash of the process that works fails the test, and does not end this one."""
     with warnings.catch_warnings():

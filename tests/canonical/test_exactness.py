@@ -12,6 +12,7 @@ from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 _SHARE = float(os.environ.get("TOKAMATA_SHARE", "0.1"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_complete_and_sound(source: Source) -> None:
     judged = source.judged()

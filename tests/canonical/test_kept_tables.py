@@ -115,6 +115,7 @@ def _forged(tables: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_forged_files_are_taken_for_none_or_for_tables(folder: Path) -> None:
     """Whatever the arrays are, nothing is read that is not there.
 

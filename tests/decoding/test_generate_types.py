@@ -42,6 +42,7 @@ def check(
 """
 
 
+@pytest.mark.slow
 def test_types(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     file = tmp_path / "checked.py"

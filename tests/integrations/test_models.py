@@ -265,6 +265,7 @@ print(sorted(name for name in changed if name.startswith(("HF_", "OMP_", "TRANSF
 """
 
 
+@pytest.mark.slow
 def test_loading_neither_uses_the_network_nor_changes_the_environment(small: SimpleNamespace) -> None:
     """Other code in the process may want to reach the hub."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "OMP_"))}
@@ -344,6 +345,7 @@ def real_folder() -> Iterator[Path]:
         yield models.default_model_folder()
 
 
+@pytest.mark.slow
 def test_gemma_writes_what_a_pattern_allows(real_folder: Path) -> None:
     model, tokenizer = models.load_model(real_folder)
     assert len(tokenizer) == model.config.vocab_size == 262144
@@ -358,6 +360,7 @@ def test_gemma_writes_what_a_pattern_allows(real_folder: Path) -> None:
     assert free.finish_reason == "length"
 
 
+@pytest.mark.slow
 def test_gemma_tokenizes_as_the_original_does(real_folder: Path) -> None:
     original = SHARED / "tokenizers" / "gemma-3.json.gz"
     if not original.exists():

@@ -94,6 +94,7 @@ def test_re_forgets_flag_a_past_the_bmp() -> None:
     assert lowered("[\U00010400-\U00010401]", re.A | re.I) == ("code_points", ((0x10400, 0x10401),))
 
 
+@pytest.mark.slow
 def test_properties_are_those_of_the_regex_module() -> None:
     regex = pytest.importorskip("regex", reason="regex comes with the group test")
     assigned = members(property_ranges("Assigned")) - set(range(0xD800, 0xE000)) - set(range(0xE000, 0xF900))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from tests.support.automata.machines import pynini, same_as_pynini, to_pynini
 from tests.support.automata.tokenizations import (
     EVERYTHING,
@@ -37,6 +39,7 @@ def agree(bpe: Bpe, pattern: Acceptor, longest: int) -> None:
     assert up_to(bpe, reference, longest) == encodings(bpe, pattern, longest), (bpe, pattern.rows)
 
 
+@pytest.mark.slow
 def test_all_small_merge_lists_and_patterns() -> None:
     patterns = small_patterns()
     assert len(patterns) > 50

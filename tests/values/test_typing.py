@@ -42,6 +42,7 @@ def checked_by_pyright(file: Path, folder: Path) -> str:
     return run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_mypy_sees_the_types_of_values(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong_examples.py"
     wrong.write_text(EXAMPLES.read_text() + WRONG)
@@ -50,6 +51,7 @@ def test_mypy_sees_the_types_of_values(tmp_path: Path) -> None:
     assert "Found 1 error in 1 file (checked 2 source files)" in found
 
 
+@pytest.mark.slow
 def test_pyright_sees_the_types_of_values(tmp_path: Path) -> None:
     if importlib.util.find_spec("basedpyright") is None:
         pytest.skip("basedpyright is not installed")

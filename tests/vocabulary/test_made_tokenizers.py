@@ -22,6 +22,7 @@ def merges(document: dict[str, Any]) -> list[tuple[str, ...]]:
     return [pair for pair in pairs if pair != ("\t", "\t")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", MADE, ids=str)
 def test_as_published(real: Real) -> None:
     file = PUBLISHED / f"{FILES.get(real.name, real.name)}.json.gz"

@@ -83,7 +83,7 @@ def _strings(acceptor: Acceptor, longest: int, account: Account) -> Iterator[tup
 
 
 def _of_length(acceptor: Acceptor, finishing: list[set[int]], length: int) -> Iterator[tuple[int, ...]]:
-    """Depth first through the states that can finish; ``rows[n]``: the untried transitions after n symbols."""
+    """Depth first through the states that can finish; ``rows[n]``: those untried after n symbols."""
     string: list[int] = []
     rows = [iter(acceptor.rows[acceptor.start])]
     if length == 0:

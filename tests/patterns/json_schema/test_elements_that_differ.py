@@ -154,6 +154,7 @@ NAMED: list[tuple[dict[str, Any], int]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schema", "count"), NAMED)
 def test_there_are_so_many(schema: dict[str, Any], count: int) -> None:
     whole = {"type": "array", "uniqueItems": True, **schema}

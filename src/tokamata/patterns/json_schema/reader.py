@@ -24,7 +24,7 @@ are therefore read twice over, once for each sign, if they have both negations a
 on the sign; most have not, and are read once.
 
 Cost: linear in the schemas that references reach from the root, for each scope; nothing is done for the
-report, or for pointers in errors, until they are asked for.
+report, or for pointers in errors, until they are needed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What became of each keyword of a schema.
 
-The report is made when it is asked for, from what reading left behind: which schemas were read, and what was
+The report is made when it is requested, from what reading left behind: which schemas were read, and what was
 left out.
 """
 

@@ -180,7 +180,7 @@ class _Writer:
     def collection(self, shape: Collection) -> _core.Expression:
         low, high = shape.bounds.min_length or 0, shape.bounds.max_length
         if shape.is_set and low > 1:
-            self._refuse(shape, "that its elements differ, and so how many there are, cannot be asked for")
+            self._refuse(shape, "that its elements differ, and so how many there are, cannot be enforced")
         item = self.write(shape.item)
         some = _listed(item, max(low, 1), high)
         empty = low == 0
@@ -217,7 +217,7 @@ class _Writer:
     def mapping(self, shape: Mapping) -> _core.Expression:
         low, high = shape.bounds.min_length or 0, shape.bounds.max_length
         if low > 1:
-            self._refuse(shape, "that its keys differ, and so how many there are, cannot be asked for")
+            self._refuse(shape, "that its keys differ, and so how many there are, cannot be enforced")
         entry = _core.concat([self.write(shape.key), _literal(": "), self.write(shape.value)])
         some = _listed(entry, max(low, 1), high)
         whole = _around("{", some if low else _core.union([some, _core.epsilon()]), "}")

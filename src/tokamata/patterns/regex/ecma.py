@@ -94,7 +94,7 @@ def _backreference(builder: Builder, token: str, position: int) -> NoReturn:
         hint = f"there are {len(groups)} groups"
         raise PatternSyntaxError(pattern, position + 1, f"invalid group reference {token[1:9]}", hint)
     reason = f"backreference {token[:40]}: no regular language can say this"
-    hint = "write the group's pattern again; that both match the same text cannot be asked for"
+    hint = "write the group's pattern again; that both match the same text cannot be expressed"
     raise NotRegularError(pattern, position, reason, hint)
 
 
@@ -132,7 +132,7 @@ def _quantifier(builder: Builder, token: str, position: int) -> None:
     builder.repeat(token, bounds, position)
 
 
-@lru_cache(maxsize=8)  # asked for every such character of a pattern
+@lru_cache(maxsize=8)  # called for every such character of a pattern
 def _only_under_u(pattern: str) -> str:
     """An escape that means something else without the flag; ``""`` where there is none."""
     return next((token for token in ECMA.findall(pattern) if token.startswith(_OF_FLAG_U)), "")

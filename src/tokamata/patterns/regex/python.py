@@ -86,7 +86,7 @@ def _backreference(builder: Builder, token: str, position: int) -> NoReturn:
     if number in builder.open_groups():
         raise PatternSyntaxError(builder.pattern, position, "cannot refer to an open group")
     reason = f"backreference {token}: no regular language can say this"
-    hint = "write the group's pattern again; that both match the same text cannot be asked for"
+    hint = "write the group's pattern again; that both match the same text cannot be expressed"
     raise NotRegularError(builder.pattern, position, reason, hint)
 
 

@@ -140,5 +140,5 @@ def _refuse_named(pattern: str, position: int, names: dict[str, int], open_group
         raise PatternSyntaxError(pattern, start, f"unknown group name {name[:40]!r}")
     if names[name] in open_groups:
         raise PatternSyntaxError(pattern, start, "cannot refer to an open group")
-    hint = "write the group's pattern again; that both match the same text cannot be asked for"
+    hint = "write the group's pattern again; that both match the same text cannot be expressed"
     raise NotRegularError(pattern, position, f"backreference (?P={name[:40]}): {_NO_MEMORY}", hint)

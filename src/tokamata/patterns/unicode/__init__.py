@@ -13,7 +13,7 @@ there.  Names are matched as UAX #44 (rule LM3) asks and as the PyPI module ``re
 spaces, ``-`` and ``_`` do not count.
 
 Cost: nothing is read when this is imported.  The first lookup reads 57 kB (about 0.3 ms), each set
-is unpacked when first asked for (``\\w``, of 783 ranges: 0.2 ms), names are indexed when the first
+is unpacked when first needed (``\\w``, of 783 ranges: 0.2 ms), names are indexed when the first
 ``\\p{…}`` is met (2 ms).
 """
 

@@ -15,7 +15,7 @@ one, whose meaning is left to whoever reads the schema, so that ``uuid`` in a sc
 in 2020-12.  The names and meanings of draft 3 that were given up (``host-name``, ``ip-address``, ``color``,
 a ``time`` without an offset) are not known.
 
-Cost: nothing is made, nor any file of this folder but this one read, before a format is asked for; each
+Cost: nothing is made, nor any file of this folder but this one read, before a format is needed; each
 is made once in a process.  Times are in docs/formats.md.
 """
 

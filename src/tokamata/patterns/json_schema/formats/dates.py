@@ -72,7 +72,7 @@ def duration() -> _core.Expression:
 
 # ---- leap seconds -----------------------------------------------------------------------------
 #
-# hh:mm:60 with an offset of HH:MM is 23:59:60 in UTC if hh:mm less the offset is 23:59.  Hours are asked for
+# hh:mm:60 with an offset of HH:MM is 23:59:60 in UTC if hh:mm less the offset is 23:59.  Hours are checked
 # in one language, minutes in another, and what is in both is it: 24 + 60 alternatives, not 1,440.
 
 

@@ -9,7 +9,7 @@ Example: ``http://[::1]:80/a%20b?q#f`` is a URI, ``//[::1]/`` only a reference, 
 An IRI is a URI in which code points beyond ASCII stand for themselves: the same grammar, with larger
 classes.  The bidirectional formatting characters among them must not appear (section 4.1), whatever the
 grammar says.  That characters should have the form NFC, and parts one direction, is advice, and not
-asked for.
+required.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Programs that measure tokamata and its peers, such as `python -m benchmarks.maskbench`; see README.md."""

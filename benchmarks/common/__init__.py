@@ -1,0 +1,1 @@
+"""What the programs share: engines, processes, tokenizers, timing, reports."""
