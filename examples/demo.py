@@ -1,9 +1,9 @@
-"""What ``make demo`` shows: a small model, loaded once, writes what four constraints allow.
+"""The program of ``make demo``: a small model, loaded once, writes texts under four constraints.
 
     python examples/demo.py
 
-Each text that a constraint holds is then checked by code that knows nothing of tokamata's engine: ``json``,
-``re``, the model's own tokenizer.  The exit code is 1 where a check fails.
+Each text under a constraint is then checked by code that is independent of tokamata's engine: ``json``,
+``re``, the model's own tokenizer.  The exit code is 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Case:
     """One constraint, and the texts that are written.
 
     Attributes:
-        title: what it shows.
-        prompt: what the model goes on from.
-        constraint: what texts are held to.
-        sides: which texts: any of ``FREE``, ``HELD`` and ``CANONICAL``.
-        budget: the most tokens of each text.
-        check: whether a text is right.
-        judge: who says so, in words.
-        has_value: whether the text stands for a Python value, which is shown.
+        title: the heading.
+        prompt: the prompt of the model.
+        constraint: the constraint.
+        sides: the texts: any of ``FREE``, ``HELD`` and ``CANONICAL``.
+        budget: the largest number of tokens of each text.
+        check: decides whether a text is right.
+        judge: the name of the check.
+        has_value: whether the Python value of the text is shown.
     """
 
     title: str
@@ -59,7 +59,7 @@ class Case:
 
 
 def is_person(text: str) -> bool:
-    """Whether ``person.json`` accepts the text, said once more in Python."""
+    """Whether ``person.json`` accepts the text, written again in Python."""
     person = json.loads(text)
     languages = person["languages"]
     return (
@@ -72,7 +72,7 @@ def is_person(text: str) -> bool:
 
 
 def is_painter(text: str) -> bool:
-    """Whether the text has the members of a ``Painter``, and stands for one."""
+    """Whether the text has the members of a ``Painter``, and its value is one."""
     return set(json.loads(text)) == {"name", "born", "style", "died"} and isinstance(
         tk.type(Painter).parse(text), Painter
     )
@@ -161,14 +161,14 @@ def _is_right(case: Case, result: tk.Generation) -> bool:
 
 
 def _is_canonical(tokenizer: Any, result: tk.Generation) -> bool:
-    """Whether the tokenizer itself makes these tokens of prompt and text."""
+    """Whether the tokenizer itself produces these tokens for prompt and text."""
     written = [*result.prompt_tokens, *result.tokens]
     text = tokenizer.decode(written, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     return bool(tokenizer(text, add_special_tokens=False)["input_ids"] == written)
 
 
 def main() -> int:
-    """Load the model, show all cases; 1 where a check failed."""
+    """Load the model and show all cases; returns 1 if a check failed."""
     screen, start = Screen(), time.monotonic()
     with screen.progress() as progress:
         model, tokenizer, vocabulary = load_all(None, progress)

@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Style(Enum):
-    """How somebody paints."""
+    """A style of painting."""
 
     CUBISM = "cubism"
     EXPRESSIONISM = "expressionism"
@@ -17,7 +17,7 @@ class Style(Enum):
 
 @dataclass
 class Painter:
-    """Who paints."""
+    """A painter."""
 
     name: str
     born: date

@@ -1,17 +1,16 @@
-"""Make the table of what IDNA 2008 asks of single code points.
+"""Makes the table of IDNA 2008's rules for single code points.
 
-Problem: labels of Unicode are made of code points that RFC 5892 derives from Unicode properties, and are
+Problem: Unicode labels consist of code points that RFC 5892 derives from Unicode properties.  They are
 checked by properties that no pattern can name (bidirectional classes, joining types, combining classes) and
-by the normalization form NFC.  All of it goes into ``idna.bin``, of about 10 kB.
+by the normalization form NFC.  All of these go into ``idna.bin``, about 10 kB.
 
 Example::
 
     python tools/make_idna_tables.py         # needs npm, and a node of Unicode 17.0; writes idna.bin
 
-Source: the npm package that ``make_unicode_tables.py`` names, which carries the data files of unicode.org
-(Unicode License v3, see LICENSES/); the sets of ``tokamata.patterns.unicode``; and what the normalization
-of Node.js does to pairs of code points, from which follow the order of combining classes and which pairs
-compose.
+Source: the npm package that ``make_unicode_tables.py`` names, with the data files of unicode.org (Unicode
+License v3, see LICENSES/); the sets of ``tokamata.patterns.unicode``; and the normalization of pairs of code
+points in Node.js, which determines the order of combining classes and the pairs that compose.
 
 Format of ``idna.bin``: zlib of lines, each a name, a tab, and the boundaries of a set (first code point of
 each range, then first code point past it) as differences in base 36, with spaces between them.
@@ -89,8 +88,8 @@ def points(name: str) -> set[int]:
 def pvalid() -> set[int]:
     """The code points that RFC 5892 calls PVALID.
 
-    Unstable under NFKC and case folding are those that change when they are both done at once, but for
-    ignorable ones, which are left out anyway.
+    Code points are unstable under NFKC and case folding if both together change them.  Ignorable ones are
+    excluded anyway.
     """
     letters = set().union(*(points(f"General_Category={name}") for name in LETTERS_AND_DIGITS))
     letters -= points("Changes_When_NFKC_Casefolded=Yes").union(
@@ -106,23 +105,23 @@ def main() -> None:
     assert UNICODE_VERSION == VERSION
     valid = pvalid()
     marks = points("General_Category=Mark") & valid
-    late = marks | {0x16D67, 0x16D68}  # letters that compose with what stands before them
-    told = read(sorted(valid), sorted(late))
+    late = marks | {0x16D67, 0x16D68}  # two letters that compose with the letter before them
+    data = read(sorted(valid), sorted(late))
     assert not any(c in valid for c in set(range(0x1161, 0x1176)) | set(range(0x11A8, 0x11C3)))
     sets: dict[str, set[int]] = {"pvalid": valid}
-    orders = dict(zip(told["reordered"], told["before"], strict=True))
+    orders = dict(zip(data["reordered"], data["before"], strict=True))
     sets["virama"] = {mark for mark, rank in orders.items() if rank == orders[0x94D]}
-    joining = {name: members(ranges) & valid for name, ranges in told["joining"].items()}
+    joining = {name: members(ranges) & valid for name, ranges in data["joining"].items()}
     sets["joins_next"] = joining["Left_Joining"] | joining["Dual_Joining"]
     sets["joins_previous"] = joining["Right_Joining"] | joining["Dual_Joining"]
     sets["transparent"] = joining["Transparent"]
-    for name, ranges in told["bidi"].items():
+    for name, ranges in data["bidi"].items():
         found = members(ranges) & (valid | BY_CONTEXT | JOINERS)
         if found:
             sets[f"bidi={name}"] = found
     for rank, before in enumerate(sorted(set(orders.values()), reverse=True)):
         sets[f"order={rank}"] = {mark for mark, count in orders.items() if count == before}
-    for number, (bases, found) in enumerate(connected(told["composing"], set(orders))):
+    for number, (bases, found) in enumerate(connected(data["composing"], set(orders))):
         sets[f"base {number}"], sets[f"mark {number}"] = bases, found
     lines = [f"{name}\t{packed(found)}" for name, found in sets.items()]
     content = zlib.compress("\n".join(lines).encode(), 9)
@@ -131,7 +130,7 @@ def main() -> None:
 
 
 def connected(composing: dict[str, list[int]], reordered: set[int]) -> list[tuple[set[int], set[int]]]:
-    """Bases and what composes with them, those together that have anything in common."""
+    """Groups of bases and the marks that compose with them; bases with a common mark are in one group."""
     groups: list[tuple[set[int], set[int]]] = []
     for base, found in composing.items():
         if int(base) in reordered:
@@ -146,7 +145,7 @@ def connected(composing: dict[str, list[int]], reordered: set[int]) -> list[tupl
 
 
 def read(valid: list[int], marks: list[int]) -> dict:
-    """What Node.js says."""
+    """The data that Node.js reads from the package and computes."""
     with tempfile.TemporaryDirectory() as folder:
         install = ["npm", "install", "--silent", "--no-save", "--prefix", folder, DATA_PACKAGE]
         subprocess.run(install, check=True, stdout=sys.stderr)
@@ -158,7 +157,7 @@ def read(valid: list[int], marks: list[int]) -> dict:
 
 
 def members(ranges: list[list[int]]) -> set[int]:
-    """The code points of ranges that end before their second number."""
+    """The code points of half-open ranges."""
     return {point for start, end in ranges for point in range(start, end)}
 
 

@@ -1,21 +1,20 @@
-"""Pack the Unicode Character Database into the one file that tokamata reads.
+"""Packs the Unicode Character Database into one file for tokamata.
 
-Problem: character classes must mean the same on every Python, so they cannot come from
+Problem: character classes must be the same on every Python, so they cannot come from
 ``unicodedata``, whose version is the interpreter's.  The data comes from npm instead, in the
-version that :data:`VERSION` names, and goes into ``unicode.bin``, of about 60 kB.
+version :data:`VERSION`, and goes into ``unicode.bin``, about 60 kB.
 
 Example::
 
     python tools/make_unicode_tables.py            # needs node and npm; writes unicode.bin
 
-Source: the npm packages named below, which carry the data files of unicode.org (Unicode
-License v3, see LICENSES/).  Derived here, by the rules that the documentation of CPython states:
-``\\w`` is what ``str.isalnum`` says (general categories L* and N*: every code point with a
-numeric type outside L* is in N*), ``\\s`` is what ``str.isspace`` says (general category Zs, or
-bidirectional class WS, B or S), and the case orbits are the classes of "same lower case" and
-"lower case letters with the same full upper case", which is what ``re.IGNORECASE`` compares.  The
-folding orbits are the classes of the same simple case folding (statuses C and S of
-CaseFolding.txt), which is what ECMA-262 compares under the flags ``iu``.
+Source: the npm packages named below, with the data files of unicode.org (Unicode License v3, see
+LICENSES/).  Derived here, by the rules in the documentation of CPython: ``\\w`` is
+``str.isalnum`` (general categories L* and N*: every code point with a numeric type outside L* is
+in N*); ``\\s`` is ``str.isspace`` (general category Zs, or bidirectional class WS, B or S); case
+orbits are the classes of "same lower case" and "lower case letters with the same full upper
+case", which ``re.IGNORECASE`` compares.  Folding orbits are the classes of the same simple case
+folding (statuses C and S of CaseFolding.txt), which ECMA-262 compares under the flags ``iu``.
 
 Format of ``unicode.bin``, all numbers little-endian::
 
@@ -27,7 +26,7 @@ Format of ``unicode.bin``, all numbers little-endian::
 
 A packed set is the zlib form of its boundaries (first code point of each range, then first code
 point past it), as differences, in three planes: all low bytes, all middle bytes, all high bytes.
-The two kinds of orbits are packed the same way, as code points in order followed by their orbit numbers.
+Both kinds of orbits are packed in the same way, as code points in order followed by their orbit numbers.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def main() -> None:
 
 
 def named_sets(raw: dict[str, dict[str, Ranges]]) -> dict[str, list[int]]:
-    """The boundaries of every set to be kept, by name (``property=value``)."""
+    """The boundaries of every set that is kept, by name (``property=value``)."""
     sets: dict[str, list[int]] = {}
     categories = raw["General_Category"]
     spaces = [raw["Bidi_Class"][name] for name in ("White_Space", "Paragraph_Separator", "Segment_Separator")]
@@ -129,7 +128,7 @@ def merge(parts: list[Ranges]) -> list[int]:
 
 
 def case_orbits(data: dict[str, Any]) -> list[int]:
-    """Code points that ``re.IGNORECASE`` holds equal: all of them in order, then their orbit numbers."""
+    """Code points that ``re.IGNORECASE`` treats as equal: all in order, then their orbit numbers."""
     lower = {point: first(to) for source in ("lower", "full_lower") for point, to in data[source]}
     upper = {point: many(to) for source in ("upper", "full_upper") for point, to in data[source]}
     capitals = {point for to in upper.values() for point in to}
@@ -153,14 +152,14 @@ def case_orbits(data: dict[str, Any]) -> list[int]:
 
 
 def fold_orbits(data: dict[str, Any]) -> list[int]:
-    """Code points of the same simple case folding, in the form of :func:`case_orbits`."""
+    """Code points with the same simple case folding, in the form of :func:`case_orbits`."""
     folded = {point: first(to) for point, to in data["fold"]}
     points = sorted(folded.keys() | set(folded.values()))
     return numbered({point: folded.get(point, point) for point in points})
 
 
 def numbered(roots: dict[int, int]) -> list[int]:
-    """Code points in order that share what they are mapped to, and then the numbers of what they share."""
+    """The code points that share a root with others, in order, then the numbers of their roots."""
     orbits: dict[int, list[int]] = defaultdict(list)
     for point, root in roots.items():
         orbits[root].append(point)

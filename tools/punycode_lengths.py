@@ -1,22 +1,21 @@
 """The longest Punycode of labels whose code points are affordable, see ``punycode_prices.py``.
 
 Problem: a label of IDNA has at most 63 octets in Punycode (RFC 3492).  The encoder inserts the code points
-beyond ASCII in order, each as a delta from the one before, in digits whose number depends on the delta and
-on a bias that the last delta has left behind.  How many digits can labels of so many code points need at
-most?
+beyond ASCII in order, each as a delta from the one before.  The number of its digits depends on the delta and
+on a bias that the previous delta has set.  How many digits can a label of n code points need?
 
-Method: a search over states of the encoder, from the end of the label to its beginning: how many code
-points it has written, how far the next code points may still go up, and the bias.  Any delta is allowed that
-goes up by no more than that, wherever the code point is inserted: more than real labels have, so that what
-is found is an upper bound.  Deltas that need the same number of digits and leave the same bias behind are
-taken together, at the least that they go up.
+Method: a search over states of the encoder, from the end of the label to its beginning.  A state is the
+number of code points written, the distance that the next code points may still increase, and the bias.  Every
+delta within that distance is allowed, wherever the code point is inserted.  Real labels have fewer, so the
+result is an upper bound.  Deltas with the same number of digits and the same next bias are one transition,
+with their least increase.
 
 Example::
 
     python tools/punycode_lengths.py        # every window and the whole of Unicode, in a few minutes
 
-Cost: for each length, states times 50; 3 seconds for a window, some minutes for all code points, whose
-distances are counted in steps of 64, rounded down.
+Cost: for each length, states times 50; 3 seconds for a window, a few minutes for all code points, whose
+distances are in steps of 64, rounded down.
 """
 
 from __future__ import annotations
@@ -35,34 +34,34 @@ from tokamata.patterns.json_schema.formats.punycode_prices import (
 )
 
 BASE, LEAST, MOST, SKEW, DAMP, FIRST_BIAS = 36, 1, 26, 38, 700, 72
-STEPS = 4096  # into which distances are cut at most
+STEPS = 4096  # the largest number of steps of a distance
 LAST = 0x3347F  # the last code point that is PVALID
 
 
 def digits(delta: int, bias: int) -> int:
-    """How many digits a delta takes."""
-    count, place = 1, BASE
+    """The number of digits of a delta."""
+    count, offset = 1, BASE
     while True:
-        threshold = min(max(place - bias, LEAST), MOST)
+        threshold = min(max(offset - bias, LEAST), MOST)
         if delta < threshold:
             return count
         delta = (delta - threshold) // (BASE - threshold)
-        count, place = count + 1, place + BASE
+        count, offset = count + 1, offset + BASE
 
 
 def adapted(delta: int, points: int, first: bool) -> int:
-    """The bias that a delta leaves behind, so many code points having been written with it."""
+    """The bias after a delta; with its code point, ``points`` code points are written."""
     delta = delta // DAMP if first else delta // 2
     delta += delta // points
-    place = 0
+    bias = 0
     while delta > (BASE - LEAST) * MOST // 2:
         delta //= BASE - LEAST
-        place += BASE
-    return place + (BASE - LEAST + 1) * delta // (delta + SKEW)
+        bias += BASE
+    return bias + (BASE - LEAST + 1) * delta // (delta + SKEW)
 
 
 def runs(low: int, high: int, key) -> list[int]:
-    """The first of each run of deltas for which the key is the same."""
+    """The first of each run of deltas with the same key."""
     found, start = [], low
     while start <= high:
         found.append(start)
@@ -76,7 +75,7 @@ def runs(low: int, high: int, key) -> list[int]:
 
 @cache
 def transitions(points: int, distance: int) -> dict[int, list[tuple[int, int, int]]]:
-    """For each bias: digits, bias left behind, least distance; of all deltas behind so many code points."""
+    """For each bias, all deltas after ``points`` code points: digits, next bias, least distance."""
     high = distance * (points + 1) + points
     by_bias = runs(0, high, lambda delta: adapted(delta, points + 1, False))
     biases = {adapted(delta, points + 1, False) for delta in by_bias} | set(range(220))
@@ -92,7 +91,7 @@ def transitions(points: int, distance: int) -> dict[int, list[tuple[int, int, in
 
 
 def longest(window: tuple[int, int], length: int, ascii_counts: list[int]) -> dict[int, int]:
-    """Digits at most, of labels of so many code points, by how many of them are ASCII."""
+    """The largest number of digits of labels of ``length`` code points, by the number of ASCII ones."""
     low, high = window
     distance = high - low
     step = -(-distance // STEPS)
@@ -103,9 +102,9 @@ def longest(window: tuple[int, int], length: int, ascii_counts: list[int]) -> di
             answer[points] = _first(window, points, rows, step)
         if points:
             earlier = np.zeros_like(rows)
-            for bias, ways in transitions(points, distance).items():
+            for bias, deltas in transitions(points, distance).items():
                 row = earlier[bias]
-                for count, left, least in ways:
+                for count, left, least in deltas:
                     cost = least // step
                     np.maximum(row[cost:], rows[left, : len(row) - cost] + count, out=row[cost:])
             rows = earlier
@@ -113,7 +112,7 @@ def longest(window: tuple[int, int], length: int, ascii_counts: list[int]) -> di
 
 
 def _first(window: tuple[int, int], points: int, rows: np.ndarray, step: int) -> int:
-    """With the first delta, which goes up from U+0080."""
+    """The largest number of digits, including the first delta, which begins at U+0080."""
     low, high = window
     lowest, highest = (low - 128) * (points + 1), (high - 128) * (points + 1) + points
     best = 0
@@ -127,7 +126,7 @@ def _first(window: tuple[int, int], points: int, rows: np.ndarray, step: int) ->
 
 
 def octets(window: tuple[int, int], price: int, lengths: range | list[int]) -> int:
-    """The longest A-label of labels of such lengths that the budget allows."""
+    """The longest A-label of labels with these lengths within the budget."""
     worst = 0
     for length in lengths:
         counts = [
@@ -140,7 +139,7 @@ def octets(window: tuple[int, int], price: int, lengths: range | list[int]) -> i
 
 
 def main() -> None:
-    """Tell the longest of each window, and whether all is as promised."""
+    """Print the longest label of each window, and check the documented bound."""
     for window, price in [*((window, IN_WINDOW) for window in WINDOWS), ((0x80, LAST), ANYWHERE)]:
         found = octets(window, price, range(1, BUDGET // PRICE_OF_ASCII + 1))
         print(f"U+{window[0]:04X} to U+{window[1]:04X}: {found} octets at most")

@@ -1,4 +1,4 @@
-"""An extension of griffe, which reads docstrings for the site: ``:func:`generate``` becomes code."""
+"""An extension of griffe, the reader of docstrings for the site: ``:func:`generate``` becomes code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROLE = re.compile(r":(?:class|func|meth|mod|attr|data):`([^`]+)`")
 
 
 class PlainRoles(griffe.Extension):
-    """Writes roles of Sphinx in Markdown."""
+    """Rewrites roles of Sphinx in Markdown."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Change one docstring."""

@@ -1,18 +1,18 @@
-"""A hook of MkDocs: the files outside docs/ that pages refer to are part of the site too.
+"""A hook of MkDocs that adds the files outside docs/ to which pages refer.
 
-README.md is the first page of the site, and links such as ``docs/types.md`` in it have to work both on the
-site and where the repository is browsed.  The same holds for ``../benchmarks/README.md`` in pages of docs/.
-So every relative link is read as a path of the repository, and rewritten to where the site has that file::
+README.md is the first page of the site, and its links, such as ``docs/types.md``, must work both on the site
+and in a view of the repository.  The same holds for ``../benchmarks/README.md`` in pages of docs/.  So every
+relative link is read as a path of the repository, and rewritten to the file's path on the site::
 
     README.md             docs/types.md#pydantic    ->  index.md         types.md#pydantic
     docs/figures.md       ../benchmarks/README.md   ->  figures.md       benchmarks/README.md
     docs/canonical.md     ../core/canonical/x.hpp   ->  canonical.md     source/core/canonical/x.hpp
 
-A file outside docs/ becomes a page if it is Markdown, and is copied as it is otherwise.  MkDocs then checks
-all links itself.  A link that leads to no file of the repository is left alone, so that it is reported.
+A file outside docs/ becomes a page if it is Markdown; other files are copied.  MkDocs then checks all links.
+A link to a missing file is not rewritten, so MkDocs reports it.
 
-One difference in syntax is bridged here too: in the code of a table, ``\\|`` is a bar where the repository is
-browsed, and a backslash and a bar on the site.
+In the code of a table, ``\\|`` is a bar in a view of the repository, but a backslash and a bar on the site;
+it is rewritten too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _repository_path = {site: repository for repository, site in RENAMED.items()}
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the named pages, and whatever they and those of docs/ refer to."""
+    """Add the named pages, and the files to which they and the pages of docs/ refer."""
     unread = [(f"docs/{file.src_uri}", file.src_uri) for file in files.documentation_pages()]
     unread += list(RENAMED.items())
     seen = {path for path, _ in unread}

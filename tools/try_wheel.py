@@ -2,8 +2,8 @@
 
     python tools/try_wheel.py
 
-It needs tokamata's own dependencies alone.  With the extra ``cli`` installed, the command line is run;
-without it, the command has to say how to install it.
+It needs only tokamata's own dependencies.  With the extra ``cli``, the command line must run; without it,
+the command must print how to install it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VOCABULARY = tk.Vocabulary.load([*(bytes([byte]) for byte in range(STOP)), None]
 
 
 def first_text(constraint: tk.Constraint) -> str:
-    """A text of the constraint, made of the lowest byte that each mask allows, up to where it may stop."""
+    """A text of the constraint: the lowest byte of each mask, until the text may stop."""
     matcher = constraint.compile(VOCABULARY).matcher()
     text = bytearray()
     while True:
@@ -36,7 +36,7 @@ def first_text(constraint: tk.Constraint) -> str:
 
 
 def try_constraints() -> None:
-    """The engine, the tables of Unicode, those of internationalized names, and Python types."""
+    """Tries the engine, the tables of Unicode, those of internationalized names, and Python types."""
     expect(first_text(tk.regex(r"\d{4}-\d{2}")), "0000-00")
     expect(first_text(tk.regex(r"\p{Lu}{3}")), "AAA")
     schema = {
@@ -54,7 +54,7 @@ def try_constraints() -> None:
 
 
 def try_command_line() -> None:
-    """``tokamata`` and ``python -m tokamata`` do the same."""
+    """Checks that ``tokamata`` and ``python -m tokamata`` do the same."""
     command = Path(sysconfig.get_path("scripts")) / "tokamata"
     has_extra = all(util.find_spec(name) for name in ("rich", "typer"))
     for start in ([str(command)], [sys.executable, "-m", "tokamata"]):
@@ -74,13 +74,13 @@ def try_command_line() -> None:
 
 
 def expect(found: object, wanted: object, about: str = "") -> None:
-    """Stop where the two differ."""
+    """Stop if the two differ."""
     if found != wanted:
         raise SystemExit(f"the wheel does not work: {found!r} instead of {wanted!r}\n{about}")
 
 
 def main() -> None:
-    """Everything."""
+    """Run all checks."""
     expect(tk.__version__, metadata.version("tokamata"))
     try_constraints()
     try_command_line()

@@ -108,7 +108,7 @@ def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:
     checked_instance(argument, value, str)
     if not value.isidentifier() or keyword.iskeyword(value) or value.startswith("_"):
         raise ArgumentError(
-            argument, shown_argument(value), "an identifier that is no keyword and does not begin with _"
+            argument, shown_argument(value), "an identifier, not a keyword, that does not begin with _"
         )
     if value in taken:
         raise ArgumentError(argument, shown_argument(value), "a name that a tuple does not have already")

@@ -1,1 +1,1 @@
-"""One thin file per host.  Nothing is imported from here until it is used."""
+"""Integrations with other libraries, imported only when they are used."""

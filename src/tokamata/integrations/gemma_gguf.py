@@ -1,13 +1,12 @@
 """Converts a Gemma 3 text model from a GGUF file into a folder that transformers loads.
 
-The configuration and the weights, as bfloat16, are those of ``gemma_weights.py`` beside this.  Two more
-things are written:
+``gemma_weights.py`` provides the configuration and the weights, as bfloat16.  Two more things are written:
 
-- *The tokenizer*, a byte-pair encoding whose merges GGUF leaves out, as SentencePiece does.  They
-  follow from the pieces: every way to split a piece into two pieces is a merge, and merges rank as
-  the scores of what they make.  So "▁t" + "he" and "▁" + "the" both make "▁the".  transformers
-  derives merges too, but in another order; here they are in that of the original tokenizer.
-- *A manifest* of the files and their sizes, written last, by which an incomplete folder is known.
+- *The tokenizer*, a byte-pair encoding whose merges GGUF omits, like SentencePiece.  They follow from the
+  pieces: every split of a piece into two pieces is a merge, with the score of the whole piece as its rank.
+  So "▁t" + "he" and "▁" + "the" both make "▁the".  transformers derives merges too, but in another order;
+  here they are in the order of the original tokenizer.
+- *A manifest* of the files and their sizes, written last, which distinguishes complete folders.
 """
 
 # transformers has no usable types for models, and values of a GGUF file have none, hence `Any`.
@@ -28,7 +27,7 @@ from tokamata.vocabulary.gguf_metadata import read_metadata
 __all__ = ["Progress", "convert", "is_whole"]
 
 Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done, 0 to 1; 0 where that is unknown."""
+"""Called with the name of the current step and its finished share, 0 to 1; 0 if that is unknown."""
 
 MANIFEST = "manifest.json"
 
@@ -59,7 +58,7 @@ def convert(source: Path, folder: Path, progress: Progress) -> None:
     fields = _Fields(read_metadata(source, _KEYS))
     if (architecture := fields["general.architecture"]) != b"gemma3":
         raise VocabularyError(
-            f"{source} holds a model of architecture {architecture!r:.80}; only b'gemma3' is converted"
+            f"{source} holds a model of architecture {architecture!r:.80}; only b'gemma3' is supported"
         )
     _write_json(folder / "tokenizer_config.json", _tokenizer_config(fields))
     _write_json(folder / "tokenizer.json", _tokenizer(fields, progress))
@@ -71,7 +70,7 @@ def convert(source: Path, folder: Path, progress: Progress) -> None:
     except (LookupError, RuntimeError, TypeError, ValueError) as error:
         if isinstance(error, VocabularyError):
             raise
-        raise VocabularyError(f"{source} is no GGUF file of Gemma 3: {error}") from error
+        raise VocabularyError(f"{source} is not a GGUF file of Gemma 3: {error}") from error
     progress("writing the weights", 0.0)
     config.save_pretrained(folder)
     safetensors.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
@@ -79,7 +78,7 @@ def convert(source: Path, folder: Path, progress: Progress) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether ``folder`` holds every file of a finished conversion, at its full size."""
+    """Whether ``folder`` has every file of a finished conversion, with its full size."""
     try:
         sizes = json.loads((folder / MANIFEST).read_text("utf-8"))
         return bool(sizes) and all((folder / name).stat().st_size == size for name, size in sizes.items())
@@ -95,7 +94,7 @@ class _Fields(dict[str, Any]):
     """The fields of a GGUF file by name."""
 
     def __missing__(self, name: str) -> Any:
-        raise VocabularyError(f"the GGUF file lacks the field {name!r}; it is cut off, or of another kind")
+        raise VocabularyError(f"the GGUF file lacks the field {name!r}; it is cut off, or of another model")
 
 
 def _pieces(fields: _Fields) -> list[str]:
@@ -173,12 +172,12 @@ def _tokenizer(fields: _Fields, progress: Progress) -> dict[str, Any]:
 
 
 def _merges(pieces: list[str], scores: list[float], types: list[int], progress: Progress) -> list[list[str]]:
-    """Return every split of a piece into two pieces, in the order in which they are to be merged.
+    """Return every split of a piece into two pieces, in the order of the merges.
 
-    First those of user-defined pieces (runs of spaces, tabs and newlines), which SentencePiece
-    takes whole before anything else: the longest left part first, so that a run grows while it
-    can.  Then the others, those of the best-scored pieces first.  Splits of one piece: the longest
-    left part first, too.
+    First those of user-defined pieces (runs of spaces, tabs and newlines), which SentencePiece cuts
+    out whole before anything else: the longest left part first, so that a run grows as long as it
+    can.  Then the others, in the order of their pieces' scores.  Splits of one piece: the longest
+    left part first.
     """
     taken = (_NORMAL, _USER_DEFINED)
     whole = {piece: token for token, piece in enumerate(pieces) if types[token] in taken}

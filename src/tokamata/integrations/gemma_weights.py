@@ -1,10 +1,10 @@
 """The configuration and the weights of a Gemma 3 text model, from a GGUF file.
 
-transformers can read GGUF files too, but takes 48 s of processor time and 3.2 GB for Gemma 3 270M, most of it
-for the tokens in the head of the file, which it reads twice with the package `gguf`.  Here the head is
-read by ``vocabulary/gguf_metadata.py``, and `gguf` only dequantizes: 5 s and 1.2 GB.
+transformers can read GGUF files too, but takes 48 s of processor time and 3.2 GB for Gemma 3 270M, mostly for
+the tokens in the head of the file, which it reads twice with the package `gguf`.  Here
+``vocabulary/gguf_metadata.py`` reads the head, and `gguf` only dequantizes: 5 s and 1.2 GB.
 
-GGUF stores the scale of a norm with 1 added, transformers without.
+In GGUF, the scale of a norm has 1 added; in transformers, it does not.
 """
 
 # transformers and gguf have no usable types, and values of a GGUF file have none, hence `Any`.
@@ -74,7 +74,7 @@ def weights(source: Path, config: Any, progress: Callable[[str, float], None]) -
     """Return the weights by transformers' names, in bfloat16.
 
     Raises:
-        VocabularyError: weights are missing, have another shape than ``config`` says, or are cut off.
+        VocabularyError: weights are missing, do not have the shapes of ``config``, or are cut off.
     """
     tensors = read_tensors(source)
     if config.num_hidden_layers > len(tensors):
@@ -114,7 +114,7 @@ def _expected(config: Any) -> list[tuple[str, tuple[str, tuple[int, ...]]]]:
 
 
 def _values(source: Path, data: Any, tensor: Tensor, shift: float) -> Any:
-    """The values of one tensor plus ``shift``, in bfloat16; float32 is held for one chunk at a time."""
+    """The values of one tensor plus ``shift``, in bfloat16; only one chunk at a time is in float32."""
     gguf: Any = import_module("gguf")
     torch: Any = import_module("torch")
     kind = gguf.GGMLQuantizationType(tensor.kind)

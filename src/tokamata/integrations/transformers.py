@@ -47,21 +47,21 @@ __all__ = ["ConstraintLogitsProcessor"]
 
 
 class ConstraintLogitsProcessor:
-    """A transformers ``LogitsProcessor`` that lets each row write only what its constraint allows.
+    """A transformers ``LogitsProcessor`` that allows each row only the tokens of its constraint.
 
     The first call of a generation shows where the prompts end.  A call whose rows do not continue those of
     the call before begins another generation, so one processor serves for many.  It cannot distinguish two
     cases by itself:
 
-    - The next prompt is all that the processor last read, and one token more.
-    - With one row: the next prompt is the last one with the beginning of its text, and perhaps one token
-      more.  Assisted decoding goes back in the same manner.
+    - The next prompt is the whole last row plus one token.
+    - With one row: the next prompt is the last prompt plus the beginning of its text, and perhaps one more
+      token.  Assisted decoding goes back in the same way.
 
     Call :meth:`reset` between two such generations, or pass ``prompt_length``.
 
-    A row that took a stop token may be padded with anything; its mask holds the stop tokens alone.  So does
-    the mask of a row that has a token which its constraint or budget refuses.  Only beam search makes such
-    rows, when it has more beams than there are texts; their score is minus infinity.
+    After a stop token, a row may be padded with any ids; its mask contains only the stop tokens.  The same
+    holds for a row with a token that its constraint or budget refuses.  Only beam search makes such rows, if
+    it has more beams than there are texts; their score is minus infinity.
 
     After a call that raises, the next call begins another generation.
 
@@ -70,17 +70,17 @@ class ConstraintLogitsProcessor:
             text is free.  transformers makes several rows of a prompt with ``num_beams`` and
             ``num_return_sequences``; all of them get its constraint.  All constraints must be compiled for
             the same ``Vocabulary`` object.
-        prompt_length: the length of the prompts in ids, padding included.  ``None``: the length of the first
+        prompt_length: the length of the prompts in ids, including padding.  ``None``: the length of the first
             call's ids.
-        max_new_tokens: the same as for ``model.generate``, so that each text is whole when it ends there.
+        max_new_tokens: the same as for ``model.generate``, so that each text is complete when it ends there.
             Without it, texts may be cut off.
-        pad_token_id: the id that shorter prompts begin with.  The leading ids of this value are no part of
-            the prompt.  Needed only with canonical tokenization, and only if the id is no control token.
+        pad_token_id: the id of the padding at the start of shorter prompts, which is then not part of the
+            prompt.  Needed only with canonical tokenization, and only if it is not a control token.
         on_noncanonical: with canonical tokenization, the text continues the prompt.  If the prompt itself is
             not canonical, raise an error, or (``"fresh"``) make the text canonical by itself.
 
     Raises:
-        ArgumentError: an argument of another type, or constraints of several vocabularies.
+        ArgumentError: an argument has another type, or the constraints have several vocabularies.
         BudgetError: ``max_new_tokens`` is below 1, or no accepted text fits into it.
         NoStopTokenError: the vocabulary names no stop token, so no row could end.
     """
@@ -126,12 +126,12 @@ class ConstraintLogitsProcessor:
             The masked scores, on the same device: minus infinity for all tokens that are not allowed.
 
         Raises:
-            ArgumentError: the rows cannot be shared out among the constraints.
+            ArgumentError: the number of rows is not a multiple of the number of constraints.
             BudgetError: after its prompt, no accepted text of a row fits into ``max_new_tokens``.
             ContextError, NoncanonicalError: a prompt is not canonical, or no canonical text continues it.
             GenerationError: the scores of all tokens that a row is allowed are NaN or minus infinity.
             MaskError: the scores are narrower than the vocabulary.
-            LimitExceeded: a constraint passed its limits.
+            LimitExceeded: a constraint exceeded its limits.
         """
         if self._vocabulary is None:  # no row is constrained
             return scores
@@ -182,10 +182,10 @@ class ConstraintLogitsProcessor:
         """Make the masks of all rows.
 
         Returns:
-            The masks, and for each row whether a token must be chosen: not of a row that is free or refused.
+            The masks, and for each row whether a token must be chosen: not for a free or refused row.
         """
         mask = allocate_mask(len(rows), vocabulary.width)
-        for token in vocabulary.stop:  # what refused rows may write
+        for token in vocabulary.stop:  # refused rows may write these
             mask.view("uint32")[:, token // 32] |= 1 << token % 32
         must_choose = [False] * len(rows)
         filled: list[int] = []
@@ -194,7 +194,7 @@ class ConstraintLogitsProcessor:
             if row.matcher is None or row.is_refused:
                 continue
             left = None if self._budget is None or row.has_stopped else self._budget - row.length
-            if left is not None and left <= 0:  # only a caller who passed another max_new_tokens comes here
+            if left is not None and left <= 0:  # only if model.generate has another max_new_tokens
                 must_choose[index] = row.matcher.is_accepting
                 continue
             filled.append(index)
@@ -209,8 +209,8 @@ class ConstraintLogitsProcessor:
     def _fill(self, rows: list[Row], mask: npt.NDArray[np.int32], budgets: list[int | None]) -> list[bool]:
         """Write the masks of rows; returns which were written.
 
-        A row is left as it is if no text fits into its budget any more.  That is an error at the start of a
-        text; later it takes a token that the budget refused.
+        A row is unchanged if no text fits into its budget.  That is an error at the start of a text; later
+        it happens only after a token that the budget refused.
         """
         matchers = [row.matcher for row in rows if row.matcher is not None]
         try:
@@ -230,7 +230,7 @@ class ConstraintLogitsProcessor:
         return written
 
     def _check_budget(self, budget: int) -> None:
-        """Refuse a budget that no text fits; what canonical texts need depends on the prompt, too."""
+        """Refuse a budget into which no text fits; that of canonical texts depends on the prompt, too."""
         if budget < 1:
             raise BudgetError(budget)
         for constraint in self._constraints:
@@ -267,11 +267,11 @@ def _vocabulary(constraints: list[CompiledConstraint[Any] | None]) -> Vocabulary
 
 
 def _check(scores: torch.Tensor, must_choose: list[bool]) -> None:
-    """Refuse rows without a single score: argmax would take id 0, allowed or not."""
+    """Refuse rows without any score: argmax would take id 0, allowed or not."""
     for index, score in enumerate(scores.amax(dim=-1).tolist()):
         if not must_choose[index] or math.isfinite(score) or score == math.inf:
             continue
-        # One NaN makes the maximum NaN; a row with one may still have scores to choose from.
+        # One NaN makes the maximum NaN, but the row may still have other scores.
         if bool((scores[index] > -math.inf).any()):
             continue
         raise GenerationError(
