@@ -267,7 +267,7 @@ def test_questions_about_nothing() -> None:
         ({"classes": [0, -1]}, "class below 0"),
         ({"classes": [1, 1]}, "two transitions for one class"),
         ({"stop_tokens": [3]}, "outside of the width"),
-        ({"stop_tokens": [1]}, "stop token 1 has a class"),
+        ({"stop_tokens": [1]}, "stop token 1 has transitions"),
         ({"accepting": [[True, False]]}, "one dimension"),
     ],
 )

@@ -405,7 +405,7 @@ def _check(width: int, rows: TokenRows, stop_tokens: Sequence[int]) -> None:
     whole = rows.offsets.shape == (states + 1,) and rows.offsets[0] == 0 and rows.offsets[-1] == transitions
     if not whole or rows.targets.shape != rows.classes.shape or bool((np.diff(rows.offsets) < 0).any()):
         raise MachineError(
-            f"row_offsets must be {states + 1} increasing numbers from 0 to {transitions}, the number of "
+            f"row_offsets must be {states + 1} numbers that rise from 0 to {transitions}, the number of "
             f"classes and of targets; targets has {rows.targets.size}"
         )
     if transitions and not (rows.targets.min() >= 0 and rows.targets.max() < states):
