@@ -114,7 +114,7 @@ class SchemaError(TokamataError, ValueError):
 
     def __str__(self) -> str:
         what = f"the keyword {self.keyword!r:.80} is" if self.keyword else "there is"
-        return f"{schema_place(self.pointer)}: {what} {self.found}; expected {self.expected}"
+        return f"{_schema_location(self.pointer)}: {what} {self.found}; expected {self.expected}"
 
 
 class UnsupportedSchemaError(TokamataError, ValueError):
@@ -134,7 +134,7 @@ class UnsupportedSchemaError(TokamataError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{schema_place(self.pointer)}: the keyword {self.keyword!r:.80} cannot be enforced: "
+            f"{_schema_location(self.pointer)}: the keyword {self.keyword!r:.80} cannot be enforced: "
             f"{self.reason}\nchange it, or pass strict=False, which leaves out what cannot be enforced "
             "and lists it in the report"
         )
@@ -439,7 +439,7 @@ def shown_argument(value: object) -> str:
     return type(value).__name__
 
 
-def schema_place(pointer: str) -> str:
+def _schema_location(pointer: str) -> str:
     """How a message names the schema at a JSON Pointer."""
     shown = pointer if len(pointer) <= 200 else f"{pointer[:99]}…{pointer[-100:]}"
     return f"in the schema at {shown}" if pointer else "in the schema at its root"

@@ -59,7 +59,7 @@ class Explanation:
             "stop too soon": f"{name} is refused: it ends the text, which is not complete; "
             f"expected {expected}",
             "after stop": f"{name} is refused: the text has ended, and only stop tokens may follow",
-            "unspellable": f"{name} is refused: its bytes fit, but the vocabulary has no tokens to go on "
+            "unspellable": f"{name} is refused: its bytes fit, but no tokens of the vocabulary continue "
             f"from there; expected {expected}",
             "never made": f"{name} is refused: the tokenizer never writes it",
             "merge": f"{name} is refused: the tokenizer would join it with the tokens before it",

@@ -148,7 +148,7 @@ class CompiledConstraint(Generic[_T_co]):
         constraint is locked for one state at a time, and the interpreter's lock is released.
 
         Args:
-            seconds: the time after which it ends, at most ``limits.seconds``, which ``None`` stands for.
+            seconds: the time after which it ends, at most ``limits.seconds``, which is also the default.
             cancel: ends it from another thread.
 
         Returns:

@@ -60,7 +60,7 @@ class Step:
         token: its id.
         data: the bytes that it adds to the text, which may begin or end inside a code point.
         text: the code points that it completes; perhaps ``""``.
-        log_probability: as in :class:`Generation`, of this token alone.
+        log_probability: as in :class:`Generation`, of this token.
         jumped: whether it was certain, and written without the model.
         events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Values that close only
             when the model chooses to stop, such as a number that is the whole text, are in no step.

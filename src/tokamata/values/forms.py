@@ -381,6 +381,6 @@ class Subsequence(Split):
 
 
 def accepted(expression: _core.Expression, text: bytes, reading: Reading) -> int | None:
-    """``None`` if the expression accepts the text; else the length of its longest prefix that can go on."""
+    """``None`` if the expression accepts the text; else the length of the longest prefix it can continue."""
     is_accepted, reached = reading.splitter(Alternatives([Option(expression, Plain())])).split(text)
     return reached if is_accepted is None else None
