@@ -221,7 +221,7 @@ class Tokenization {
   };
   using TerminalExitsPtr = std::shared_ptr<const TerminalExits>;
   Memo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
-  Memo<std::string, TerminalExits>& terminal_exits() const { return terminal_ways_; }
+  Memo<std::string, TerminalExits>& terminal_exits() const { return terminal_exits_; }
 
   using WithinPtr = std::shared_ptr<const Within>;
   WithinPtr find_within(const std::string& key) const;
@@ -279,7 +279,7 @@ class Tokenization {
   mutable Memo<std::uint32_t, Words> before_{64};
   mutable Memo<std::string, TerminalSteps> terminal_steps_{256};
   mutable Memo<std::uint32_t, LandingSets> landing_sets_{64};
-  mutable Memo<std::string, TerminalExits> terminal_ways_{512};
+  mutable Memo<std::string, TerminalExits> terminal_exits_{512};
 };
 
 }  // namespace tokamata
