@@ -6,10 +6,9 @@
     compiled = tk.regex(r"\\d{4}-\\d{2}-\\d{2}").compile(vocabulary)
     matcher = compiled.matcher()
     matcher.mask            # which tokens may come next
-    matcher.advance(token)  # the one that was chosen
+    matcher.advance(token)  # the chosen token
 
-Importing this package imports nothing of weight; numpy, and hosts such as torch and transformers,
-are imported by the functions that need them.
+Importing this package is fast: numpy, torch and transformers are imported by the functions that need them.
 """
 
 from __future__ import annotations
@@ -73,8 +72,8 @@ from tokamata.values.parts import Match, Parts
 from tokamata.version import __version__ as __version__
 from tokamata.vocabulary import Vocabulary
 
-# `type` and `json` are public, as attributes alone: `from tokamata import *` would put them in the place of a
-# built-in function and of a module of the standard library.
+# `type` and `json` are public but missing here: `from tokamata import *` would hide the built-in function and
+# the module of the standard library.
 __all__ = [
     "AlgebraError",
     "Answer",

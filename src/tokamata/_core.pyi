@@ -1,4 +1,4 @@
-"""The engine (C++): conversion only happens here; see core/ for what it does."""
+"""The engine (C++): this module only converts arguments and results; core/ has the algorithms."""
 
 from collections.abc import Sequence
 from typing import Any, overload
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 class Expression:
-    """A pattern as the engine takes it: an immutable tree."""
+    """A pattern in the engine: an immutable tree."""
 
     @property
     def depth(self) -> int:
@@ -19,7 +19,7 @@ class Expression:
 
     @property
     def sees_edges(self) -> bool:
-        """Whether it holds a :func:`one_token`."""
+        """Whether it contains a :func:`one_token`."""
 
 def empty() -> Expression:
     """No text at all."""
@@ -34,13 +34,13 @@ def code_points(ranges: Sequence[tuple[int, int]]) -> Expression:
     """One code point of the inclusive ranges, in UTF-8; surrogates are dropped."""
 
 def concat(items: Sequence[Expression]) -> Expression:
-    """One after the other."""
+    """The items in sequence."""
 
 def union(items: Sequence[Expression]) -> Expression:
     """Any one of them."""
 
 def repeat(body: Expression, minimum: int, maximum: int | None, position: int = -1) -> Expression:
-    """``body``, ``minimum`` to ``maximum`` times; ``None`` is without bound.
+    """``body``, ``minimum`` to ``maximum`` times; ``None`` means no bound.
 
     ``position`` is its offset in the pattern, for errors, or -1.
     """
@@ -49,28 +49,28 @@ def text() -> Expression:
     """Every valid UTF-8 text."""
 
 def anything() -> Expression:
-    """Every sequence of bytes and control tokens, for what lookarounds do not care about."""
+    """Every sequence of bytes and control tokens: what lookarounds leave open."""
 
 def intersect(items: Sequence[Expression]) -> Expression:
-    """What is in all of them."""
+    """The texts of all of them."""
 
 def complement(body: Expression) -> Expression:
-    """Everything, as in :func:`anything`, that is not in ``body``."""
+    """Every sequence of :func:`anything` that is not in ``body``."""
 
 def look_ahead(rest: Expression) -> Expression:
-    """Matches nothing, where all that follows to the end of the scope is in ``rest``."""
+    """Matches the empty text where the rest of the scope is in ``rest``."""
 
 def look_behind(prefix: Expression) -> Expression:
-    """Matches nothing, where all that was read since the beginning of the scope is in ``prefix``."""
+    """Matches the empty text where the text since the beginning of the scope is in ``prefix``."""
 
 def scope(body: Expression) -> Expression:
-    """``body``, whose lookarounds see no further than itself."""
+    """``body``, whose lookarounds see only its own text."""
 
 def strings(strings: list[str]) -> Expression:
     """One of these strings."""
 
 def substrings(text: str, limits: Limits, cancel: CancelToken | None) -> Expression:
-    """Any substring of ``text``, the empty one too; made within the limits."""
+    """Any substring of ``text``, including the empty one; made within the limits."""
 
 def until(phrase: str) -> Expression:
     """Text that ends with ``phrase``, which appears nowhere in it before."""
@@ -85,63 +85,64 @@ def numbers(
     digits_only: bool,
     any_spelling: bool,
 ) -> Expression:
-    """The JSON numbers whose value is within the bounds, a multiple, and an integer where ``integral``.
+    """The JSON numbers with a value within the bounds, a multiple, and an integer if ``integral``.
 
-    Bounds and ``multiple_of`` are decimals as JSON writes them; values are compared exactly.
+    Bounds and ``multiple_of`` are decimals in JSON's syntax; values are compared exactly.
 
     Args:
-        minimum: with ``exclusive_minimum``, values above it; ``None`` is without bound.
-        exclusive_minimum: whether the minimum itself is left out.
+        minimum: the least value; ``None`` means no bound.
+        exclusive_minimum: whether the minimum itself is excluded.
         maximum: likewise.
         exclusive_maximum: likewise.
         multiple_of: greater than zero.
         integral: the value is an integer; ``1.0`` and ``1e2`` are.
         digits_only: written as an optional minus and digits alone, and so integral.
-        any_spelling: all that JSON allows, with exponents of at most four digits; otherwise what
-            ``json.dumps`` writes of integers and floats.  See ``core/expression/number_set.hpp``.
+        any_spelling: every spelling that JSON allows, with exponents of at most four digits; otherwise that
+            of ``json.dumps`` for integers and floats.  See ``core/expression/number_set.hpp``.
 
     Raises:
-        ValueError: no JSON number, more than 400 significant digits (18 of ``multiple_of``), an exponent of
-            more than four digits.
+        ValueError: not a JSON number, more than 400 significant digits (18 of ``multiple_of``), or an
+            exponent of more than four digits.
     """
 
 def spelled_in_json(expression: Expression, any_spelling: bool) -> Expression:
-    """How the texts of ``expression`` stand between the quotes of a JSON string.
+    """The texts of ``expression``, spelled as between the quotes of a JSON string.
 
     As ``json.dumps(ensure_ascii=False)`` writes them, or in any spelling that JSON allows: ``\\/``,
-    ``\\u00E9``, pairs of surrogates.  Lone surrogates are none.  How: ``core/expression/json_spelling.hpp``.
+    ``\\u00E9``, pairs of surrogates, but no lone ones.  Algorithm: ``core/expression/json_spelling.hpp``.
 
     Raises:
-        ValueError: the expression has control tokens, or edges of tokens.
+        ValueError: the expression has control tokens or token edges.
     """
 
 class RuleSetError(ValueError):
-    """Expressions that are no set of rules; the message says which of them, and why."""
+    """Expressions that are not a valid set of rules; the message says which of them, and why."""
 
 def terminal(body: Expression) -> Expression:
-    """``body``, a regular set of texts, which stays whole among rules: a string, a number.
+    """``body``, a regular set of texts that is handled as one unit in rules: a string, a number.
 
-    It says no more than ``body`` itself; what it does to a vocabulary is asked once for all that may follow.
+    It has the texts of ``body``; its segment of a vocabulary is computed once, whatever follows it.
     """
 
 def reference(rule: int) -> Expression:
-    """A text of a rule, by its number; within :func:`rules` alone."""
+    """A text of a rule, by its number; only within :func:`rules`."""
 
 def rules(bodies: Sequence[Expression], start: Expression) -> Expression:
-    """The texts of ``start``, in which as in ``bodies`` rules may be referred to: number i is ``bodies[i]``.
+    """The texts of ``start``, which like ``bodies`` may refer to rules: number i is ``bodies[i]``.
 
-    What stands for rules, and how masks are made of them: ``core/expression/expression_rules.hpp``.
+    Algorithm: ``core/expression/expression_rules.hpp``.
 
     Raises:
-        RuleSetError: a rule accepts the empty text or is left recursive, refers to none or within a
-            complement, an intersection, lookaround or a terminal, or holds what is no text.
+        RuleSetError: a rule accepts the empty text, is left recursive, or contains control tokens or token
+            edges; a reference names no rule, or is within a complement, an intersection, a lookaround or a
+            terminal.
     """
 
 class ValueTable:
     """Sets of JSON values, as nodes that refer to each other.
 
-    Members are as in ``tokamata.patterns.json_schema.table``.  Nodes are numbers; a number that names none
-    raises ``IndexError``.  What the table means, and how texts are made of it: ``core/json/``.
+    Members are as in ``tokamata.patterns.json_schema.table``.  Nodes are numbers; an unknown number raises
+    ``IndexError``.  ``core/json/`` defines the table and its texts.
     """
 
     def __init__(self) -> None: ...
@@ -162,7 +163,7 @@ class ValueTable:
         multiple_of: str | None,
         /,
     ) -> int:
-        """Raises ValueError where a bound is no number, or one too long to be followed exactly."""
+        """Raises ValueError if a bound is not a number, or has too many digits for exact comparison."""
 
     def string(self, language: Expression, /) -> int: ...
     def string_length(self, minimum: int, maximum: int | None, /) -> int: ...
@@ -181,7 +182,7 @@ class ValueTable:
     def reserve(self) -> int: ...
     def define(self, number: int, node: int, /) -> None: ...
     def include(self, other: ValueTable, root: int, /) -> int:
-        """Copies the nodes of another table; what ``root`` of it is here."""
+        """Copies the nodes of another table; returns the number of its ``root`` in this one."""
 
     def texts(self, root: int, property_order: str, whitespace: str, spelling: str) -> Expression:
         """The JSON texts of the values of a node, in a style."""
@@ -195,17 +196,17 @@ def one_token(ranges: Sequence[tuple[int, int]]) -> Expression:
 def shortest_text(
     expression: Expression, limits: Limits, cancel: CancelToken | None, pattern: str | None, is_pattern: bool
 ) -> bytes | None:
-    """A shortest text of the expression; ``None`` where it has none."""
+    """A shortest text of the expression; ``None`` if it has none."""
 
 def report_leaks() -> None:
-    """At the end of the process, nanobind says what of its is still alive; for tests."""
+    """At the end of the process, nanobind reports its objects that are still alive; for tests."""
 
 class CancelToken:
     """Stops work under way, from any thread."""
 
     def __init__(self) -> None: ...
     def cancel(self) -> None:
-        """Makes all work that was given this token raise :class:`tokamata.Cancelled`, now and later."""
+        """Makes all work with this token raise :class:`tokamata.Cancelled`, now and later."""
 
     @property
     def cancelled(self) -> bool:
@@ -224,35 +225,35 @@ class Vocabulary:
     def longest(self) -> int: ...
     @property
     def content(self) -> bytes:
-        """Everything that depends on the tokens depends on this."""
+        """The bytes that identify the tokens, for the names of derived files."""
     def use_segment_files(self, folder: str, least_seconds: float, most_written: int) -> None:
-        """Keeps what terminals do to the vocabulary in a folder, and uses what is there.
+        """Keeps segments of this vocabulary in a folder, and uses those that are there.
 
-        To be called before anything is compiled for it.
+        Must be called before anything is compiled for the vocabulary.
 
         Args:
-            folder: of this vocabulary and this version of the engine alone; made when something is written.
-            least_seconds: what took less is recomputed.
-            most_written: bytes that this object may write.
+            folder: only for this vocabulary and this version of the engine; created by the first write.
+            least_seconds: a segment that took less is not written.
+            most_written: the number of bytes that this object may write.
         """
 
 def merge_ids(
     merges: list[Any], ids: dict[str, int]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """The ids of the left parts of merges, of their right parts, and of what they make.
+    """The ids of the left parts of merges, of their right parts, and of their results.
 
     Args:
         merges: lists of two texts each, or both in one string, with a space between them.
         ids: tokens by their text.
 
     Returns:
-        As many as are of texts with ids; where one is not, those before it.
+        Three arrays of equal length, up to the first merge with a text that has no id.
     """
 
 def rank_merge_ids(
     ids: dict[str, int] | dict[bytes, int],
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """The same for each way of cutting a text in two that have ids."""
+    """The same, with a merge for each cut of a text into two texts that have ids."""
 
 def merge_tables(
     left: npt.NDArray[np.uint32],
@@ -262,10 +263,10 @@ def merge_tables(
     atom_offsets: npt.NDArray[np.uint32],
     atoms: npt.NDArray[np.uint32],
 ) -> dict[str, npt.NDArray[np.uint32]]:
-    """What the engine keeps of the merges of byte-pair encoding, by name; see ``core/canonical/merges.hpp``.
+    """The engine's tables of the merges of byte-pair encoding, by name; see ``core/canonical/merges.hpp``.
 
     Raises:
-        ValueError: arrays of different lengths, or numbers that are no tokens.
+        ValueError: the arrays have different lengths, or a number is not a token.
     """
 
 class Tokenization:
@@ -277,9 +278,9 @@ class Tokenization:
     @property
     def memory_bytes(self) -> int: ...
     def first_noncanonical(self, tokens: Sequence[int]) -> int | None:
-        """The place of the first token that no canonical sequence has there.
+        """The index of the first token that no canonical sequence has there.
 
-        ``len(tokens)`` where all are right but the text may not end; ``None`` where it is canonical.
+        ``None`` if the sequence is canonical; ``len(tokens)`` if it is only a prefix of a canonical one.
         """
 
 class Constraint:
@@ -301,7 +302,7 @@ class Constraint:
         """
 
     def prepare(self, seconds: float, cancel: CancelToken | None) -> tuple[int, bool, float]:
-        """How many masks were computed, whether nothing is left, and the seconds that it took."""
+        """The number of masks, whether all work was done, and the time in seconds."""
 
     @property
     def states(self) -> int: ...
@@ -316,12 +317,12 @@ class Matcher:
     def shortest_completion(self) -> list[int]:
         """A shortest sequence of tokens after which the text is accepted, without a stop token.
 
-        Empty where the text is accepted already.  Regular patterns: no sequence is shorter.  Method: breadth
-        first over the states that tokens lead to; what is found is remembered.
+        Empty if the text is accepted already.  Regular patterns: no sequence is shorter.  Method:
+        breadth-first search over the states that tokens lead to; results are memoized.
 
         JSON and recursive types: the search begins with the tokens of a short text that closes the state, so
-        that it answers at any depth, and looks for fewer by branch and bound.  It ends early after 131,072
-        token classes or 32,768 new states; then it returns the shortest sequence found so far.  How:
+        it succeeds at any depth; branch and bound then searches for fewer.  It ends early after 131,072 token
+        classes or 32,768 new states, with the shortest sequence found so far.  Algorithm:
         ``core/composition/rule_completions.hpp``, and ``core/canonical/canonical_rule_budgets.hpp`` for
         canonical tokens, of which it follows a sample.
 
@@ -332,22 +333,22 @@ class Matcher:
     def fill_mask(self, row: Any, budget: int | None = None, count_stop: bool = False) -> None:
         """Copies the mask into the caller's row.
 
-        With a budget of ``n`` tokens it holds exactly the tokens after which an accepted text of at most
-        ``n - 1`` more tokens exists, and the stop tokens where the text is accepted.  ``advance`` takes no
-        notice of budgets.  Distances in tokens are exact; how: ``core/composition/completions.hpp``.
+        With a budget of ``n`` tokens, it contains exactly the tokens after which at most ``n - 1`` more
+        tokens lead to an accepted text, and the stop tokens if the text is accepted.  ``advance`` ignores
+        budgets.  Distances in tokens are exact; algorithm: ``core/composition/completions.hpp``.
 
-        For JSON and recursive types the mask may lack some of these tokens: it holds those after which a
+        For JSON and recursive types the mask may lack some of these tokens: it contains those after which a
         short closing text fits.  A budget of ``len(shortest_completion())`` tokens always suffices.
 
         Args:
             row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a
                 CPU tensor of the same shape and dtype.
-            budget: the number of tokens that may still be written; ``None`` is without bound.
-            count_stop: the stop token is one of them.
+            budget: the number of tokens that may still be written; ``None`` means no bound.
+            count_stop: whether the budget includes the stop token.
 
         Raises:
             BudgetError: no accepted text can be finished within the budget, or it is 0 or less; the row is
-                untouched.
+                unchanged.
             MaskError: ``row`` has another dtype, length or layout.
             LimitExceeded, Cancelled: the work was stopped.
         """
@@ -356,7 +357,7 @@ class Matcher:
     def mask(self) -> npt.NDArray[np.int32]:
         """The mask as a read-only view of the memo: ``int32[ceil(width / 32)]``, no copy.
 
-        It keeps its bits whatever becomes of the matcher and of the memo.
+        Its bits never change, even after the matcher and the memo are gone.
         """
 
     def advance(self, token: int) -> bool:
@@ -371,12 +372,12 @@ class Matcher:
         """Takes back the last ``count`` tokens, stop tokens included.
 
         Raises:
-            RollbackError: fewer were advanced; nothing has changed.
+            RollbackError: the text has fewer tokens; nothing has changed.
         """
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text so far is one that the constraint accepts."""
+        """Whether the constraint accepts the text so far."""
 
     @property
     def is_finished(self) -> bool:
@@ -388,13 +389,13 @@ class Matcher:
 
     @property
     def text(self) -> bytes:
-        """The bytes of the tokens so far, stop tokens left out; it may end inside a code point."""
+        """The bytes of the tokens so far, without stop tokens; it may end inside a code point."""
 
     def forced_text(self) -> bytes:
         """The longest common prefix of all continuations, in bytes; it may end inside a code point."""
 
     def forced_tokens(self) -> list[int]:
-        """The run of steps, from here on, at which the mask has a single bit that is no stop token."""
+        """The next tokens, as long as the mask has a single bit and that is not a stop token's."""
 
     def _explain(self, token: int) -> tuple[int, int, list[int], list[int]]: ...
 
@@ -407,13 +408,13 @@ class Splitter:
     """Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.
 
     Args:
-        leaves: what the program's parts read.
+        leaves: the expressions that the program's parts read.
         code: the instructions, as ``tokamata.values.program`` makes them.
-        limits, cancel: of each call.
-        pattern: what errors show.
+        limits, cancel: for each call.
+        pattern: the pattern that errors show.
 
     Raises:
-        ValueError: the program names what does not exist.
+        ValueError: the program refers to a leaf or an instruction that does not exist.
         LimitExceeded, Cancelled: the work was stopped.
     """
 
@@ -426,35 +427,35 @@ class Splitter:
         pattern: str,
     ) -> None: ...
     def split(self, text: bytes) -> tuple[list[tuple[int, int]] | None, int]:
-        """The marks of the preferred split with their positions, ``None`` where there is none; how far
-        texts go on.
+        """The marks of the preferred split with their positions, or ``None`` without a split; and the length
+        of the longest prefix that some accepted text has too.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
     def begin(self) -> Split:
-        """Splits a text that comes piece by piece."""
+        """Begins to split a text that arrives piece by piece."""
 
     @property
     def memory_bytes(self) -> int:
-        """How many bytes of expressions, transitions and borders are held at the moment."""
+        """How many bytes of expressions, transitions and borders are held now."""
 
 class Split:
-    """A text that comes piece by piece."""
+    """The split of a text that arrives piece by piece."""
 
     def fork(self) -> Split:
         """A second one at the same position."""
 
     def feed(self, data: bytes) -> None:
-        """Reads on.  A call that raises LimitExceeded or Cancelled changes nothing."""
+        """Reads more bytes.  A call that raises LimitExceeded or Cancelled changes nothing."""
 
     def certain(self, skip: int) -> list[tuple[int, int]]:
         """The marks that all continuations have in common, with positions, except the first ``skip``."""
 
     @property
     def bound(self) -> int:
-        """Up to which position the text belongs to the part under way for certain."""
+        """The position up to which all continuations assign the text to the current part."""
 
     def end(self) -> list[tuple[int, int]] | None:
-        """All marks if the text ends here; ``None`` where it may not."""
+        """All marks if the text ends here; ``None`` if it cannot."""

@@ -1,7 +1,7 @@
-"""What callers give to the public functions: checked in one way, and described in few words.
+"""Checks of the arguments of public functions, and short descriptions of them for messages.
 
-A function checks its arguments before it works.  What is called for every token (``mask``, ``advance``,
-``fill_mask``) is checked by the engine's conversion alone, which raises the same error.
+A function checks its arguments before it works.  Calls made for every token (``mask``, ``advance``,
+``fill_mask``) rely on the engine's conversion, which raises the same error.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _ADVICE_ON_TEXT = "write tokamata.literal(…) for a text"
 def checked_instance(
     argument: str, value: Any, kind: type | tuple[type, ...], expected: str = "", hint: str = ""
 ) -> None:
-    """Refuses what is not of a class.
+    """Refuses a value that is not an instance of a class.
 
     Args:
-        argument: its name.
-        value: what was given.
+        argument: the name of the argument.
+        value: its value.
         kind: the class, or several.
-        expected: what to call it, where the name of the class does not say enough.
-        hint: what to do otherwise.
+        expected: how a message describes the class; by default, with its name.
+        hint: what the caller should do.
     """
     if isinstance(value, kind):
         return
@@ -51,20 +51,20 @@ def checked_instance(
 
 
 def checked_choice(argument: str, value: Any, known: Iterable[str]) -> None:
-    """Refuses what is none of some words."""
+    """Refuses a value that is not one of the known words."""
     if not (isinstance(value, str) and value in known):
         raise ArgumentError(argument, shown_argument(value), " or ".join(f'"{word}"' for word in known))
 
 
 def checked_flag(argument: str, value: Any) -> None:
-    """Refuses what is not true or false itself: ``"no"`` would be true."""
+    """Refuses a value that is not a ``bool``: ``"no"`` would be true."""
     checked_instance(argument, value, bool, "True or False")
 
 
 def checked_whole(
     argument: str, value: Any, least: int | None = None, most: int | None = None, hint: str = ""
 ) -> int:
-    """``value`` as an ``int`` of at least ``least`` and below ``most``; numpy's integers are taken too."""
+    """``value`` as an ``int`` of at least ``least`` and below ``most``; numpy's integers are accepted."""
     expected = "a whole number" if least is None else f"a whole number, at least {least}"
     try:
         number = operator.index(value)
@@ -78,19 +78,19 @@ def checked_whole(
 
 
 def checked_list(argument: str, value: Any, expected: str, hint: str = "") -> list[Any]:
-    """The items of ``value``, which must be iterable and no text."""
+    """The items of ``value``, which must be an iterable other than ``str`` and ``bytes``."""
     if not isinstance(value, (str, bytes)):
         try:
             items: Iterable[Any] = iter(value)
         except TypeError:
-            pass  # refused below, as a text is
+            pass  # refused below
         else:
             return list(items)
     raise ArgumentError(argument, shown_argument(value), expected, hint)
 
 
 def checked_text(text: Any, argument: str = "text") -> bytes:
-    """The UTF-8 of a text that a caller gave."""
+    """The UTF-8 of a text; refuses surrogates."""
     checked_instance(argument, text, str)
     try:
         return bytes(text.encode())
@@ -104,7 +104,7 @@ def checked_text(text: Any, argument: str = "text") -> bytes:
 
 
 def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:
-    """Refuses what cannot name a part of a value, and what names something else there."""
+    """Refuses a name that cannot be the field of a value, or that is taken."""
     checked_instance(argument, value, str)
     if not value.isidentifier() or keyword.iskeyword(value) or value.startswith("_"):
         raise ArgumentError(
@@ -115,7 +115,7 @@ def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:
 
 
 def checked_bounds(minimum: Any, maximum: Any) -> tuple[int, int | None]:
-    """The bounds of a repetition that a caller gave."""
+    """The bounds of a repetition, as whole numbers."""
     least = checked_whole("minimum", minimum, 0, 1 << 62)
     if maximum is None:
         return least, None
@@ -123,5 +123,5 @@ def checked_bounds(minimum: Any, maximum: Any) -> tuple[int, int | None]:
 
 
 def clipped(text: str, longest: int = _LONGEST_DESCRIPTION) -> str:
-    """A description, shortened where it is long."""
+    """A description of at most ``longest`` characters."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,15 +1,14 @@
 """Why no text matches: the operands that are to blame.
 
-Problem.  ``(a & b & c) + d`` was compiled and matches nothing.  Which part is at fault?
+Problem: ``(a & b & c) + d`` was compiled and matches nothing.  Which part is at fault?
 
-How.  A concatenation is empty because an operand is; a union because all of them are; so the search goes
-down to the first operand that is empty, until it is not made of others or is an intersection or a
-difference.  Of an intersection, all pairs of operands are asked whether they have a text in common; where
-there are many, the shortest run of first operands that has none is found by bisection, and only pairs
-with the last of it are asked.
+Method: a concatenation is empty if one operand is; a union if all are.  So the search descends to the first
+empty operand, down to an intersection, a difference or a constraint without operands.  In an intersection, it
+tests which pairs of operands have a text in common.  For more than ``_MOST_PAIRED`` operands, bisection finds
+the shortest run of first operands without a common text, and only pairs with the last of the run are tested.
 
-Cost.  A question (a search for a shortest text) for each operand, or pair of the first ``_MOST_PAIRED``;
-for n more of them log n and n.  All questions together get no more than the seconds of one compile.
+Cost: one search for a shortest text for each operand, or for each pair of up to ``_MOST_PAIRED`` operands;
+log n + n searches for n operands beyond that.  All of them together take at most the seconds of one compile.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from tokamata.denotation import Denotation
 from tokamata.errors import LimitExceeded
 from tokamata.limits import CancelToken, Limits, core_limits
 
-_MOST_PAIRED = 16  # operands of which all pairs are asked about
+_MOST_PAIRED = 16  # up to this many operands, all pairs are tested
 _MOST_SHOWN = 8  # pairs, or operands
 
 
 def why_empty(constraint: Denotation[Any], limits: Limits, cancel: CancelToken | None) -> str:
-    """Which operands leave no text; ``""`` for a constraint that is not made of others.
+    """Names the operands that leave no text; ``""`` for a constraint without operands.
 
     Raises:
         Cancelled: the search was stopped.
@@ -43,7 +42,7 @@ def why_empty(constraint: Denotation[Any], limits: Limits, cancel: CancelToken |
 
 
 class _Search:
-    """Questions that share the time of one call."""
+    """Searches that share the time of one call."""
 
     def __init__(self, limits: Limits, cancel: CancelToken | None) -> None:
         self._limits = limits
@@ -64,7 +63,7 @@ class _Search:
         return reason if part is constraint else f"in its part {_shown(part)}: {reason}"
 
     def _innermost(self, constraint: Denotation[Any]) -> Denotation[Any]:
-        """The smallest part, on one way down, that matches nothing and so makes the whole match nothing."""
+        """The innermost part on one path of empty parts: it makes the whole constraint empty."""
         while constraint._operator not in ("", "&", "~"):
             operands = constraint._operands[:1] if constraint._operator == "-" else constraint._operands
             part = next((operand for operand in operands if self._is_empty(operand)), None)
@@ -91,17 +90,17 @@ class _Search:
         return f"the first {count} of its operands have no text in common, though the first {count - 1} have"
 
     def _shortest_empty_run(self, operands: list[Denotation[Any]]) -> int:
-        """How many operands, from the first, have no text in common; those before the last of them have."""
-        low, high = 1, len(operands)  # the first one has texts, all together have none
+        """The least number of first operands that have no text in common."""
+        low, high = 1, len(operands)  # the first one has texts; all together have none
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self._is_empty(*operands[:middle]) else (middle, high)
         return high
 
     def _is_empty(self, *constraints: Denotation[Any]) -> bool:
-        """Whether no text is one of all of them."""
+        """Whether no text matches all of them."""
         if any(constraint._needs() for constraint in constraints):
-            return False  # not known: it is a question about texts
+            return False  # not known: it depends on tokens, not on texts
         left = self._end - time.monotonic()
         if left <= 0:
             raise LimitExceeded("seconds", self._limits.seconds)

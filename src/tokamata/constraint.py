@@ -47,10 +47,10 @@ _Us = TypeVarTuple("_Us")
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question about two constraints; true where it is yes.
+    """The answer to a question about two constraints; as a ``bool``, it is true for yes.
 
     Attributes:
-        witness: a shortest text that shows why not; ``None`` where the answer is yes.
+        witness: a shortest text that shows why not; ``None`` if the answer is yes.
     """
 
     witness: str | None
@@ -60,15 +60,15 @@ class Answer:
 
 
 class Constraint(Denotation[_T_co]):
-    """A set of valid UTF-8 texts, independent of any vocabulary, each of which stands for a value; immutable.
+    """A set of valid UTF-8 texts with their values, independent of any vocabulary; immutable.
 
-    ``Constraint[T]`` is one whose texts :meth:`parse` to a ``T``.
+    :meth:`parse` of a ``Constraint[T]`` returns a ``T``.
 
     Made by :func:`tokamata.regex`, :func:`tokamata.literal`, :func:`tokamata.choice` and the
     functions of :mod:`tokamata.patterns.extensions`; combined by
 
     ======================  ==========================================================
-    ``a + b``               a text of ``a`` and then one of ``b``
+    ``a + b``               a text of ``a``, then one of ``b``
     ``a | b``               texts of either
     ``a & b``               texts of both
     ``a - b``               texts of ``a`` that are not of ``b``
@@ -79,7 +79,7 @@ class Constraint(Denotation[_T_co]):
     ``a.captured("name")``  the same texts; their value has a name in a sequence
     ======================  ==========================================================
 
-    Turned into masks by :meth:`compile`; :mod:`tokamata.values.forms` says which value a text has.
+    :meth:`compile` makes masks of it.  :mod:`tokamata.values.forms` lists the values of texts.
 
     Attributes:
         pattern: the text that the constraint was made from, or a description of how it was made.
@@ -94,7 +94,7 @@ class Constraint(Denotation[_T_co]):
     @overload
     def __add__(self, other: Constraint[_U]) -> Concatenation[_T_co, _U]: ...
     def __add__(self, other: Any) -> Any:
-        """A text of this constraint, and then one of the other; a chain of ``+`` is one sequence.
+        """A text of this constraint, then one of the other; a chain of ``+`` is one sequence.
 
         Raises:
             ArgumentError: two parts were captured under one name.
@@ -102,18 +102,18 @@ class Constraint(Denotation[_T_co]):
         return self._join("+", other)
 
     def __or__(self, other: Constraint[_U]) -> Constraint[_T_co | _U]:
-        """The texts of either; their value is that of the first that accepts."""
+        """The texts of either; a text has the value of the first that accepts it."""
         return self._join("|", other)
 
     def __and__(self, other: Constraint[Any]) -> Constraint[_T_co]:
-        """The texts of both; their values are those of this constraint."""
+        """The texts of both, with the values of this constraint."""
         return self._join("&", other)
 
     def __sub__(self, other: Constraint[Any]) -> Constraint[_T_co]:
         """The texts of this constraint that are not texts of the other.
 
         Raises:
-            AlgebraError: whether a text is of ``other`` depends on how it is cut into tokens.
+            AlgebraError: whether ``other`` accepts a text depends on how it is cut into tokens.
         """
         if isinstance(other, Constraint):
             other._refuse_edges()
@@ -123,7 +123,7 @@ class Constraint(Denotation[_T_co]):
         """All valid texts that are not texts of this constraint.
 
         Raises:
-            AlgebraError: whether a text is of this constraint depends on how it is cut into tokens.
+            AlgebraError: whether this constraint accepts a text depends on how it is cut into tokens.
         """
         self._refuse_edges()
         others = _core.complement(_core.scope(self._expression))
@@ -132,15 +132,16 @@ class Constraint(Denotation[_T_co]):
         return Constraint(expression, name, made_by="~", operands=(self,), form=Plain())
 
     def captured(self, name: str) -> Constraint[_T_co]:
-        """The same texts, whose value has a name in the sequence that this is a part of.
+        """The same texts; their value gets a name in the sequence around them.
 
             thought = tk.text_until("</think>").captured("thought")
             (thought + tk.json()).parse("Hm.</think>[1]").thought     # "Hm.</think>"
 
-        A sequence within another one, or in a repetition, has names of its own.
+        A sequence within another one, or in a repetition, has its own names.
 
         Raises:
-            ArgumentError: the name is no identifier, begins with ``_``, or is a member of :class:`Parts`.
+            ArgumentError: the name is not an identifier, begins with ``_``, is a member of :class:`Parts`, or
+                is captured in this constraint already.
         """
         checked_name("name", name, dir(Parts))
         names = self._seen_names
@@ -156,7 +157,7 @@ class Constraint(Denotation[_T_co]):
         )
 
     def repeat(self, minimum: int = 0, maximum: int | None = None) -> Constraint[list[_T_co]]:
-        """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` is without bound.
+        """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` means no bound.
 
         Raises:
             ArgumentError: the bounds are not whole numbers with ``0 <= minimum <= maximum``.
@@ -169,7 +170,7 @@ class Constraint(Denotation[_T_co]):
         return Constraint(expression, name, made_by="repeat", operands=(self,), form=form)
 
     def optional(self) -> Constraint[_T_co | None]:
-        """A text of this constraint, or the empty text; ``None`` where only the latter accepts."""
+        """A text of this constraint, or the empty text, whose value is ``None`` unless this accepts it."""
         expression = _core.union([_core.epsilon(), self._expression])
         form = Alternatives([self._option, Option(_core.epsilon(), Read(_nothing))])
         name = f"{self._as_operand()}.optional()"
@@ -183,7 +184,7 @@ class Constraint(Denotation[_T_co]):
         """``minimum`` to ``maximum`` texts of this constraint, with one of ``separator`` between each two.
 
         Raises:
-            ArgumentError: the separator is no constraint, or the bounds are not whole numbers with
+            ArgumentError: the separator is not a constraint, or the bounds are not whole numbers with
                 ``0 <= minimum <= maximum``.
         """
         checked_instance("separator", separator, Constraint)
@@ -203,12 +204,12 @@ class Constraint(Denotation[_T_co]):
     # ---- questions ----------------------------------------------------------------------------
 
     def shortest_text(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> str | None:
-        """A shortest text of this constraint, in bytes; ``None`` where no text is accepted.
+        """A text of this constraint with the fewest bytes; ``None`` if no text is accepted.
 
-        Method: breadth first over the states of the byte automaton, each once.
+        Method: breadth-first search over the states of the byte automaton.
 
         Args:
-            limits: what the search may cost; ``Limits()`` by default.
+            limits: bounds on the search; ``Limits()`` by default.
             cancel: stops the search, from another thread.
 
         Raises:
@@ -231,7 +232,7 @@ class Constraint(Denotation[_T_co]):
     def is_subset_of(
         self, other: Constraint[Any], *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> Answer:
-        """Whether every text of this constraint is one of ``other``; the witness is one that is not.
+        """Whether ``other`` accepts every text of this constraint; the witness is one that it refuses.
 
         Raises as :meth:`shortest_text` does.
         """
@@ -241,7 +242,7 @@ class Constraint(Denotation[_T_co]):
     def is_equivalent_to(
         self, other: Constraint[Any], *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> Answer:
-        """Whether both accept the same texts; the witness is one that only one of them does.
+        """Whether both accept the same texts; the witness is one that only one of them accepts.
 
         Raises as :meth:`shortest_text` does.
         """
@@ -264,23 +265,23 @@ class Constraint(Denotation[_T_co]):
         Cheap: states and masks are computed when they are first needed.
 
         Args:
-            vocabulary: the tokens that a text is to be written in.
-            limits: what compiling, and the work of each matcher, may cost; ``Limits()`` by default.
+            vocabulary: the tokens that texts are written in.
+            limits: bounds on compiling, and on the work of each matcher; ``Limits()`` by default.
             cancel: stops any work under way, from another thread.
-            start_of_text: the text is the first thing that the tokenizer decodes, so that its
-                decoder's rule for the start holds (Llama 2 drops a space there).
-            tokenization: ``"any"`` admits every sequence of tokens that spells a text; ``"canonical"`` only
-                those that are the tokenizer's own for it.  The start of a text is then where the
-                tokenizer has it.
+            start_of_text: the text is the first that the tokenizer decodes, so its decoder's rule for
+                the start applies (Llama 2 drops a space there).
+            tokenization: ``"any"`` admits every token sequence that spells a text; ``"canonical"`` only
+                the one that the tokenizer produces.  Then the tokenizer decides where a text starts,
+                and ``start_of_text`` has no effect.
 
         Raises:
             EmptyConstraintError: no text matches.
-            UnspellableError: no text that matches can be spelled by the vocabulary.
+            UnspellableError: the vocabulary cannot spell any text that matches.
             UnknownTokenError: the vocabulary lacks a control token that the constraint names.
             NoncanonicalError: the tokenizer changes every text that matches.
-            AlgebraError: the constraint asks where tokens begin and end, and is to be canonical.
-            ArgumentError: an argument of another type.
-            UnsupportedTokenizerError: the tokenizer cannot be followed; the error says which part of it.
+            AlgebraError: ``"canonical"``, but the constraint depends on where tokens begin and end.
+            ArgumentError: an argument has another type or value.
+            UnsupportedTokenizerError: ``"canonical"`` does not support a part of the tokenizer.
             LimitExceeded, Cancelled: compiling was stopped.
         """
         limits, cancel = checked_limits(limits), checked_cancel(cancel)
@@ -304,16 +305,16 @@ class Constraint(Denotation[_T_co]):
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
     ) -> tuple[str, tuple[str, ...]]:
-        """Why no text matches, in words, and the places in a schema that are to blame."""
+        """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
         return why_empty(self, limits, cancel), ()
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""
-        if isinstance(other, str):  # a slip that Python's own error would not help with
+        if isinstance(other, str):  # a common slip: Python's own error would not suggest literal()
             checked_instance(f"the right-hand side of {operator}", other, Constraint)
         if not isinstance(other, Constraint):
             return NotImplemented
-        # a - (b - c) is no chain: there the right-hand side is one operand.
+        # a - (b - c) is not a chain: its right-hand side is one operand.
         operands = self._chain(operator) + other._chain(operator if operator != "-" else None)
         mine = self._names if self._operator == operator else self._seen_names
         theirs = other._names if other._operator == operator else other._seen_names
@@ -329,7 +330,7 @@ class Constraint(Denotation[_T_co]):
         """The operands of a chain of this operator, or the constraint itself."""
         if self._operator == operator:
             return self._operands
-        _ = self._expression, self._form  # made now, so that making one never goes down more than one level
+        _ = self._expression, self._form  # made now, so that making them never recurses deeply
         return (self,)
 
     def _refuse_edges(self) -> None:
@@ -345,17 +346,17 @@ class Constraint(Denotation[_T_co]):
             checked_instance("other", constraint, Constraint)
             if need := constraint._needs():
                 raise AlgebraError(
-                    f"{question} is about texts, and {clipped(repr(constraint))} has {need} in it; compile "
-                    "it and ask the matcher"
+                    f"{question} is about texts, but {clipped(repr(constraint))} contains {need}; compile "
+                    "it and use the matcher"
                 )
 
 
 class Concatenation(Constraint[Parts[Unpack[_Ts]]]):
-    """One constraint after another; their values are a tuple, :class:`Parts`.  Made by ``a + b + …``."""
+    """Constraints in sequence, made by ``a + b + …``; a text's value is a tuple, :class:`Parts`."""
 
     __slots__ = ()
 
-    # A type holds the parts of one sequence of any length: of a second one, up to four are known by number.
+    # A type can hold only one type tuple of any length: of a second sequence, up to four parts are typed.
     @overload  # type: ignore[override]
     def __add__(self, other: Concatenation[_U, _V]) -> Concatenation[Unpack[_Ts], _U, _V]: ...
     @overload
@@ -367,12 +368,12 @@ class Concatenation(Constraint[Parts[Unpack[_Ts]]]):
     @overload
     def __add__(self, other: Constraint[_U]) -> Concatenation[Unpack[_Ts], _U]: ...
     def __add__(self, other: Any) -> Any:
-        """A text of this sequence, and then one of the other constraint: a longer sequence."""
+        """A text of this sequence, then one of the other constraint: a longer sequence."""
         return super().__add__(other)
 
 
 def _nothing(_: str) -> None:
-    """The value of the empty text where something optional was left out."""
+    """The value of an optional part that was left out."""
 
 
 def _described(joint: str, operands: tuple[Denotation[Any], ...]) -> str:

@@ -1,4 +1,4 @@
-"""The control tokens that a pattern names, looked up in a vocabulary.
+"""Looks up the control tokens of a pattern in a vocabulary.
 
 An expression names a control token by a key (``patterns/extensions.py``): ``id:5``, ``name:<image>``, or
 ``image:0`` to ``image:2`` for the tokens that begin an image, make it up and end it.
@@ -21,7 +21,7 @@ __all__ = ["control_token_ids", "valid_utf8"]
 def valid_utf8(expression: _core.Expression) -> _core.Expression:
     """The texts of an expression that are valid UTF-8 as a whole.
 
-    All are, but for expressions that take whole tokens whatever their bytes.
+    All are, except where the expression takes whole tokens, whatever their bytes.
     """
     if not expression.sees_edges:
         return expression
@@ -34,18 +34,18 @@ def control_token_ids(keys: list[str], vocabulary: Vocabulary) -> dict[str, int]
     """The ids of control tokens, by the keys that an expression names them with.
 
     Raises:
-        UnknownTokenError: the vocabulary lacks one, or it is text, or ends a text.
+        UnknownTokenError: the vocabulary lacks one, or it is a text token or a stop token.
     """
     ids = {}
     for key in keys:
-        kind, _, name = key.partition(":")
-        if kind == "id":
+        scheme, _, name = key.partition(":")
+        if scheme == "id":
             token = int(name)
-        elif kind == "name":
+        elif scheme == "name":
             token = _by_name(name, vocabulary)
         else:
             token = _of_image(int(name), vocabulary)
-        ids[key] = _checked(token, name if kind != "image" else "IMAGE", vocabulary)
+        ids[key] = _checked(token, name if scheme != "image" else "IMAGE", vocabulary)
     return ids
 
 
@@ -64,7 +64,7 @@ def _of_image(part: int, vocabulary: Vocabulary) -> int:
             return [vocabulary.control_token(name) for name in family][part]
         except UnknownTokenError:
             continue
-    reason = "the vocabulary has the image tokens of no family known; name them with CONTROL_TOKEN"
+    reason = "the vocabulary has no image tokens of a known family; name them with CONTROL_TOKEN"
     raise UnknownTokenError("IMAGE", reason)
 
 

@@ -1,11 +1,11 @@
-"""What a constraint denotes: a set of texts, each of which stands for a value.
+"""The meaning of a constraint: a set of texts, each with a value.
 
-Every constraint denotes a set of valid UTF-8 texts (in which a control token may stand, where a pattern
-names one) and sees only its own text: in ``regex(r"foo\\b") + regex("bar")`` the ``\\b`` sees an end of
-text, so that ``foobar`` is accepted.
+Every constraint denotes a set of valid UTF-8 texts, in which control tokens may stand where a pattern names
+them.  It sees only its own text: in ``regex(r"foo\\b") + regex("bar")`` the ``\\b`` sees an end of text, so
+``foobar`` is accepted.
 
-:class:`tokamata.Constraint` adds the algebra, questions and compiling.  What is below those, such as compiled
-constraints, refers to this class.
+:class:`tokamata.Constraint` adds the algebra, questions and compiling.  Modules below it, such as compiled
+constraints, refer to this class.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 
 class Denotation(Generic[_T_co]):
-    """A set of valid UTF-8 texts, each of which stands for a value; immutable.
+    """A set of valid UTF-8 texts with their values; immutable.
 
     Attributes:
         pattern: the text that the constraint was made from, or a description of how it was made.
@@ -56,13 +56,17 @@ class Denotation(Generic[_T_co]):
         form: Form | None = None,
         names: frozenset[str] = frozenset(),
     ) -> None:
-        """``is_pattern``: places in the expression are offsets into ``pattern``.
+        """Creates a constraint from an expression, or from an operator and its operands.
 
-        ``made_by`` and ``operands`` say what the constraint was combined from, so that a long chain of one
-        operator stays flat.  Such chains have no expression until it is needed.
-
-        ``form``: how its texts are read; made when it is first needed, from those of the operands, where
-        it is ``None``.  ``names``: of captured parts in it.
+        Args:
+            expression: ``None`` for a chain, whose expression is made when it is first needed.
+            pattern: as above.
+            is_pattern: positions in the expression are offsets into ``pattern``.
+            made_by: the operator or method that combined the operands, so that a long chain of one operator
+                stays flat.
+            operands: the operands.
+            form: how its texts are read; ``None``: made of those of the operands when it is first needed.
+            names: the names of its captured parts.
         """
         self._made = expression
         self.pattern = pattern
@@ -75,18 +79,18 @@ class Denotation(Generic[_T_co]):
     def parse(
         self, text: str | bytes, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> _T_co:
-        """The value that a text of this constraint stands for; :mod:`tokamata.values.forms` has a table.
+        """The value of a text; :mod:`tokamata.values.forms` has a table.
 
-        An instance for :func:`tokamata.type`, what ``json.loads`` gives for JSON, a tuple for a sequence,
-        the text itself for most others.  Control tokens are not in the text.
+        An instance for :func:`tokamata.type`, the result of ``json.loads`` for JSON, a tuple for a
+        sequence, the text itself for most others.  Control tokens are not in the text.
 
         Args:
             text: the text, as a ``str`` or in UTF-8.
-            limits: what finding its parts may cost; ``Limits()`` by default.
+            limits: bounds on the search for its parts; ``Limits()`` by default.
             cancel: stops the work, from another thread.
 
         Raises:
-            ParseError: it is none of its texts; the error says where it stops to be.
+            ParseError: the constraint does not accept the text; the error has the position.
             LimitExceeded, Cancelled: the work was stopped.
         """
         data = checked_utf8(text)
@@ -99,34 +103,35 @@ class Denotation(Generic[_T_co]):
         return value
 
     def report(self) -> list[ReportEntry]:
-        """What became of each keyword of the JSON Schemas in it: enforced, an annotation, or relaxed, and
-        why.
+        """How each keyword of the JSON Schemas in this constraint is treated, and why.
 
-        Where there are several operands, pointers begin with the number or the captured name of the one that
-        has the schema: ``/1/properties/age``.  Empty where there is no schema in it.
+        A keyword is enforced, an annotation, or relaxed.  If there are several operands, pointers begin with
+        the number or the captured name of the operand that has the schema: ``/1/properties/age``.  The list
+        is empty if there is no schema.
         """
         entries: list[ReportEntry] = []
         pending: list[tuple[str, Denotation[Any]]] = [("", self)]
         while pending:
-            place, constraint = pending.pop()
+            prefix, constraint = pending.pop()
             for entry in constraint._own_report():
-                entries.append(entry._replace(pointer=place + entry.pointer))
+                entries.append(entry._replace(pointer=prefix + entry.pointer))
             operands = constraint._operands
             is_numbered = len(operands) > 1 and constraint._operator != "separated_by"
             for number in reversed(range(len(operands))):
                 operand = operands[number]
                 form = operand._kept_form
                 key = form.name if isinstance(form, Captured) else number
-                pending.append((f"{place}/{key}" if is_numbered else place, operand))
+                pending.append((f"{prefix}/{key}" if is_numbered else prefix, operand))
         return entries
 
     def __repr__(self) -> str:
         return f"tokamata.regex({self.pattern!r})" if self._is_pattern else self.pattern
 
     def _check(self, text: bytes, reading: Reading) -> None:
-        """Raises ParseError where it is none of its texts.
+        """Raises ParseError if the constraint does not accept the text.
 
-        What a function reads is left to that: it takes white space, say, that people or other programs wrote.
+        A constraint whose texts are read by a function leaves the check to it: the JSON reader, for example,
+        accepts whitespace that people or other programs wrote.
         """
         if not self._operator and isinstance(self._kept_form, Read):
             return
@@ -136,15 +141,15 @@ class Denotation(Generic[_T_co]):
             if reached == len(text):
                 raise ParseError(f"byte {reached}", f"the text ends, and {shown} is not complete")
             found = text[reached : reached + 20]
-            raise ParseError(f"byte {reached}", f"there is {found!r}; no text of {shown} goes on with it")
+            raise ParseError(f"byte {reached}", f"found {found!r}; no text of {shown} continues with it")
 
     def _own_report(self) -> list[ReportEntry]:
-        """The report of its own schema."""
+        """The report of this constraint's own schema, without those of its operands."""
         return []
 
     @property
     def _form(self) -> Form:
-        """How its texts are read; made when it is first needed, as chains are."""
+        """How its texts are read; made when it is first needed."""
         if self._kept_form is None:
             if self._operator in ("&", "-"):
                 self._kept_form = self._operands[0]._form
@@ -155,30 +160,30 @@ class Denotation(Generic[_T_co]):
 
     @property
     def _option(self) -> Option:
-        """As a part of others."""
+        """This constraint as a part of a form."""
         return Option(self._expression, self._form)
 
     @property
     def _seen_names(self) -> frozenset[str]:
-        """The names that a sequence around it has for captured parts in it."""
+        """The captured names that a sequence around this constraint sees."""
         return self._names if self._operator in _TRANSPARENT else frozenset()
 
     @property
     def _expression(self) -> _core.Expression:
-        """What the engine takes.
+        """The expression of the engine.
 
-        That of a chain is made when it is first needed: a chain that grows in a loop, operand by operand,
-        then costs no expression for each of its beginnings.
+        A chain makes it when it is first needed: a chain that grows in a loop, operand by operand, then
+        makes no expression for each of its prefixes.
         """
         if self._made is None:
             self._made = JOINS[self._operator]([operand._expression for operand in self._operands])
         return self._made
 
     def _needs(self) -> str:
-        """What in it is about tokens, so that it has no texts by itself; ``""`` if nothing is."""
+        """A part that depends on tokens, for messages; ``""`` if the constraint depends on texts alone."""
         if names := self._expression.control_tokens:
-            kind, _, name = names[0].partition(":")
-            return "IMAGE" if kind == "image" else f"the control token {clipped(name, 80)}"
+            scheme, _, name = names[0].partition(":")
+            return "IMAGE" if scheme == "image" else f"the control token {clipped(name, 80)}"
         return "TEXT_TOKEN or PARAGRAPH_TOKEN" if self._expression.sees_edges else ""
 
     def _error_pattern(self) -> tuple[str, bool]:
@@ -189,12 +194,12 @@ class Denotation(Generic[_T_co]):
         return f"({name})" if self._operator in JOINS or self._operator == "~" else name
 
 
-# What is made of constraints by these has the value of one of them, with its captured names.
+# A result of these has the value of one of its operands, with its captured names.
 _TRANSPARENT = frozenset({"|", "&", "-", "optional", "choice", "captured"})
 
 
 def checked_utf8(text: Any) -> bytes:
-    """A text to be parsed, in UTF-8."""
+    """A text to be parsed, in UTF-8; raises ParseError if it is not valid."""
     if isinstance(text, str):
         try:
             return text.encode()
@@ -205,7 +210,7 @@ def checked_utf8(text: Any) -> bytes:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        raise ParseError(f"byte {error.start}", "no UTF-8") from None
+        raise ParseError(f"byte {error.start}", "not UTF-8") from None
     return data
 
 
@@ -214,7 +219,7 @@ def _concatenation(items: list[_core.Expression]) -> _core.Expression:
 
 
 def _difference(items: list[_core.Expression]) -> _core.Expression:
-    """What is in the first, and in no other."""
+    """The texts of the first that no other accepts."""
     others = _core.union([_core.scope(item) for item in items[1:]])
     return _core.intersect([items[0], _core.complement(others)])
 

@@ -1,13 +1,13 @@
 """Every error that tokamata raises on purpose.
 
-An error states facts first, as attributes; its message is derived from them and ends with
-what to do next.  All of them derive from :class:`TokamataError`, and from the built-in
-exception that a caller would otherwise expect (``ValueError``, ``IndexError``, ...).
+An error has its facts as attributes; the message is derived from them and ends with the next
+step.  All errors derive from :class:`TokamataError`, and from the built-in exception that a
+caller would otherwise expect (``ValueError``, ``IndexError``, ...).
 """
 
 from __future__ import annotations
 
-# How deep operators and regular expressions may nest at all, whatever the caller's limit is: the engine's
+# The deepest nesting of operators and regular expressions, whatever the caller's limit: the engine's
 # Expression::kMaximumDepth, which keeps recursion within the stack.
 MOST_DEPTH = 2000
 
@@ -17,15 +17,15 @@ class TokamataError(Exception):
 
 
 class ArgumentError(TokamataError, TypeError, ValueError):
-    """An argument that a call does not take, of the wrong type or with a value that it does not know.
+    """An argument of the wrong type or with a wrong value.
 
-    It is a ``TypeError`` and a ``ValueError``: callers expect either, and whether ``limits=5`` is of the
-    wrong type or of the wrong value is nothing to ask of them.
+    It is both a ``TypeError`` and a ``ValueError``: callers expect either, and need not know which of them
+    ``limits=5`` is.
 
     Attributes:
-        argument: its name.
-        found: what was given, shortened.
-        expected: what it takes.
+        argument: the name of the argument.
+        found: its value, shortened.
+        expected: the values that it may have.
         hint: what to do about it, or ``""``.
     """
 
@@ -46,7 +46,7 @@ class PatternError(TokamataError, ValueError):
 
     Attributes:
         pattern: the pattern as it was given.
-        position: offset into ``pattern``, in code points, of the place that is at fault.
+        position: offset of the fault in ``pattern``, in code points.
         reason: what is wrong there.
         hint: what to do about it, or ``""``.
     """
@@ -68,18 +68,18 @@ class PatternSyntaxError(PatternError):
 
 
 class NotRegularError(PatternError):
-    """The pattern uses what no regular language can say: a backreference, a conditional."""
+    """The pattern uses a construct that is not regular: a backreference, a conditional."""
 
 
 class UnsupportedPatternError(PatternError):
-    """The pattern says what is not about the texts it means, or what tokamata does not express."""
+    """The pattern uses a construct that tokamata does not support, or one that does not concern texts."""
 
 
 class UnknownPropertyError(TokamataError, KeyError):
     """A Unicode property, or a value of one, that does not exist.
 
     Attributes:
-        reason: a sentence that says which are near.
+        reason: a sentence with similar names.
     """
 
     def __init__(self, reason: str) -> None:
@@ -91,18 +91,18 @@ class UnknownPropertyError(TokamataError, KeyError):
 
 
 class InstallationError(TokamataError, RuntimeError):
-    """A file of this package that is not of this version of it."""
+    """A file of this package belongs to another version of it."""
 
 
 class SchemaError(TokamataError, ValueError):
-    """What was given is not a JSON Schema: a keyword has a value that its draft does not allow.
+    """An invalid JSON Schema: a keyword has a value that its draft does not allow.
 
     Attributes:
         pointer: JSON Pointer to the schema that is at fault, ``""`` for the root; in another document,
             that document's URI, ``#`` and the pointer.
-        keyword: the keyword of it, or ``""`` where no keyword is at fault.
-        found: what stands there, shortened.
-        expected: what should.
+        keyword: the keyword that is at fault, or ``""`` if the schema itself is.
+        found: the value there, shortened.
+        expected: the values that it may have.
     """
 
     def __init__(self, pointer: str, keyword: str, found: str, expected: str) -> None:
@@ -118,11 +118,11 @@ class SchemaError(TokamataError, ValueError):
 
 
 class UnsupportedSchemaError(TokamataError, ValueError):
-    """A schema that says what tokamata cannot enforce exactly.
+    """A schema with a keyword that tokamata cannot enforce exactly.
 
     Attributes:
-        pointer: JSON Pointer to the schema that says it, as in :class:`SchemaError`.
-        keyword: the keyword of it.
+        pointer: JSON Pointer to the schema with the keyword, as in :class:`SchemaError`.
+        keyword: the keyword.
         reason: why it cannot be enforced.
     """
 
@@ -136,17 +136,17 @@ class UnsupportedSchemaError(TokamataError, ValueError):
         return (
             f"{schema_place(self.pointer)}: the keyword {self.keyword!r:.80} cannot be enforced: "
             f"{self.reason}\nchange it, or pass strict=False, which leaves out what cannot be enforced "
-            "and says so in the report"
+            "and lists it in the report"
         )
 
 
 class UnsupportedTypeError(TokamataError, TypeError):
-    """A Python type whose values cannot be enforced exactly.
+    """A Python type whose values cannot be described exactly.
 
     Attributes:
         type_name: the type.
         place: where it was found: the names of classes and fields that lead to it, or ``""``.
-        reason: why not.
+        reason: why it is not supported.
     """
 
     def __init__(self, type_name: str, place: str, reason: str) -> None:
@@ -161,10 +161,10 @@ class UnsupportedTypeError(TokamataError, TypeError):
 
 
 class ParseError(TokamataError, ValueError):
-    """A text that stands for no value of the constraint it is parsed by.
+    """A text that the constraint does not accept, or whose value cannot be made.
 
     Attributes:
-        place: where in it: a JSON Pointer, a line and a column, or ``""`` for the whole.
+        place: the location in the text: a byte, a JSON Pointer, a line and a column, or ``""`` for the whole.
         reason: what is wrong there.
     """
 
@@ -178,18 +178,18 @@ class ParseError(TokamataError, ValueError):
 
 
 class NoValuesError(TokamataError, TypeError):
-    """A text that was written without a constraint was to be parsed."""
+    """The value of a text that was generated without a constraint was requested."""
 
     def __init__(self) -> None:
-        super().__init__("a text that was written without a constraint stands for no value; read its .text")
+        super().__init__("a text that was generated without a constraint has no value; read its .text")
 
 
 class EmptyConstraintError(TokamataError, ValueError):
     """A constraint that no text matches.
 
     Attributes:
-        pointers: JSON Pointers to the schemas whose keywords contradict each other (``""`` is the root); none
-            where it was not made from a schema, or where time was up before any were found.
+        pointers: JSON Pointers to the schemas whose keywords contradict each other (``""`` is the root);
+            empty if the constraint was not made from a schema, or if the search for them ran out of time.
     """
 
     def __init__(self, message: str, pointers: tuple[str, ...] = ()) -> None:
@@ -202,11 +202,11 @@ class EmptyConstraintError(TokamataError, ValueError):
 
 
 class UnspellableError(TokamataError, ValueError):
-    """A constraint that some text matches, but none that the vocabulary can spell."""
+    """A constraint with texts, none of which the vocabulary can spell."""
 
 
 class AlgebraError(TokamataError, ValueError):
-    """Constraints that cannot be combined in this way, or a question that cannot be asked of them."""
+    """An operation or a question that these constraints do not support."""
 
 
 class VocabularyError(TokamataError, ValueError):
@@ -214,12 +214,12 @@ class VocabularyError(TokamataError, ValueError):
 
 
 class UnsupportedTokenizerError(TokamataError, ValueError):
-    """A tokenizer whose canonical tokenization tokamata cannot follow; ``tokenization="any"`` takes it.
+    """A tokenizer whose canonical tokenization is not supported; ``tokenization="any"`` supports it.
 
     Attributes:
-        part: which part of its pipeline: ``"normalizer"``, ``"pre-tokenizer"``, ``"model"``, ``"decoder"``,
-            ``"added tokens"``, or ``"pipeline"`` where there is none at all.
-        reason: what it has that is not understood.
+        part: the part of its pipeline: ``"normalizer"``, ``"pre-tokenizer"``, ``"model"``, ``"decoder"``,
+            ``"added tokens"``, or ``"pipeline"`` if the tokenizer has no pipeline.
+        reason: why the part is not supported.
     """
 
     def __init__(self, part: str, reason: str) -> None:
@@ -235,11 +235,11 @@ class UnsupportedTokenizerError(TokamataError, ValueError):
 
 
 class NoncanonicalError(TokamataError, ValueError):
-    """No sequence of tokens that is the tokenizer's own for its text leads to a text that matches.
+    """No canonical token sequence spells a text that matches.
 
     Attributes:
-        pattern: what the constraint was made from.
-        by_context: whether the tokens before the text stand in the way, rather than the pattern alone.
+        pattern: the pattern of the constraint.
+        by_context: whether the context is the cause; otherwise, the pattern alone is.
     """
 
     def __init__(self, pattern: str, by_context: bool) -> None:
@@ -250,23 +250,23 @@ class NoncanonicalError(TokamataError, ValueError):
     def __str__(self) -> str:
         if self.by_context:
             return (
-                f"behind this context no canonical tokens lead to a text that {self.pattern!r:.200} "
-                "matches: the tokenizer would cut the end of the context otherwise; heal it "
+                f"after this context no canonical tokens lead to a text that {self.pattern!r:.200} "
+                "matches: the tokenizer would cut the end of the context differently; heal it "
                 "(generate(..., heal=True)), "
                 'or leave out its last token, or compile with tokenization="any"'
             )
         return (
             f"every text that {self.pattern!r:.200} matches is changed by the tokenizer (by its normalizer, "
-            "or by an added token within it), so that no canonical tokens spell one; change it, or compile "
-            'with tokenization="any"'
+            "or by an added token within it), so no canonical tokens spell one; change the pattern, or "
+            'compile with tokenization="any"'
         )
 
 
 class ContextError(TokamataError, ValueError):
-    """A context whose tokens are not what the tokenizer makes of any text.
+    """A context whose tokens the tokenizer does not produce for any text.
 
     Attributes:
-        position: the first token that cannot stand where it does.
+        position: the index of the first token that is not canonical.
     """
 
     def __init__(self, position: int) -> None:
@@ -275,8 +275,8 @@ class ContextError(TokamataError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"the context is not canonical: its token {self.position} (from 0) differs from the one that the "
-            'tokenizer writes there; encode the text again, or pass on_noncanonical="fresh"'
+            f"the context is not canonical: the tokenizer does not write token {self.position} (from 0) "
+            'there; encode the text again, or pass on_noncanonical="fresh"'
         )
 
 
@@ -289,7 +289,7 @@ class MaskError(TokamataError, ValueError):
 
 
 class NoStopTokenError(TokamataError, ValueError):
-    """Generation was requested with a vocabulary that names no stop token."""
+    """A vocabulary for generation names no stop token."""
 
 
 class RollbackError(TokamataError, ValueError):
@@ -304,8 +304,8 @@ class MissingExtraError(TokamataError, ImportError):
     """An optional package that this call needs is not installed.
 
     Attributes:
-        package: which.
-        extra: the extra of tokamata that installs it, or ``""`` where another package asks for it.
+        package: its name.
+        extra: the extra of tokamata that installs it, or ``""`` if another package needs it.
     """
 
     def __init__(self, package: str, extra: str, purpose: str, advice: str = "") -> None:
@@ -320,8 +320,8 @@ class BudgetError(TokamataError, ValueError):
 
     Attributes:
         budget: the tokens that were left.
-        needed: the least number of tokens that suffice, or ``None`` where the budget is none at all (0 or
-            less) and nothing was searched.
+        needed: the least number of tokens that suffice, or ``None`` if the budget is 0 or less and nothing
+            was searched.
     """
 
     def __init__(self, budget: int, needed: int | None = None) -> None:
@@ -338,17 +338,17 @@ class BudgetError(TokamataError, ValueError):
 
 
 class LimitExceeded(TokamataError, RuntimeError):
-    """Work stopped because it passed one of the caller's :class:`tokamata.Limits`, or a bound that is fixed.
+    """Work stopped because it exceeded one of the caller's :class:`tokamata.Limits`, or a fixed bound.
 
-    What the call was made on is unchanged and usable.
+    The object of the call is unchanged and usable.
 
     Attributes:
-        limit: the field of ``Limits`` that was passed: ``"states"``, ``"memory_bytes"``,
+        limit: the field of ``Limits`` that was exceeded: ``"states"``, ``"memory_bytes"``,
             ``"seconds"`` or ``"depth"``.
         bound: its value.
-        pattern: the pattern under way, or ``None`` where it has no text.
+        pattern: the pattern that was worked on, or ``None`` if it has no text.
         position: offset into ``pattern`` of the part that grew, or ``None``.
-        is_fixed: whether the bound is one that no ``Limits`` raise.
+        is_fixed: whether the bound is fixed, so that no ``Limits`` raise it.
     """
 
     def __init__(
@@ -380,7 +380,7 @@ class LimitExceeded(TokamataError, RuntimeError):
 class Cancelled(TokamataError, RuntimeError):
     """Work stopped because its :class:`tokamata.CancelToken` was cancelled.
 
-    What the call was made on is unchanged and usable.
+    The object of the call is unchanged and usable.
     """
 
 
@@ -389,7 +389,8 @@ class UnknownTokenError(VocabularyError, KeyError):
 
     Attributes:
         name: the requested name.
-        close: names of control tokens that look like it.
+        reason: why there is no such control token.
+        close: similar names of control tokens.
     """
 
     def __init__(self, name: str, reason: str, close: tuple[str, ...] = ()) -> None:
@@ -404,16 +405,16 @@ class UnknownTokenError(VocabularyError, KeyError):
 
 
 class MachineError(TokamataError, ValueError):
-    """An explicit machine that cannot be: a state, a symbol or a table that contradicts the rest."""
+    """An inconsistent explicit machine: a state, a symbol or a table contradicts the rest."""
 
 
 class MachineFileError(MachineError):
-    """Text in OpenFst's form that cannot be read.
+    """Text in OpenFst's format that cannot be read.
 
     Attributes:
         line: the number of the line, from 1.
-        found: what stands there, shortened.
-        expected: what should.
+        found: the line or field there, shortened.
+        expected: what should be there.
     """
 
     def __init__(self, line: int, found: str, expected: str) -> None:
@@ -428,7 +429,7 @@ class MachineFileError(MachineError):
 
 
 def shown_argument(value: object) -> str:
-    """What was given for an argument, as a message shows it: short values themselves, else their type."""
+    """How a message shows the value of an argument: short values themselves, others by their type."""
     if value is None or isinstance(value, (bool, float, str, bytes)):
         return f"{value!r:.80}"
     if isinstance(value, int):
@@ -445,9 +446,9 @@ def schema_place(pointer: str) -> str:
 
 
 def caret(text: str, position: int, width: int = 72) -> str:
-    """Two lines: the part of ``text`` around ``position``, and a caret under it.
+    """Two lines: the part of ``text`` around ``position``, and a caret under that position.
 
-    Control characters are shown as one-column pictures, so that the caret stands where it should.
+    Control characters are shown as one-column pictures, so that the caret is in the right column.
     """
     start = max(0, min(position - width // 2, len(text) - width))
     shown = text[start : start + width]

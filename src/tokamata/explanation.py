@@ -18,21 +18,21 @@ class Explanation:
     """Why a matcher refuses a token, or that it does not.
 
     Attributes:
-        token: the token asked about.
+        token: the id of the token.
         allowed: whether ``advance(token)`` would succeed.
-        rule: what decided: ``"allowed"``; ``"padding"`` (a column of the logits without a token);
+        rule: the rule that decides: ``"allowed"``; ``"padding"`` (a column of the logits without a token);
             ``"not text"`` (a control token, or one without bytes); ``"stop too soon"`` (a stop token,
-            where the text is not accepted); ``"after stop"``; ``"byte"`` (the byte at ``offset``
+            but the text is not accepted); ``"after stop"``; ``"byte"`` (the byte at ``offset``
             cannot come there); ``"unspellable"`` (its bytes fit, but no tokens lead on from there).  With
-            canonical tokenization also, where the pattern would take it: ``"never made"`` (the tokenizer's
-            model never writes it); ``"merge"`` (it would be joined with what stands before it);
+            canonical tokenization also, for tokens that the pattern allows: ``"never made"`` (the tokenizer's
+            model never writes it); ``"merge"`` (it would be joined with the tokens before it);
             ``"pre-token"`` (the pre-tokenizer cuts the text elsewhere); ``"normalizer"`` (it would change the
             text); ``"added token"`` (its text, or one that it completes, is cut out as an added token);
             ``"dead end"`` (no canonical tokens lead on from there to a text that matches).
-        text: the bytes of the token; empty where it has none.
-        offset: how many bytes of it fit.
+        text: the bytes of the token; empty if it has none.
+        offset: the number of its bytes that fit.
         expected: the byte values, 0 to 255, that can come at ``offset``.
-        expected_tokens: the names of the control tokens that can come there, where ``offset`` is 0.
+        expected_tokens: the names of the control tokens that can come there, if ``offset`` is 0.
     """
 
     token: int
@@ -62,7 +62,7 @@ class Explanation:
             "unspellable": f"{name} is refused: its bytes fit, but the vocabulary has no tokens to go on "
             f"from there; expected {expected}",
             "never made": f"{name} is refused: the tokenizer never writes it",
-            "merge": f"{name} is refused: the tokenizer would join it with what stands before it",
+            "merge": f"{name} is refused: the tokenizer would join it with the tokens before it",
             "pre-token": f"{name} is refused: the pre-tokenizer cuts this text elsewhere",
             "normalizer": f"{name} is refused: the normalizer changes this text",
             "added token": f"{name} is refused: the tokenizer would read an added token there",

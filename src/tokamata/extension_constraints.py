@@ -1,7 +1,7 @@
 """The extensions of paper 002 as functions that make constraints.
 
-What each denotes, and how it is written as a group of a regular expression, stands in
-:mod:`tokamata.patterns.extensions`.
+:mod:`tokamata.patterns.extensions` defines each of them, and how it is written as a group of a regular
+expression.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _T = TypeVar("_T")
 
 
 def quoted_text() -> Constraint[str]:
-    """A string in double quotes on one line; a backslash escapes any one character but a line break."""
+    """A string in double quotes on one line; a backslash escapes any character except a line break."""
     return Constraint(expressions.quoted_text(), "quoted_text()", form=Plain())
 
 
 def unquoted_text() -> Constraint[str]:
-    """A plain scalar as YAML has it in a block: no quotes needed, on one line, no spaces at either end."""
+    """A plain scalar of YAML's block style: no quotes needed, on one line, no spaces at either end."""
     return Constraint(expressions.unquoted_text(), "unquoted_text()", form=Plain())
 
 
@@ -47,11 +47,11 @@ def control_token(token: str | int) -> Constraint[str]:
     """A control token itself, never text that looks like it.
 
     Args:
-        token: its name, or its id.  Whether the vocabulary has it is seen when compiling.
+        token: its name, or its id.  Compiling checks that the vocabulary has it.
 
     Raises:
-        ArgumentError: it is neither a name nor an id; the name holds a surrogate, or the id is below 0 or
-            past 2^31.
+        ArgumentError: it is neither a name nor an id; the name contains a surrogate, or the id is below 0 or
+            at least 2^31.
     """
     if isinstance(token, str):
         checked_text(token, "token")
@@ -64,14 +64,14 @@ def control_token(token: str | int) -> Constraint[str]:
 def image() -> Constraint[str]:
     """An image: the control token that begins one, those that make it up, and the one that ends it.
 
-    Which tokens these are is decided for each vocabulary; for one whose images are not known, say it
-    with :func:`control_token`.
+    Compiling finds these tokens by name, for the vocabularies of known families.  For others, use
+    :func:`control_token`.
     """
     return Constraint(expressions.image(), "image()", form=Plain())
 
 
 def text_token() -> Constraint[str]:
-    """One text token, whatever its bytes; what is around it must leave the whole valid UTF-8."""
+    """One text token, whatever its bytes; together with the texts around it, it must be valid UTF-8."""
     return Constraint(expressions.text_token(), "text_token()", form=Plain())
 
 
@@ -84,7 +84,7 @@ def text_until(phrase: str) -> Constraint[str]:
     """Text that ends with ``phrase``, which appears nowhere in it before.
 
     Raises:
-        ArgumentError: the phrase is no ``str``, is empty, or holds a surrogate.
+        ArgumentError: the phrase is not a ``str``, is empty, or contains a surrogate.
     """
     if not checked_text(phrase, "phrase"):
         raise ArgumentError("phrase", "an empty one", "a text of at least one character")
@@ -94,17 +94,17 @@ def text_until(phrase: str) -> Constraint[str]:
 def substring_of(
     text: str, *, limits: Limits | None = None, cancel: CancelToken | None = None
 ) -> Constraint[str]:
-    """Any substring of ``text``, the empty one too.
+    """Any substring of ``text``, including the empty one.
 
-    Linear: a text of a million bytes takes a second or two, and some 100 MB while it is made.
+    Cost: linear.  A text of a million bytes takes a second or two, and about 100 MB during construction.
 
     Args:
         text: the text.
-        limits: ``memory_bytes`` and ``seconds`` bound what is made of it; ``Limits()`` by default.
+        limits: ``memory_bytes`` and ``seconds`` bound the construction; ``Limits()`` by default.
         cancel: stops the work, from another thread.
 
     Raises:
-        ArgumentError: the text is no ``str``, holds a surrogate, or has more than 2^28 bytes.
+        ArgumentError: the text is not a ``str``, contains a surrogate, or has more than 2^28 bytes.
         LimitExceeded, Cancelled: it is too long for the limits, or the work was stopped.
     """
     if (size := len(checked_text(text))) > 1 << 28:
@@ -119,7 +119,7 @@ def delimited_list(
     """``minimum`` to ``maximum`` texts of ``item`` with one of ``delimiter`` between each two; a list.
 
     Raises:
-        ArgumentError: item or delimiter is no :class:`tokamata.Constraint`, or the bounds are not whole
+        ArgumentError: item or delimiter is not a :class:`tokamata.Constraint`, or the bounds are not whole
             numbers with ``0 <= minimum <= maximum``.
     """
     checked_instance("item", item, Constraint)
@@ -132,11 +132,11 @@ def delimited_subsequence_of(
 ) -> Constraint[list[_T | None]]:
     """One or more of the items, in their order, each at most once, with a delimiter between each two.
 
-    Their value is a list with an entry for each item: its value, or ``None`` where it was left out.
+    The value is a list with an entry for each item: its value, or ``None`` if it was left out.
 
     Raises:
-        ArgumentError: an item or the delimiter is no :class:`tokamata.Constraint`; there is no item, or more
-            than ``expressions.MOST_ITEMS`` of them.
+        ArgumentError: an item or the delimiter is not a :class:`tokamata.Constraint`; there is no item, or
+            more than ``expressions.MOST_ITEMS`` of them.
     """
     items = checked_list("items", items, "a list of constraints")
     for item in items:

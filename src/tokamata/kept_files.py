@@ -1,23 +1,23 @@
-"""What is kept on disk for the next process, in the user's cache folder.
+"""Files in the user's cache folder, for the next process.
 
-The cache folder also holds the converted model (``integrations/models.py``), and perhaps files of other
-programs where ``TOKAMATA_CACHE`` names it.  So the files that are deleted to save space lie in a subfolder of
-their own, and nothing outside of that subfolder is ever deleted::
+The cache folder also contains the converted model (``integrations/models.py``), and perhaps files of other
+programs, if ``TOKAMATA_CACHE`` names a shared folder.  So the files that are deleted to save space have a
+subfolder of their own, and nothing outside of it is ever deleted::
 
-    cache folder/models/                    converted models; nothing is trimmed
+    cache folder/models/                    converted models, never trimmed
     cache folder/tokamata-derived/KIND/…    512 MiB at most; the least recently used files go first
 
-Three kinds are derived: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for canonical
-tokenization (``tokenization/kept_tables.py``), and segments of vocabularies
-(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``).  The name of each file says
-everything it depends on, the versions of what made it included, so that no file is ever out of date, and
-all of them may be deleted at any time.
+There are three kinds of derived files: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for
+canonical tokenization (``tokenization/kept_tables.py``), and segments of vocabularies
+(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``).  The name of a file is a hash
+of everything that it depends on, including versions.  So no file is ever out of date, and all of them may be
+deleted at any time.
 
-Several processes may write at once: each writes a file of its own and renames it, and whoever reads sees a
-whole file or none.  Nothing is pickled; a file that cannot be read, or is damaged, is written again.
+Several processes may write at once: each writes its own file and renames it, so a reader sees a whole file or
+none.  Nothing is pickled; a file that is damaged or unreadable is written again.
 
-The environment variable ``TOKAMATA_CACHE`` names another cache folder, or is ``off``: then nothing is kept,
-and nothing read.  Where the folder cannot be written to, nothing is kept either; that costs time alone.
+The environment variable ``TOKAMATA_CACHE`` names another cache folder, or is ``off``: then nothing is written
+or read.  Nothing is written to a read-only folder either; that only costs time.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from tokamata import version
 
 _MOST_BYTES = 1 << 29
 _VARIABLE = "TOKAMATA_CACHE"
-_DERIVED = "tokamata-derived"  # the one folder that is trimmed; no other program has one of this name
-_TRIMMED = "trimmed"  # an empty file in it, as old as the last trim
+_DERIVED = "tokamata-derived"  # the only folder that is trimmed; no other program uses this name
+_TRIMMED = "trimmed"  # an empty file in it, whose time is that of the last trim
 _UNFINISHED = ".unfinished"
-_GIVEN_UP_S = 24 * 3600.0  # so old is nothing that still is being written
+_ABANDONED_S = 24 * 3600.0  # an unfinished file of this age has no writer any more
 _USED_LATELY_S = 24 * 3600.0
 
 
 def key_of(parts: Iterable[bytes]) -> str:
-    """The name of what depends on these parts, and on the version of tokamata."""
+    """The file name for data that depends on these parts and on the version of tokamata."""
     import hashlib
 
     digest = hashlib.sha256(version.__version__.encode())
@@ -50,7 +50,7 @@ def key_of(parts: Iterable[bytes]) -> str:
 
 
 def cache_folder() -> Path | None:
-    """The whole cache folder, whether or not it is there; ``None`` where nothing is to be kept."""
+    """The whole cache folder, which may not exist yet; ``None`` if the cache is off."""
     given = os.environ.get(_VARIABLE)
     if given == "off":
         return None
@@ -59,20 +59,20 @@ def cache_folder() -> Path | None:
     import platformdirs
 
     root = Path(platformdirs.user_cache_dir("tokamata"))
-    return root if root.is_absolute() else None  # "~" that nobody could resolve
+    return root if root.is_absolute() else None  # an unresolved "~"
 
 
 def folder_of(kind: str) -> Path | None:
-    """Where derived files of a kind are kept, whether or not the folder is there; ``None`` where none are."""
+    """The folder of one kind of derived files, which may not exist yet; ``None`` if the cache is off."""
     derived = _derived()
     return None if derived is None else derived / kind
 
 
 def write(path: Path, save: Callable[[IO[bytes]], object]) -> None:
-    """Writes a derived file, all of it or nothing, and trims.
+    """Writes a derived file, the whole or nothing, and trims.
 
     Args:
-        path: where, in a folder that :func:`folder_of` names.
+        path: the file, in a folder of :func:`folder_of`.
         save: writes the content.
     """
     import tempfile
@@ -92,7 +92,7 @@ def write(path: Path, save: Callable[[IO[bytes]], object]) -> None:
 
 
 def note_use(path: Path) -> None:
-    """Says that a file is in use, so that others go before it; one that is not there stays so."""
+    """Updates the time of a file in use, so that others are deleted before it; creates no file."""
     import time
 
     try:
@@ -108,14 +108,14 @@ def trim_after(folder: Path) -> None:
     try:
         if derived is None or _age(folder) < _age(derived / _TRIMMED):
             return
-    except OSError:  # there is no folder yet, or nothing was ever trimmed
+    except OSError:  # the folder does not exist yet, or nothing was ever trimmed
         if not folder.exists():
             return
     trim()
 
 
 def trim() -> None:
-    """Deletes the least recently used derived files beyond the bound, and unfinished ones of a day ago."""
+    """Deletes the least recently used derived files beyond the bound, and abandoned unfinished ones."""
     derived = _derived()
     if derived is None:
         return
@@ -128,7 +128,7 @@ def trim() -> None:
     now, left = time.time(), _MOST_BYTES
     for path, used, size in sorted(_files(derived), key=lambda found: -found[1]):
         left -= size
-        if left < 0 or (path.suffix == _UNFINISHED and now - used > _GIVEN_UP_S):
+        if left < 0 or (path.suffix == _UNFINISHED and now - used > _ABANDONED_S):
             _remove(path)
 
 
@@ -142,29 +142,29 @@ def _age(path: Path) -> int:
 
 
 def _files(derived: Path) -> Iterator[tuple[Path, float, int]]:
-    """Every derived file, when it was last used, and its size; empty folders in between are removed."""
-    for place, folders, names in os.walk(derived):
+    """Every derived file, the time of its last use, and its size in bytes; removes empty folders."""
+    for folder, subfolders, names in os.walk(derived):
         for name in names:
-            path = Path(place, name)
+            path = Path(folder, name)
             try:
                 stat = path.stat()
             except OSError:
-                continue  # another process has taken it out
+                continue  # another process has deleted it
             if name != _TRIMMED:
                 yield path, stat.st_mtime, stat.st_size
-        if not folders and not names and place != str(derived):
-            _remove_folder(Path(place))
+        if not subfolders and not names and folder != str(derived):
+            _remove_folder(Path(folder))
 
 
 def _remove(path: Path) -> None:
     try:
         path.unlink()
     except OSError:
-        return  # another process was first, or reads it, where that keeps it there
+        return  # another process has deleted it, or reads it, which prevents deletion on Windows
 
 
 def _remove_folder(path: Path) -> None:
     try:
         path.rmdir()
     except OSError:
-        return  # something has just been written there
+        return  # another process has just written to it

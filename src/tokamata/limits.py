@@ -1,4 +1,4 @@
-"""What a caller lets the engine spend."""
+"""The caller's bounds on the engine's work."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["CancelToken", "Limits", "Watch", "checked_cancel", "checked_limits",
 class Limits:
     """Bounds on the engine's work, for one compiled constraint and each of its matchers.
 
-    They bound every call that works: ``compile``, masks, ``advance``, forced text.  A call that
-    passes one raises :class:`tokamata.LimitExceeded` and leaves its matcher as it was.
+    They bound every call that computes: ``compile``, masks, ``advance``, forced text.  A call that
+    exceeds one raises :class:`tokamata.LimitExceeded` and leaves its matcher as it was.
 
     Attributes:
-        states: automaton states kept at once by one compiled constraint.
-        memory_bytes: bytes of expressions, transitions and masks kept at once by one compiled
-            constraint.  Masks are given up oldest first, then the states that no matcher
-            holds; only what cannot be given up counts as exceeding.
+        states: automaton states that one compiled constraint holds at once.
+        memory_bytes: bytes of expressions, transitions and masks that one compiled constraint holds
+            at once.  At the limit, the oldest masks are dropped first, then the states that no
+            matcher needs; the limit is exceeded only if that does not suffice.
         seconds: working time of one matcher, in seconds, beginning with the time that compiling
-            took.  Reading what is memoized is not counted, so that it is new states that cost.
+            took.  Memoized results cost nothing; new states do.
         depth: how deep the pattern may nest: a regular expression, operators, a schema.  Regular expressions
-            and operators nest ``errors.MOST_DEPTH`` deep at most, whatever this says.
+            and operators never nest more than ``errors.MOST_DEPTH`` deep.
     """
 
     states: int = 1_000_000
@@ -50,7 +50,7 @@ class Limits:
 
 
 def checked_limits(limits: Limits | None) -> Limits:
-    """The limits that a caller gave, the usual ones for ``None``."""
+    """The caller's limits; the defaults for ``None``."""
     if limits is None:
         return _DEFAULT
     if not isinstance(limits, Limits):
@@ -59,16 +59,16 @@ def checked_limits(limits: Limits | None) -> Limits:
 
 
 def checked_cancel(cancel: CancelToken | None) -> CancelToken | None:
-    """The token that a caller gave."""
+    """The caller's cancel token, or ``None``."""
     if not (cancel is None or isinstance(cancel, CancelToken)):
         raise ArgumentError("cancel", shown_argument(cancel), "a tokamata.CancelToken, or None")
     return cancel
 
 
 class Watch:
-    """Whether what is read in Python, a pattern or a schema, may be read on.
+    """Stops the reading of a pattern or a schema in Python when time is up.
 
-    The engine has its own account of time; this one begins when it is made, and is asked every few steps.
+    The engine has its own time budget; this one begins with the construction and is checked every few steps.
     """
 
     __slots__ = ("_cancel", "_end", "_seconds")
@@ -79,7 +79,7 @@ class Watch:
         self._cancel = checked_cancel(cancel)
 
     def check(self) -> None:
-        """Raises :class:`tokamata.LimitExceeded` when time is up, :class:`tokamata.Cancelled` if told."""
+        """Raises :class:`tokamata.LimitExceeded` if time is up, :class:`tokamata.Cancelled` if cancelled."""
         if self._cancel is not None and self._cancel.cancelled:
             raise Cancelled("the CancelToken was cancelled; nothing was made")
         if time.monotonic() > self._end:
@@ -87,7 +87,7 @@ class Watch:
 
 
 def core_limits(limits: Limits) -> _core.Limits:
-    """The limits as the engine takes them."""
+    """The limits in the type of the engine."""
     return _core.Limits(limits.states, limits.memory_bytes, limits.seconds, limits.depth)
 
 

@@ -1,11 +1,11 @@
-"""Token masks: how they are laid out, and how they are laid over logits.
+"""Token masks: their layout, and how they are applied to logits.
 
-A mask is ``int32[..., words]``.  Token ``t`` is allowed where bit ``t % 32`` of word ``t // 32``
-is set, so a row of ``words`` words speaks of the ids 0 to ``32 * words - 1``.  A vocabulary of
+A mask is ``int32[..., words]``.  Token ``t`` is allowed if bit ``t % 32`` of word ``t // 32`` is
+set, so a row of ``words`` words covers the ids 0 to ``32 * words - 1``.  A vocabulary of
 ``width`` ids has ``words == ceil(width / 32)``; the bits past its width are clear.
 
-torch is never imported here: a tensor can only be handed in by someone who already did.  numpy is
-imported by the functions, since it takes longer to import than all of tokamata.
+torch is never imported here: a caller with a tensor has imported it already.  numpy is imported
+by the functions, since it takes longer to import than all of tokamata.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["allocate_mask", "apply_mask"]
 
 _BITS = 32
-_SPREAD_BYTES = 1 << 24  # how much of a mask is spread out at a time on a device, a byte per token
+_SPREAD_BYTES = 1 << 24  # how much of a mask is expanded to one byte per token at a time, on a device
 
 # Sign and exponent bits set, the rest clear; by size in bytes, as signed numbers.
 _MINUS_INFINITY = {2: 0xFC00 - (1 << 16), 4: 0xFF800000 - (1 << 32), 8: 0xFFF0000000000000 - (1 << 64)}
@@ -60,8 +60,8 @@ def apply_mask(
             (these and bfloat16) on any device, of any strides that can be written to.
         mask: ``int32[..., words]`` with the same leading dimensions, numpy or torch, on any device.
 
-    ``width`` may exceed ``32 * words``, as where a model's logits are padded: whatever lies beyond
-    the mask becomes minus infinity.
+    ``width`` may exceed ``32 * words``, for example if a model pads its logits: the logits beyond
+    the mask become minus infinity.
 
     Raises:
         MaskError: the mask is not int32; the logits are not floating point, or cannot be written
@@ -86,7 +86,7 @@ def apply_mask(
 
 
 def _mask_as_numpy(mask: Any) -> npt.NDArray[np.int32]:
-    """Return ``mask`` as a numpy array, without a copy where it lies in this machine's memory."""
+    """Return ``mask`` as a numpy array, without a copy if it is in the CPU's memory."""
     import numpy as np
 
     host: Any = sys.modules.get("torch")
@@ -102,8 +102,8 @@ def _mask_as_numpy(mask: Any) -> npt.NDArray[np.int32]:
 def _check_shapes(logits: tuple[int, ...], mask: tuple[int, ...]) -> None:
     if not logits or len(logits) != len(mask) or logits[:-1] != mask[:-1]:
         raise MaskError(
-            f"logits of shape {list(logits)} do not go with a mask of shape {list(mask)}: "
-            "their dimensions must be the same but for the last, as in [batch, width] and [batch, words]"
+            f"logits of shape {list(logits)} do not fit a mask of shape {list(mask)}: their dimensions "
+            "must be the same except for the last, as in [batch, width] and [batch, words]"
         )
     width, words = logits[-1], mask[-1]
     if words == 0:
@@ -123,9 +123,9 @@ def _apply_to_numpy(logits: npt.NDArray[Any], mask: npt.NDArray[np.int32], minus
     ten times as long where a mask is irregular.
 
     Args:
-        logits: ``[..., width]`` of 2, 4 or 8 bytes each, of whatever dtype.
+        logits: ``[..., width]`` of any dtype of 2, 4 or 8 bytes.
         mask: ``int32[..., words]``.
-        minus_infinity: its bits in the format of ``logits``, as a signed number of their size.
+        minus_infinity: its bits in the format of ``logits``, as a signed integer of the same size.
     """
     import numpy as np
 
@@ -174,10 +174,10 @@ def _apply_to_torch(logits: torch.Tensor, mask: Any) -> None:
 
 
 def _apply_to_cpu_tensor(logits: torch.Tensor, mask: npt.NDArray[np.int32]) -> None:
-    """Write through numpy: quicker than torch's masked_fill_, and no waiting for its threads."""
+    """Write through numpy: faster than torch's masked_fill_, and without waiting for its threads."""
     host: Any = sys.modules["torch"]
     logits = logits.detach()
-    if logits.dtype == host.bfloat16:  # which numpy does not have
+    if logits.dtype == host.bfloat16:  # numpy has no such dtype
         _apply_to_numpy(logits.view(host.int16).numpy(), mask, _BFLOAT16_MINUS_INFINITY)
     else:
         values = logits.numpy()
@@ -192,7 +192,7 @@ def _words_on(device: torch.device, mask: Any) -> torch.Tensor:
     if isinstance(mask, host.Tensor) and mask.device == device:
         return cast("torch.Tensor", mask.contiguous())
     mask = _mask_as_numpy(mask)
-    # From pinned memory the copy does not wait for the work that the device still has to do.
+    # From pinned memory, the copy does not wait for pending work of the device.
     is_pinned = device.type == "cuda"
     packed = host.empty(mask.shape, dtype=host.int32, pin_memory=is_pinned)
     np.copyto(packed.numpy(), mask)
@@ -202,14 +202,14 @@ def _words_on(device: torch.device, mask: Any) -> torch.Tensor:
 def _apply_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:
     """Write minus infinity where the bit of a token is clear, on the device of both.
 
-    Each byte of the inverted mask is shifted by 0 to 7, which spreads it over eight bytes of 0 or 1, and
-    those are read as booleans:
+    Each byte of the inverted mask is shifted by 0 to 7, which expands it to eight bytes of 0 or 1.  These
+    are read as booleans:
 
         words  ~0b...00000101   bytes  250   shifted  250 125 62 31 15 7 3 1   & 1  0 1 0 1 1 1 1 1
 
-    Cost: one byte per token and row, of at most `_SPREAD_BYTES` at a time; four kernels for each part.
+    Cost: one byte per token and row, at most `_SPREAD_BYTES` at a time; four kernels for each part.
     Rejected: shifting whole words, which makes an int32 per token, 270 MB for 256 rows of 262,145 tokens; one
-    strided `masked_fill_` for each bit of a word, which takes no memory but starts 96 kernels.
+    strided `masked_fill_` for each bit of a word, which needs no memory but starts 96 kernels.
     """
     host: Any = sys.modules["torch"]
     covered = min(logits.shape[-1], _BITS * words.shape[-1])
@@ -226,7 +226,7 @@ def _apply_on_device(logits: torch.Tensor, words: torch.Tensor) -> None:
 def _fill_cleared(logits: torch.Tensor, words: torch.Tensor, shifts: torch.Tensor) -> None:
     """Do so for a part; a function, so that its memory is free for the next part."""
     host: Any = sys.modules["torch"]
-    # The lowest byte of a word comes first on every device that torch has.
+    # The lowest byte of a word comes first on every device that torch supports.
     cleared = (~words).view(host.uint8).unsqueeze(-1) >> shifts
     cleared &= 1
     disallowed = cleared.view(host.bool).flatten(-2)[..., : logits.shape[-1]]

@@ -1,8 +1,8 @@
-"""Compiled constraints, and the matchers that they make.
+"""Compiled constraints and their matchers.
 
-A compiled constraint is a constraint composed with a vocabulary.  A matcher is a text under way, token by
-token.  Each refers to the other, so they share a file, as they share a folder of the core
-(``core/matching``).
+A compiled constraint is a constraint composed with a vocabulary.  A matcher follows one text that is being
+written, token by token.  The two classes refer to each other, so they share a file, as they share a folder
+of the core (``core/matching``).
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 @dataclass(frozen=True)
 class Preparation:
-    """What :meth:`CompiledConstraint.prepare` has done.
+    """The result of :meth:`CompiledConstraint.prepare`.
 
     Attributes:
         masks: the number of states whose masks were computed or found.
-        finished: whether nothing was left to do; otherwise time, memory or another limit ended it.
+        finished: whether all work was done; otherwise time, memory or another limit ended it.
         seconds: how long it took.
     """
 
@@ -54,17 +54,17 @@ class Preparation:
 
 
 class CompiledConstraint(Generic[_T_co]):
-    """A constraint and a vocabulary, ready to make masks.
+    """A constraint combined with a vocabulary; it computes masks.
 
-    States and masks are made lazily and shared by all matchers; safe to use from many threads.
+    States and masks are computed lazily and shared by all matchers; safe to use from many threads.
     Made by :meth:`tokamata.Constraint.compile`.
 
     Attributes:
         constraint: the :class:`tokamata.Constraint` that it was compiled from.
         pattern: the text that the constraint was made from.
-        vocabulary: the vocabulary it was compiled for.
-        limits: what its work may cost.
-        tokenization: ``"any"``, or ``"canonical"`` where only the tokenizer's own tokens are admitted.
+        vocabulary: the vocabulary that it was compiled for.
+        limits: bounds on its work.
+        tokenization: ``"any"``, or ``"canonical"`` if only canonical token sequences are admitted.
     """
 
     __slots__ = ("_core", "constraint", "limits", "pattern", "tokenization", "vocabulary")
@@ -95,8 +95,9 @@ class CompiledConstraint(Generic[_T_co]):
         if tokenization == "canonical":
             if expression.sees_edges:
                 raise AlgebraError(
-                    f"{pattern[:200]!r} asks where tokens begin and end (TEXT_TOKEN, PARAGRAPH_TOKEN), which "
-                    'the tokenizer decides with canonical tokenization; compile it with tokenization="any"'
+                    f"{pattern[:200]!r} depends on where tokens begin and end (TEXT_TOKEN, PARAGRAPH_TOKEN), "
+                    "which the tokenizer decides with canonical tokenization; compile it with "
+                    'tokenization="any"'
                 )
             from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
 
@@ -117,14 +118,14 @@ class CompiledConstraint(Generic[_T_co]):
         """A new matcher, at the start of a text.
 
         Args:
-            context: the tokens before the text, a prompt as a rule.  With ``tokenization="canonical"`` the
-                text goes on from them: what is written is canonical together with them.  Otherwise
-                they make no difference.
-            on_noncanonical: what a context means that is not canonical itself: an error, or that the text
-                begins afresh.
+            context: the tokens before the text, as a rule the prompt.  With ``tokenization="canonical"`` the
+                text continues them: context and text together are canonical.  Otherwise they make no
+                difference.
+            on_noncanonical: the treatment of a context that is not canonical itself: ``"error"`` raises
+                ContextError, ``"fresh"`` ignores the context.
 
         Raises:
-            ArgumentError, TokenIdError: the context is no list of token ids.
+            ArgumentError, TokenIdError: the context is not a list of token ids.
             ContextError: the context is not canonical.
             NoncanonicalError: no canonical tokens lead from the context to a text that matches.
             LimitExceeded, Cancelled: the work was stopped.
@@ -140,23 +141,23 @@ class CompiledConstraint(Generic[_T_co]):
             return Matcher(self)
 
     def prepare(self, *, seconds: float | None = None, cancel: CancelToken | None = None) -> Preparation:
-        """Computes what a text is likely to need, while the model still reads its prompt.
+        """Computes masks that a text is likely to need, while the model still reads its prompt.
 
-        It follows a few representative tokens from the start and computes the masks of up to 512 states on
-        the way.  Masks are the same with and without it; they only come sooner.  Matchers may run meanwhile:
-        the constraint is locked for one state at a time, and the interpreter's lock is released.
+        It follows a few representative tokens from the start and computes the masks of up to 512 states.
+        Masks are the same with and without it; they only come sooner.  Matchers may run meanwhile: the
+        constraint is locked for one state at a time, and the interpreter's lock is released.
 
         Args:
-            seconds: when to end, at most ``limits.seconds``; ``None`` ends when nothing is left.
+            seconds: the time after which it ends, at most ``limits.seconds``, which ``None`` stands for.
             cancel: ends it from another thread.
 
         Returns:
-            What was done.  It ends early, without an error, when ``seconds`` are over, at half of
-            ``limits.memory_bytes``, or at another limit.
+            The number of masks, whether all work was done, and the time.  It ends early, without an error,
+            after ``seconds``, at half of ``limits.memory_bytes``, or at another limit.
 
         Raises:
-            Cancelled: ``cancel`` was cancelled, or the token that the constraint was compiled with.  What
-                was computed until then is kept.
+            Cancelled: ``cancel`` or the cancel token of the constraint was cancelled.  The masks computed
+                until then are kept.
         """
         if seconds is not None:
             is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
@@ -166,7 +167,7 @@ class CompiledConstraint(Generic[_T_co]):
         return Preparation(*self._core.prepare(most, checked_cancel(cancel)))
 
     def parse(self, text: str | bytes) -> _T_co:
-        """The value of a text, found within the limits; see :meth:`tokamata.Constraint.parse`."""
+        """The value of a text, within ``limits``; see :meth:`tokamata.Constraint.parse`."""
         return self.constraint.parse(text, limits=self.limits)
 
     def allocate_mask(self, batch: int = 1) -> npt.NDArray[np.int32]:
@@ -179,9 +180,8 @@ class CompiledConstraint(Generic[_T_co]):
     def token_automaton(self) -> TokenAutomaton:
         """The whole constraint as an automaton over tokens: deterministic, trimmed, minimized.
 
-        The closed form of papers 002 (algorithm 2) and 000 (equation 4), which the engine otherwise makes
-        lazily.  For constraints with few states, to look at, to export, or to run on an
-        accelerator; the work is bounded by ``limits``.
+        The closed form of papers 002 (algorithm 2) and 000 (equation 4); the engine otherwise computes it
+        lazily.  For constraints with few states: to examine, to export, or to run on an accelerator.
 
         Raises:
             LimitExceeded, Cancelled: it has more states, or takes longer, than ``limits`` allow.
@@ -205,12 +205,12 @@ class CompiledConstraint(Generic[_T_co]):
 
     @property
     def states(self) -> int:
-        """How many states of the byte automaton are held at the moment."""
+        """How many states of the byte automaton are held now."""
         return self._core.states
 
     @property
     def memory_bytes(self) -> int:
-        """How many bytes of expressions, transitions and masks are held at the moment."""
+        """How many bytes of expressions, transitions and masks are held now."""
         return self._core.memory_bytes
 
     def __repr__(self) -> str:
@@ -218,18 +218,18 @@ class CompiledConstraint(Generic[_T_co]):
 
 
 class Matcher(_core.Matcher):
-    """A text under way: which tokens may come next, and what was written so far.
+    """The state of one text that is being written: its tokens, and which tokens may come next.
 
     Made by :meth:`tokamata.CompiledConstraint.matcher`.  A set bit of the mask means that some
     accepted text continues with that token and that the vocabulary can spell the rest; a clear bit
     means that none does.  ``advance(t)`` succeeds if and only if bit ``t`` is set.
 
-    Stop tokens are allowed exactly where the text is accepted.  After one, masks hold the stop
-    tokens alone.  A call that raises leaves the matcher as it was.
+    Stop tokens are allowed exactly where the text is accepted.  After one, masks contain only stop
+    tokens.  A call that raises leaves the matcher as it was.
 
-    A matcher keeps its compiled constraint alive.  A mask that it has returned does not change, whatever
-    becomes of the matcher.  Matchers of one constraint may work on several threads, and wait for one lock;
-    use a single matcher from one thread at a time.
+    A matcher keeps its compiled constraint alive.  A returned mask never changes, even after the matcher is
+    gone.  Matchers of one constraint may work on several threads, and wait for one lock; use a single
+    matcher from one thread at a time.
     """
 
     __slots__ = ("_compiled", "_events")
@@ -251,32 +251,33 @@ class Matcher(_core.Matcher):
 
     @property
     def compiled(self) -> CompiledConstraint[Any]:
-        """What this matcher was made from."""
+        """The compiled constraint of this matcher."""
         return self._compiled
 
     def fork(self) -> Matcher:
-        """A second matcher at the same place; neither sees what the other does.
+        """A second matcher in the same state; both are independent from then on.
 
         Cost: a copy of the list of tokens.
         """
         return Matcher(self._compiled, self)
 
     def events(self) -> list[Event]:
-        """The values that have closed since this was last called, in the order of closing.
+        """The values that have been completed since the last call, in order.
 
-        In JSON, each value with its JSON Pointer: a string closes with its quote, a number with what follows
-        it or with the end of the text.  In a sequence or a repetition, each part as soon as no continuation
-        can change where it ends, under its captured name or its number.  Values come before those that hold
-        them, and last the whole, whose pointer is ``""``.  :mod:`tokamata.values.events` has an example.
+        In JSON, each value has its JSON Pointer: a string is complete at its closing quote, a number at the
+        next byte after it or at the end of the text.  In a sequence or a repetition, a part is complete when
+        no continuation can change where it ends; its pointer is its captured name or its number.  Values come
+        before their containers, the whole with the pointer ``""`` last.  :mod:`tokamata.values.events` has an
+        example.
 
-        What is told is how the text differs from that of the last call: where tokens were taken back, what
-        closes anew after the part that stayed.  A fork goes on by itself from what was told before it.
+        Events compare the text with that of the last call: after a rollback, they are those after the common
+        prefix of both.  A fork reports the events since its origin's last call, independently of it.
 
-        Cost: linear in the text for all calls together, and for each a copy of the text by the engine.
+        Cost: linear in the text for all calls together, and for each call a copy of the text by the engine.
 
         Raises:
             LimitExceeded, Cancelled: finding the parts of the text was stopped.
-            ParseError: parts nest deeper than Python's stack, or meet within a code point.
+            ParseError: parts nest deeper than Python's stack, or a border of parts cuts a code point.
         """
         if self._events is None:
             compiled = self._compiled
@@ -285,7 +286,7 @@ class Matcher(_core.Matcher):
         return self._events.moved(self.text, self.is_finished)
 
     def explain(self, token: int) -> Explanation:
-        """Why ``token`` is refused at this place: the byte where it fails, and what could come there.
+        """Why ``token`` is refused next: the byte at which it fails, and the bytes that could come there.
 
         Raises:
             TokenIdError: ``token`` is outside the width of the vocabulary.
@@ -309,23 +310,23 @@ def fill_masks(
 ) -> None:
     """Write the masks of many matchers at once, without the interpreter's lock.
 
-    Row ``i`` becomes the mask of ``matchers[i]``, bit for bit what its own ``fill_mask`` writes; further
-    rows are left alone.  Matchers may be of any constraints compiled for one vocabulary.
+    Row ``i`` becomes the mask of ``matchers[i]``, identical to that of its own ``fill_mask``; further rows
+    are unchanged.  The matchers may have different constraints, compiled for the same vocabulary.
 
     Args:
         matchers: the matchers.
         mask: ``int32[batch, words]`` with a row for each, contiguous and writable; numpy, or torch on the
             CPU.
-        threads: how many threads work at most; ``None``: one for each processor that this process may use.
+        threads: the largest number of threads; ``None``: one for each processor that this process may use.
         budgets: the ``budget`` of each matcher's ``fill_mask``, or ``None`` for a matcher without one.
 
     Raises:
-        MaskError: the mask does not fit, or the matchers are of different vocabularies.  Nothing is written.
-        ArgumentError: ``threads`` is no whole number of at least 1; ``matchers`` holds something else;
-            ``budgets`` are not as many as the matchers.
-        BudgetError, LimitExceeded, Cancelled: the mask of a matcher could not be made.  The rows of such
-            matchers are left as they were, all others are written; the error is that of the first of them.  A
-            budget of 0 or less is refused before anything is written.
+        MaskError: the mask does not fit, or the matchers have different vocabularies.  Nothing is written.
+        ArgumentError: ``threads`` is not a whole number of at least 1; ``matchers`` contains something else;
+            the numbers of budgets and matchers differ.
+        BudgetError, LimitExceeded, Cancelled: the mask of a matcher could not be computed.  The rows of such
+            matchers are unchanged, all others are written; the error is that of the first of them.  A budget
+            of 0 or less is refused before anything is written.
     """
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)

@@ -1,4 +1,4 @@
-"""Constraints of plain texts: a regular expression, one text, any one of many."""
+"""Constraints on plain texts: a regular expression, one text, a choice of many."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def regex(
 ) -> Constraint[Match]:
     r"""The texts that a regular expression matches.
 
-    ``dialect="python"``: the syntax of Python's ``re``, with ``\p{…}`` for Unicode properties and
-    lookbehinds of any length besides; the language is that of ``re.fullmatch``.
+    ``dialect="python"``: the syntax of Python's ``re``, extended by ``\p{…}`` for Unicode properties and by
+    lookbehinds of any length; the texts that ``re.fullmatch`` accepts.
 
     ``dialect="ecma"``: the syntax of ECMA-262 with the ``u`` flag; as in JSON Schema the pattern may
     match anywhere in the text, unless it is anchored.
 
     In both, the extensions of :mod:`tokamata.patterns.extensions` are written as groups,
     ``(?P<QUOTED_TEXT>)``; other named groups are in the value of a text, a :class:`Match`.  Unicode classes
-    and case come from one version of the tables, ``tokamata.patterns.unicode.UNICODE_VERSION``, whatever
-    Python runs it.
+    and case always have the version ``tokamata.patterns.unicode.UNICODE_VERSION``, independent of the version
+    of Python.
 
     Args:
         pattern: the regular expression.
         flags: ``re.IGNORECASE``, ``re.MULTILINE``, ``re.DOTALL``, ``re.VERBOSE``, ``re.ASCII``, or 0.
-        dialect: whose syntax it is.
-        limits: the ``seconds`` that reading it may take; ``Limits()`` by default.
+        dialect: the syntax and meaning of the pattern.
+        limits: ``seconds`` bounds the time for reading it; ``Limits()`` by default.
         cancel: stops the reading, from another thread.
 
     Raises:
-        ArgumentError: it is no ``str``, or flags, dialect, limits or cancel are none.
+        ArgumentError: the pattern is not a ``str``, or another argument has a wrong type or value.
         PatternSyntaxError: it does not parse.
-        NotRegularError: it uses what no regular language can say (backreferences, conditionals).
-        UnsupportedPatternError: it uses what tokamata cannot express.
+        NotRegularError: it uses a construct that is not regular (backreferences, conditionals).
+        UnsupportedPatternError: it uses a construct that tokamata does not support.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
     watch = Watch(limits, cancel)
@@ -65,7 +65,7 @@ def literal(text: str) -> Constraint[str]:
     """Exactly this text.
 
     Raises:
-        ArgumentError: it is not a ``str``, or holds a surrogate, which no valid text does.
+        ArgumentError: it is not a ``str``, or contains a surrogate.
     """
     return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})", form=Plain())
 
@@ -79,19 +79,19 @@ def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
 @overload  # mypy finds no _T for a list display of both
 def choice(options: Iterable[str | Constraint[Any]]) -> Constraint[Any]: ...
 def choice(options: Iterable[Any]) -> Constraint[Any]:
-    """Any one of the options: texts that stand for themselves, or constraints.
+    """Any one of the options: literal texts, or constraints.
 
     The value of a text is that of the first option that accepts it.
 
     Hundreds of thousands of texts are fine; they become one automaton.
 
     Raises:
-        ArgumentError: there is no option, one is neither a ``str`` nor a :class:`Constraint` or holds a
-            surrogate, or ``options`` is one text.
+        ArgumentError: ``options`` is empty or one text; an option is neither a ``str`` nor a
+            :class:`Constraint`, or contains a surrogate.
     """
     hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
     given = checked_list("options", options, "a list of texts and constraints", hint)
-    runs: list[list[str] | Constraint[Any]] = []  # texts that stand side by side are one automaton
+    runs: list[list[str] | Constraint[Any]] = []  # adjacent texts become one automaton
     for option in given:
         if isinstance(option, Constraint):
             runs.append(option)
@@ -119,7 +119,7 @@ def choice(options: Iterable[Any]) -> Constraint[Any]:
 
 
 def _any_text(texts: list[str]) -> Constraint[str]:
-    """Any one of some texts, as an option among constraints."""
+    """Any one of the texts, as one option among constraints."""
     try:
         expression = _core.strings(texts)
     except UnicodeEncodeError:

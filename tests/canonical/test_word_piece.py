@@ -193,7 +193,7 @@ def test_an_added_token_is_a_word() -> None:
         ("decoder", "None", make("a", decoder=None)),
         ("decoder", "@@", make("a", decoder=decoders.WordPiece(prefix="@@", cleanup=False))),
         ("model", "max_input_chars_per_word", make("a ##a", most=1_000_000)),
-        ("added tokens", "white space", make("a", added=("a b",))),
+        ("added tokens", "whitespace", make("a", added=("a b",))),
         ("added tokens", "mark", make("a", added=("##b",))),
         ("added tokens", "normalized", make("a", normalizer=normalizers.Lowercase(), added=("AB",))),
         ("added tokens", "lstrip", make("a", added=(AddedToken("b", lstrip=True),))),

@@ -139,7 +139,7 @@ def test_merges_of_ranks() -> None:
 
 
 def test_bad_merges() -> None:
-    with pytest.raises(VocabularyError, match="merge 1 joins b'b' and b'a', and b'ba' is no token"):
+    with pytest.raises(VocabularyError, match="merge 1 joins b'b' and b'a', but b'ba' is not a token"):
         merge_list([(b"a", b"b"), (b"b", b"a")], [b"a", b"b", b"ab"])
     with pytest.raises(VocabularyError, match="token 2 is made of the characters"):
         spellings([Merge(0, 1, 2), Merge(1, 0, 2)], [0, 1])

@@ -346,5 +346,5 @@ def test_001_tokens_of_improper_lists() -> None:
 
 
 def test_000_figure_7_has_a_merge_without_a_token() -> None:
-    with pytest.raises(VocabularyError, match="b'da' is no token"):
+    with pytest.raises(VocabularyError, match="b'da' is not a token"):
         merge_list([(b"d", b"a")], [b"a", b"b", b"c", b"d", b"aa", b"ab", b"db", b"cdb"])

@@ -170,7 +170,7 @@ def test_tokens_that_cannot_be_made() -> None:
         direct_merge(twice, [Merge(0, 1, 2)])
     with pytest.raises(MachineError, match="makes token 2, which the pattern reads already"):
         merge_shared(twice, [Merge(0, 1, 2)])
-    with pytest.raises(MachineError, match="makes token 2, which stands for another text"):
+    with pytest.raises(MachineError, match="makes token 2, which has another text"):
         tokenizer_automaton([0, 1, 2], [Merge(0, 1, 2)])
     ambiguous = Acceptor.from_transitions([(0, 0, 1), (0, 0, 2), (1, 0, 0)], [1, 2])
     assert direct_merge(ambiguous, []).is_deterministic

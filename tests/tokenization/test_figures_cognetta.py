@@ -181,7 +181,7 @@ GAMMA = [b"a", b"b", b"c", b"d", b"aa", b"ab", b"db", b"cdb"]
 
 
 def test_figure_7_the_merge_that_is_listed_cannot_be() -> None:
-    with pytest.raises(VocabularyError, match="merge 2 joins b'd' and b'a', and b'da' is no token"):
+    with pytest.raises(VocabularyError, match="merge 2 joins b'd' and b'a', but b'da' is not a token"):
         merge_list([(b"a", b"a"), (b"a", b"b"), (b"d", b"a"), (b"c", b"db")], GAMMA)
 
 

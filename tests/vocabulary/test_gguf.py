@@ -161,8 +161,8 @@ def tensor(name: str, shape: tuple[int, ...], kind: int = 0, offset: int = 0) ->
         (head(0, tensors=1 << 40), "more than"),
         (head(0, tensor("a", (1, 1, 1, 1, 1)), tensors=1), "5 dimensions"),
         (head(0, struct.pack("<QI", 0, 1 << 31), tensors=1), "dimensions"),
-        (head(1, pair("general.alignment", 4, b"\0\0\0\0")), "no number of bytes"),
-        (head(1, pair("general.alignment", 8, struct.pack("<Q", 1) + b"x")), "no number of bytes"),
+        (head(1, pair("general.alignment", 4, b"\0\0\0\0")), "not a number of bytes"),
+        (head(1, pair("general.alignment", 8, struct.pack("<Q", 1) + b"x")), "not a number of bytes"),
         (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
         (b"", "not a GGUF file"),
     ],
@@ -214,7 +214,7 @@ DAMAGED = {
     "unknown family": (head(1, pair("tokenizer.ggml.model", 8, struct.pack("<Q", 4) + b"rwkv")), "'rwkv'"),
     "stop token out of range": (
         head(3, MODEL, TOKENS, pair("tokenizer.ggml.eos_token_id", 4, struct.pack("<I", 0xFFFFFFFF))),
-        "which is no token",
+        "which is not a token",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Explicit machines: finite acceptors and transducers, and what can be done with them.
+"""Explicit machines: finite acceptors and transducers, and their operations.
 
     from tokamata.automata import Acceptor, compose, detokenizer, minimize, project
 
@@ -7,12 +7,11 @@
     closed = minimize(project(compose(tokens, pattern), "input"))
     closed.to_svg()
 
-Plain Python, one idea in a file, written to be read; each file says what it computes, where that is
-from and what it costs.  This is the theory's other face: the engine makes the same automata lazily.
+Plain Python for readers, one idea per file; each file has the definition, the source and the cost of an
+algorithm.  The engine computes the same automata lazily.
 
-Machines are immutable values.  Every construction takes ``limits``, a :class:`tokamata.Limits` whose
-``states``, ``memory_bytes`` and ``seconds`` it keeps, and raises :class:`tokamata.LimitExceeded`
-rather than exhaust the machine it runs on.
+Machines are immutable values.  Every construction takes ``limits``, a :class:`tokamata.Limits`.  It observes
+``states``, ``memory_bytes`` and ``seconds``, and raises :class:`tokamata.LimitExceeded` when one is exceeded.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ String = str | bytes | Sequence[int]
 class Acceptor(Machine[int]):
     """A finite acceptor: a regular set of strings of symbols.
 
-    Equality is that of the drawing, not of the language; for that there is
-    :func:`tokamata.automata.equivalent`, or equality of what ``minimize`` returns.
+    Equality compares states and transitions, not languages; to compare languages, use
+    :func:`tokamata.automata.equivalent`, or compare the results of ``minimize``.
 
     Attributes:
-        names: how symbols are shown, or ``None``; takes no part in equality.
+        names: the names of symbols, for drawings and exports, or ``None``; equality ignores them.
     """
 
     names: Names | None = field(default=None, compare=False)
@@ -51,12 +51,12 @@ class Acceptor(Machine[int]):
             transitions: in any order; ``EPSILON`` for a symbol reads nothing.
             accepting: the accepting states.
             start: the start state.
-            states: how many there are; as many as are spoken of where ``None``.
-            names: how symbols are shown.
-            limits: bounds what is made.
+            states: their number; ``None``: one more than the largest state.
+            names: the names of symbols.
+            limits: bounds on the result.
 
         Raises:
-            MachineError: a state or a symbol that cannot be.
+            MachineError: a state or a symbol is out of range.
             LimitExceeded: too many states or transitions.
         """
         arcs = [(source, symbol, target) for source, symbol, target in transitions]
@@ -67,9 +67,9 @@ class Acceptor(Machine[int]):
     def from_strings(
         cls, strings: Iterable[String], names: Names | None = None, limits: Limits | Account | None = None
     ) -> Acceptor:
-        """These strings and no others, as a trie; a ``str`` stands for its bytes in UTF-8.
+        """Exactly these strings, as a trie; a ``str`` becomes its bytes in UTF-8.
 
-        Symbols are named as bytes where any string is text or bytes, unless ``names`` says otherwise.
+        By default, symbols have the names of bytes if any string is ``str`` or ``bytes``.
         """
         account = Account(limits)
         account.add_states()
@@ -91,12 +91,12 @@ class Acceptor(Machine[int]):
 
     @classmethod
     def empty(cls, names: Names | None = None) -> Acceptor:
-        """No string at all."""
+        """No string."""
         return cls(((),), frozenset(), 0, names)
 
     @classmethod
     def universal(cls, alphabet: Iterable[int], names: Names | None = None) -> Acceptor:
-        """Every string over ``alphabet``, the empty one too."""
+        """Every string over ``alphabet``, including the empty one."""
         return cls((tuple((symbol, 0) for symbol in alphabet),), frozenset([0]), 0, names)
 
     @property
@@ -118,7 +118,7 @@ class Acceptor(Machine[int]):
         )
 
     def accepts(self, string: String) -> bool:
-        """Whether ``string`` is one of its strings."""
+        """Whether it accepts ``string``."""
         states = self.closure([self.start])
         for symbol in symbols_of(string):
             states = self.closure(t for s in states for x, t in self.rows[s] if x == symbol)
@@ -127,7 +127,7 @@ class Acceptor(Machine[int]):
     def like(
         self, rows: Iterable[Iterable[tuple[int, int]]], accepting: Iterable[int], start: int = 0
     ) -> Acceptor:
-        """An acceptor over symbols of these names."""
+        """An acceptor with the same names of symbols."""
         return Acceptor(tuple(map(tuple, rows)), frozenset(accepting), start, self.names)
 
     @staticmethod
@@ -150,12 +150,12 @@ class Acceptor(Machine[int]):
 
         Args:
             text: lines of one to four columns.
-            symbols: a table of symbols, if ``text`` speaks of them by name.
+            symbols: a table of symbols, if ``text`` has their names.
             shift: label l becomes symbol l - shift.
-            limits: bounds what is made.
+            limits: bounds on the result.
 
         Raises:
-            MachineFileError: a line that is none of these.
+            MachineFileError: a line has another form.
             LimitExceeded: too many states or transitions.
         """
         account = Account(limits)
@@ -166,7 +166,7 @@ class Acceptor(Machine[int]):
         )
 
     def diagram(self) -> Diagram:
-        """What a drawing of this acceptor shows: an edge lists symbols, with ranges where they read well."""
+        """The drawing of this acceptor: an edge lists symbols, with readable ranges."""
         shown = partial(_summary, self.names)
         edges = merged_edges(self.transitions, shown)
         return Diagram("Acceptor", self.states, self.start, self.accepting, edges, self.size)
@@ -177,5 +177,5 @@ def _summary(names: Names | None, symbols: Sequence[int], width: int) -> str:
 
 
 def symbols_of(string: String) -> Sequence[int]:
-    """The symbols of a string; a ``str`` stands for its bytes in UTF-8."""
+    """The symbols of a string; a ``str`` becomes its bytes in UTF-8."""
     return string.encode() if isinstance(string, str) else string

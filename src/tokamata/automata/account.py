@@ -1,8 +1,8 @@
-"""What a construction may spend, and what it has spent.
+"""Counts the states, bytes and seconds of a construction against its limits.
 
-Determinizing squares nothing, it exponentiates: 30 states can become 2**30.  So every construction
-here takes ``limits`` and counts what it makes.  It stops with :class:`tokamata.LimitExceeded` at the
-first state, byte or second too many, and what it was called on stays as it was.
+Some constructions are exponential: determinizing can turn 30 states into 2**30.  So every
+construction here takes ``limits`` and counts.  It stops with :class:`tokamata.LimitExceeded` at the
+first state, byte or second too many, and leaves its arguments unchanged.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from time import monotonic
 from tokamata.errors import LimitExceeded
 from tokamata.limits import Limits
 
-# What CPython takes, rounded up: a row of a state, a transition with its set or dict entry on the
-# way, a member of a set of states.
+# Memory in CPython, rounded up: the row of a state; a transition with its temporary set or dict
+# entry; a member of a set of states.
 _STATE_BYTES = 256
 _TRANSITION_BYTES = 160
 _MEMBER_BYTES = 64
@@ -21,15 +21,14 @@ _CLOCK_EVERY = 4096
 
 
 class Account:
-    """The states, bytes and seconds that one construction has taken, against its limits.
+    """The states, bytes and seconds of one construction, with its limits.
 
-    A construction made of several hands its account on: each then counts its own states and
-    bytes, but they share one deadline.
+    A construction passes its account to the constructions that it calls: each counts its own states
+    and bytes, but all share one deadline.
 
     Args:
-        limits: ``Limits`` (``states``, ``memory_bytes`` and ``seconds`` count here; ``depth`` does
-            not), the account of the construction that this one is part of, or ``None`` for
-            ``Limits()``.
+        limits: ``Limits`` (``depth`` does not count here), the account of the calling construction,
+            or ``None`` for ``Limits()``.
     """
 
     __slots__ = ("_bytes", "_deadline", "_states", "_steps", "limits")
@@ -44,7 +43,7 @@ class Account:
         self._steps = 0
 
     def add_states(self, count: int = 1, members: int = 0) -> None:
-        """Count new states; ``members`` is the size of the sets of states that they stand for."""
+        """Count new states; ``members`` is the total size of the sets of states that they represent."""
         self._states += count
         if self._states > self.limits.states:
             raise LimitExceeded("states", self.limits.states)
@@ -57,7 +56,7 @@ class Account:
         self.work(count)
 
     def work(self, steps: int = 1) -> None:
-        """Count steps that leave nothing behind, and look at the clock now and then."""
+        """Count steps that need no memory, and check the deadline now and then."""
         self._steps += steps
         if self._steps >= _CLOCK_EVERY:
             self._steps = 0

@@ -1,13 +1,13 @@
 """Complement and difference: the strings that an acceptor refuses.
 
-A deterministic acceptor leads each string to at most one state.  Complete it, so that it is exactly
-one, and let the others accept: over the alphabet {a, b} the complement of ``a`` is ::
+In a deterministic acceptor, each string leads to at most one state.  Complete it, so that there is
+always exactly one, and let the other states accept: over {a, b} the complement of ``a`` is ::
 
     (0) ─a─▶ ((1))     becomes     ((0)) ─a─▶ (1) ─a,b─▶ ((2)) ⟲ a,b
                                      └──────b──────────────▲
 
-A complement is relative to an alphabet, which an acceptor by itself does not have.  The difference
-of two acceptors needs none: whatever the first one reads counts.
+A complement is relative to an alphabet, which an acceptor does not have.  A difference needs none:
+only strings of the first acceptor count.
 
 Cost: determinizing; the complement has a transition for each state and symbol.
 """
@@ -28,7 +28,7 @@ def complement(
 ) -> Acceptor:
     """The strings over ``alphabet`` that ``acceptor`` does not accept.
 
-    Strings with a symbol outside the alphabet are in neither; what the acceptor says of them is lost.
+    Strings with a symbol outside the alphabet are in neither.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -49,8 +49,8 @@ def complement(
 def difference(first: Acceptor, second: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
     """The strings that ``first`` accepts and ``second`` does not, over any alphabet.
 
-    A state is a pair: one of ``first``, and the one of ``second`` that the same string leads to, or
-    -1 where there is none, from which on all of ``first`` counts.
+    A state is a pair: one of ``first``, and the one of ``second`` that the same string leads to, or -1
+    if there is none; from then on ``second`` refuses.
 
     Raises:
         LimitExceeded: too many states or transitions.

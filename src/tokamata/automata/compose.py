@@ -1,8 +1,8 @@
-"""Composition: what one transducer writes, another reads.
+"""Composition: one transducer reads the output of another.
 
-A pair ``(x, z)`` is in ``compose(first, second)`` where some ``y`` makes ``(x, y)`` one of the first's
-pairs and ``(y, z)`` one of the second's.  An acceptor is taken as the transducer that writes what it
-reads, so that composing with one restricts a transducer, and composing two intersects them.
+A pair ``(x, z)`` is in ``compose(first, second)`` if for some ``y``, ``(x, y)`` is a pair of the first
+and ``(y, z)`` one of the second.  An acceptor counts as the transducer that copies its input.  So
+composing with an acceptor restricts a transducer, and composing two acceptors intersects them.
 
 A state of the result is a pair of states, and a step is one of three:
 
@@ -12,13 +12,12 @@ A state of the result is a pair of states, and a step is one of three:
 
 (000, definition 3.4; Mohri, Pereira and Riley, *Weighted Automata in Text and Speech Processing*, 1996.)
 
-Where both may wait, their steps can be taken in either order, and the same pair of strings is
-accepted along several paths.  Weighted composition needs a filter that keeps one of them, lest a
-weight be counted twice.  A set holds a pair once however many paths there are, and a filter would
-multiply the states by up to three, so there is none; nothing is lost, since every order stays.  (In
-000, algorithm 4, line 10 lets both move where one of two labels is epsilon; that loses the other label.)
+If both may wait, their steps can be taken in either order, and several paths accept the same pair of
+strings.  Weighted composition needs a filter that keeps one of them, so that no weight is counted
+twice.  Sets need none, and a filter would multiply the states by up to three.  (In 000, algorithm 4,
+line 10 lets both move if one of two labels is epsilon; that loses the other label.)
 
-Cost: at most the product of the sizes; only pairs that can be reached are made.
+Cost: at most the product of the sizes; only reachable pairs are made.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from tokamata.automata.machine import EPSILON, Pair
 from tokamata.automata.transducer import Transducer
 from tokamata.limits import Limits
 
-# For each state, what it can do by the symbol that it reads: (written, target).
+# The transitions of a state by the symbol that they read: (written, target).
 _ByInput = dict[int, list[Pair]]
 
 
 def compose(
     first: Transducer | Acceptor, second: Transducer | Acceptor, limits: Limits | Account | None = None
 ) -> Transducer:
-    """The pairs that ``first`` and then ``second`` make.
+    """The composition of ``first`` and ``second``.
 
     Input names are those of ``first``, output names those of ``second``.
 
@@ -73,7 +72,7 @@ def compose(
 
 
 def as_transducer(machine: Transducer | Acceptor) -> Transducer:
-    """The transducer that writes what ``machine`` reads; a transducer is one already."""
+    """The transducer that copies the strings of an acceptor; a transducer stays as it is."""
     if isinstance(machine, Transducer):
         return machine
     rows = tuple(tuple(((symbol, symbol), target) for symbol, target in row) for row in machine.rows)
@@ -88,7 +87,7 @@ def _by_input(machine: Transducer, state: int) -> _ByInput:
 
 
 def _steps(first: Transducer, here: int, by_input: _ByInput, there: int) -> Iterator[tuple[Pair, Pair]]:
-    """Every step from the pair ``(here, there)``: its label, and the pair it leads to."""
+    """Every step from the pair ``(here, there)``: its label and its target."""
     for written, waited in by_input.get(EPSILON, ()):
         yield (EPSILON, written), (here, waited)
     for (read, passed), target in first.rows[here]:

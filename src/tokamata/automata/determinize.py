@@ -1,13 +1,13 @@
 """Determinizing: at most one transition per state and symbol, and no epsilon.
 
-The subset construction (Rabin and Scott, *Finite Automata and Their Decision Problems*, 1959): a
-state of the result is the set of states that the same string leads to.  For ``a+|ab`` (002, figure 2)::
+The subset construction (Rabin and Scott, *Finite Automata and Their Decision Problems*, 1959): a state
+of the result is the set of all states that a string leads to.  For ``a+|ab`` (002, figure 2)::
 
     ((1)) ◀─a─ (0) ─a─▶ (2) ─b─▶ ((3))     becomes     {0} ─a─▶ {{1,2}} ─b─▶ {{3}}
       ⟲ a                                                          └──a──▶ {{1}} ⟲ a
 
-Cost: at worst 2**states.  Lexicons and their compositions stay small (000, lemma 4.1).  A missing
-transition refuses; no state is made for the empty set.
+Cost: at worst 2**states.  Lexicons and their compositions stay small (000, lemma 4.1).  The empty set
+gets no state; its transitions are missing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tokamata.limits import Limits
 
 
 def determinize(acceptor: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
-    """The same strings, read in one way only; states are numbered breadth first, by least symbol.
+    """A deterministic acceptor of the same strings; states are numbered breadth first, by least symbol.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -46,7 +46,7 @@ def determinize(acceptor: Acceptor, limits: Limits | Account | None = None) -> A
 
 
 def _successors(plain: Acceptor, subset: frozenset[int], account: Account) -> dict[int, set[int]]:
-    """For each symbol the states that it leads to from some state of ``subset``."""
+    """For each symbol, the states that it leads to from ``subset``."""
     reached: dict[int, set[int]] = {}
     for state in subset:
         account.work(1 + len(plain.rows[state]))

@@ -1,24 +1,23 @@
 """Detokenizing as transduction: from sequences of tokens to their bytes.
 
 Algorithm 1 of 002, in the compact form of its figure 4: each token is a cycle through the root that
-writes the token's bytes one by one and reads the token itself with the last of them.  Beginnings that
-tokens share are one path, so that the states are those of the trie of all bytes but the last.
-For the tokens foo, food and d::
+writes the token's bytes one by one and reads the token itself with the last of them.  Tokens share
+the paths of their common prefixes, so the states are those of the trie, without the tokens' last
+bytes.  For the tokens foo, food and d::
 
     root ─ε:f─▶ (1) ─ε:o─▶ (2) ─foo:o─▶ root          root ─d:d─▶ root
                             └──ε:o─▶ (3) ─food:d─▶ root
 
-Each token's last transition is its own, since only it reads the token; so there is exactly one
-cycle per token, and the transducer maps a sequence to the concatenation of its bytes and to nothing
-else (002, appendix B.1).
+Only its last transition reads a token, so each token has exactly one cycle, and the transducer maps a
+sequence exactly to the concatenation of its bytes (002, appendix B.1).
 
-Composed with an acceptor of bytes it reads the token sequences whose bytes are accepted (002,
-algorithm 2; 000, equation 4, where it stands the other way round, as a lexicon: ``invert`` it)::
+Composed with an acceptor of bytes, it reads the token sequences whose bytes are accepted (002,
+algorithm 2; 000, equation 4, which has the inverse as a lexicon: ``invert`` it)::
 
     minimize(project(compose(detokenizer(vocabulary), acceptor), "input"))
 
-Tokens without bytes have no last transition to be read on, and are left out; read on an epsilon they
-could be repeated for ever without writing a thing.
+Tokens without bytes have no last transition, and are omitted; a transition that reads one and writes
+nothing could be repeated forever.
 
 Cost: the sum of the tokens' lengths.
 """
@@ -37,12 +36,12 @@ from tokamata.limits import Limits
 def detokenizer(
     vocabulary: Sequence[bytes | None] | Mapping[int, bytes | None], limits: Limits | Account | None = None
 ) -> Transducer:
-    """The transducer from sequences of tokens to the bytes they stand for.
+    """The transducer from sequences of tokens to their bytes.
 
     Args:
         vocabulary: the bytes of each token, by id.  Tokens of ``None`` (control tokens, padding)
             and of no bytes are never read.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states or transitions.

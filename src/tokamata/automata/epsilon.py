@@ -1,16 +1,15 @@
-"""Epsilon removal: the same strings, or pairs of strings, without transitions that do nothing.
+"""Epsilon removal: the same strings, or pairs of strings, without epsilon transitions.
 
     (0) ─ε─▶ (1) ─a─▶ ((2))      becomes      (0) ─a─▶ ((2))
 
-A state gets the transitions of its epsilon closure, and accepts where a state of its closure does.
+A state gets the transitions of its epsilon closure, and accepts if a state of its closure does.
 (Hopcroft, Motwani and Ullman, *Introduction to Automata Theory*, 2001, section 2.5; 000, definition 3.5.)
 
-Of a transducer only the transitions that neither read nor write can go; one that reads nothing and
+In a transducer, only transitions that neither read nor write are removed; one that reads nothing and
 writes something stays.
 
 Cost: the sum over all states of the transitions in their closures, at worst states times transitions.
-Only states that can be reached are made.  OpenFst merges weights along the way, which needs shortest
-distances; sets need none.
+Only reachable states are made.  OpenFst also merges weights, which needs shortest distances.
 """
 
 from __future__ import annotations

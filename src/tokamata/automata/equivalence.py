@@ -1,16 +1,15 @@
-"""Whether two acceptors accept the same strings, and if not, a shortest string that tells them apart.
+"""Equivalence of two acceptors; if they differ, a shortest string that distinguishes them.
 
-Hopcroft and Karp (*A Linear Algorithm for Testing Equivalence of Finite Automata*, 1971): suppose
-that the two starts are equal.  Then so are the states that each symbol leads to from them, and so
-on; if the supposition ever equates an accepting state with one that is not, the string on the way
-there is the witness.  Suppositions are joined in classes (union-find), so that at most as many are
-made as there are states.
+Hopcroft and Karp (*A Linear Algorithm for Testing Equivalence of Finite Automata*, 1971): assume that
+the two starts are equal.  Then so are the states that each symbol leads to from them, and so on.  If an
+accepting state becomes equal to one that is not, the string that leads there is the witness.  Equal
+states are joined in classes (union-find), so there are at most as many assumptions as states.
 
     a* against (aa)*:   0=0'   a▶ 0=1'   accepting against not: the witness is "a"
 
-The string is a shortest one, since pairs are looked at in order of distance.  A pair may be skipped
-because p = r and r = q were supposed before p = q: a string that tells p from q tells one of the two
-earlier pairs apart, which were reached no later.
+The string is a shortest one, since pairs are examined in order of distance.  A pair p = q is skipped if
+p = r and r = q were assumed before: a string that distinguishes p from q distinguishes one of these two
+pairs, which were reached no later.
 
 Cost: determinizing both, then nearly linear.  The product would have as many states as there are pairs.
 """
@@ -22,7 +21,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.determinize import determinize
 from tokamata.limits import Limits
 
-_DEAD = -1  # where a string leads that has no transition
+_DEAD = -1  # the state after a missing transition
 
 
 def equivalent(first: Acceptor, second: Acceptor, limits: Limits | Account | None = None) -> bool:
@@ -37,7 +36,7 @@ def equivalent(first: Acceptor, second: Acceptor, limits: Limits | Account | Non
 def distinguish(
     first: Acceptor, second: Acceptor, limits: Limits | Account | None = None
 ) -> tuple[int, ...] | None:
-    """A shortest string that one of the two accepts and the other does not; ``None`` where they agree.
+    """A shortest string that only one of the two accepts; ``None`` if they are equivalent.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -50,9 +49,9 @@ def distinguish(
     classes.join((0, sides[0].start), (1, sides[1].start))
     pending = [(sides[0].start, sides[1].start)]
     came_from: list[tuple[int, int]] = [(-1, -1)]  # which of `pending` led here, by which symbol
-    for at, (p, q) in enumerate(pending):  # grows as pairs are supposed
+    for at, (p, q) in enumerate(pending):  # grows as pairs are assumed to be equal
         if (p in sides[0].accepting) != (q in sides[1].accepting):
-            return _way_to(at, came_from)
+            return _string_to(at, came_from)
         after_p = by_symbol[0][p] if p != _DEAD else {}
         after_q = by_symbol[1][q] if q != _DEAD else {}
         for symbol in sorted(after_p.keys() | after_q.keys()):
@@ -64,7 +63,7 @@ def distinguish(
     return None
 
 
-def _way_to(at: int, came_from: list[tuple[int, int]]) -> tuple[int, ...]:
+def _string_to(at: int, came_from: list[tuple[int, int]]) -> tuple[int, ...]:
     symbols = []
     while at:
         at, symbol = came_from[at]
@@ -73,13 +72,13 @@ def _way_to(at: int, came_from: list[tuple[int, int]]) -> tuple[int, ...]:
 
 
 class _Classes:
-    """States of either side, in classes of those supposed to be equal (union-find, path halving)."""
+    """Classes of states, of both sides, that are assumed to be equal (union-find, path halving)."""
 
     def __init__(self) -> None:
         self._parents: dict[tuple[int, int], tuple[int, int]] = {}
 
     def join(self, p: tuple[int, int], q: tuple[int, int]) -> bool:
-        """Make one class of the two; false where they were in one already."""
+        """Join the classes of two states; false if they were in one class already."""
         p, q = self._root(p), self._root(q)
         self._parents[p] = q
         return p != q

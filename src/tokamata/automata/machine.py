@@ -2,20 +2,20 @@
 
 A machine has states ``0 .. states - 1``, one start state, a set of accepting states, and rows: for
 each state its transitions.  A transition of an acceptor carries one symbol, that of a transducer an
-input and an output; ``EPSILON`` in a symbol's place reads or writes nothing.  For example the
-acceptor of ``a+|ab`` (002, figure 2), which is not deterministic::
+input and an output; the symbol ``EPSILON`` reads or writes nothing.  For example, the acceptor of
+``a+|ab`` (002, figure 2), which is not deterministic::
 
     ((1)) ◀─a─ (0) ─a─▶ (2) ─b─▶ ((3))      rows = (((97, 1), (97, 2)),
       ⟲ a                                           ((97, 1),),
                                                     ((98, 3),),
                                                     ())
 
-Symbols are integers from 0: bytes, tokens, code points, whatever the machine is about.  Negative
-numbers are no symbols: -1 is epsilon, and what is below is refused, so that failure transitions
-(000, section 5) can have a label of their own.
+Symbols are integers from 0, such as bytes, tokens or code points.  Negative numbers are not symbols:
+-1 is epsilon, and smaller ones are refused, so that failure transitions (000, section 5) can have a
+label of their own.
 
-Rows are sorted and hold nothing twice, since a machine stands for a set: of strings, or of pairs of
-strings.  How often a path exists, and what it weighs, is not kept.
+Rows are sorted and without repetitions, since a machine is a set of strings, or of pairs of strings,
+without weights.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tokamata.automata.drawing.dot import to_dot
 from tokamata.errors import MachineError
 
 EPSILON = -1
-MAX_SYMBOL = (1 << 31) - 2  # so that a symbol, and the symbol after it, are an int32
+MAX_SYMBOL = (1 << 31) - 2  # so that a symbol plus one is an int32
 
 Names = Mapping[int, str]
 Pair = tuple[int, int]
@@ -42,12 +42,12 @@ Label = TypeVar("Label", int, Pair)
 
 @dataclass(frozen=True)
 class Machine(ABC, Generic[Label]):
-    """What acceptors and transducers have in common.
+    """The base of acceptors and transducers.
 
     Attributes:
         rows: for each state its transitions, as pairs of a label and a target, in order.
-        accepting: the states in which reading may end.
-        start: the state in which it begins.
+        accepting: the accepting states.
+        start: the start state.
     """
 
     rows: tuple[tuple[tuple[Label, int], ...], ...]
@@ -81,7 +81,7 @@ class Machine(ABC, Generic[Label]):
     @staticmethod
     @abstractmethod
     def _check(label: Label) -> None:
-        """Refuse a label that is none."""
+        """Refuse a label that is out of range."""
 
     @property
     def states(self) -> int:
@@ -94,7 +94,7 @@ class Machine(ABC, Generic[Label]):
         return sum(map(len, self.rows))
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The states that epsilon transitions lead to from ``states``, these among them."""
+        """The states that epsilon transitions lead to from ``states``, including these."""
         epsilon = self.epsilon
         reached = set(states)
         pending = list(reached)
@@ -107,12 +107,12 @@ class Machine(ABC, Generic[Label]):
 
     @abstractmethod
     def diagram(self) -> Diagram:
-        """What a drawing of this machine shows."""
+        """The drawing of this machine, as data."""
 
     def to_svg(self, max_states: int = 300) -> str:
         """A drawing: start state bold, accepting states doubled, symbols merged into ranges.
 
-        A machine of more than ``max_states`` states, or of too many lines, is not drawn but described.
+        A machine with more than ``max_states`` states, or with too many lines, is described instead.
         """
         if self.states > max_states:
             return svg.describe(type(self).__name__, self.states, self.size)
@@ -130,10 +130,10 @@ class Machine(ABC, Generic[Label]):
 
 
 def check_symbol(symbol: int) -> None:
-    """Refuse what is neither a symbol nor epsilon."""
+    """Refuse a number that is neither a symbol nor epsilon."""
     if not EPSILON <= symbol <= MAX_SYMBOL:
         raise MachineError(
-            f"{symbol} cannot be a symbol: they are 0 to {MAX_SYMBOL}, and {EPSILON} for epsilon"
+            f"{symbol} cannot be a symbol: symbols are 0 to {MAX_SYMBOL}, and {EPSILON} for epsilon"
         )
 
 
@@ -144,7 +144,7 @@ def rows_of(
     states: int | None,
     account: Account,
 ) -> tuple[tuple[tuple[tuple[Label, int], ...], ...], frozenset[int]]:
-    """Sort transitions by their sources; ``index`` takes the integers of numpy for our own."""
+    """Sort transitions by their sources; ``index`` converts the integers of numpy."""
     ends: frozenset[int] = frozenset(map(index, accepting))
     if states is None:
         states = 1 + max([index(start), *ends, *(max(source, target) for source, _, target in arcs)])

@@ -1,24 +1,24 @@
-"""Minimizing: the deterministic acceptor with the fewest states, numbered in one way only.
+"""Minimizing: the deterministic acceptor with the fewest states, with canonical numbers.
 
-Two states are equal where the same strings lead on from them to acceptance.  Hopcroft's partition
-refinement (*An n log n Algorithm for Minimizing States in a Finite Automaton*, 1971) begins with
-"accepting" and "not", and splits a block as long as some symbol leads from a part of it, and not
-from the rest, into another block.  For ``ab|cb``::
+Two states are equal if the same strings lead from them to acceptance.  Hopcroft's partition refinement
+(*An n log n Algorithm for Minimizing States in a Finite Automaton*, 1971) begins with the blocks
+"accepting" and "not".  It splits a block as long as some symbol leads from a part of it into another
+block, but not from the rest.  For ``ab|cb``::
 
     (0) ─a─▶ (1) ─b─▶ ((2))       {0 1 3} {2 4}     b leads into {2 4} from 1 and 3 only
       └─c──▶ (3) ─b─▶ ((4))       {0} {1 3} {2 4}   nothing splits {1 3} or {2 4}: three states
 
-After a split only the smaller part need be looked at again, so each transition is looked at log n
-times.  Brzozowski's way (reverse, determinize, twice) is shorter, but its middle step can be
-exponentially large where the result is small; Moore's way looks at all transitions in each of up to
-n rounds.
+After a split only the smaller part need be examined again, so each transition is examined log n times.
+Rejected: Brzozowski's algorithm (reverse, determinize, twice), which is shorter, but whose middle step
+can be exponentially larger than the result; Moore's, which examines all transitions in each of up to n
+rounds.
 
-The acceptor is partial.  A missing transition leads to a state that accepts nothing, which would be
-a block of its own from the beginning; one block may be left out there, and that is the one.  Since
-the acceptor is trimmed, no other state belongs to it.
+The acceptor is partial.  Missing transitions lead to a dead state, which would be a block of its own.
+Hopcroft's algorithm may begin without one of its blocks, and that one is left out.  Since the acceptor
+is trimmed, no other state belongs to it.
 
-States of the result are numbered breadth first from the start, by least symbol.  Two acceptors of
-the same strings therefore minimize to equal values, and ``minimize`` changes nothing the second time.
+States of the result are numbered breadth first from the start, by least symbol.  So two acceptors of
+the same strings minimize to equal values, and ``minimize`` is idempotent.
 
 Cost: determinizing, and then transitions times log(states).
 """
@@ -35,12 +35,12 @@ from tokamata.limits import Limits
 
 
 def minimize(acceptor: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
-    """The smallest deterministic acceptor of the same strings, without a state that accepts nothing.
+    """The smallest deterministic acceptor of the same strings, without dead states.
 
-    What accepts no string at all becomes one state without transitions.
+    An acceptor without strings becomes one state without transitions.
 
     Raises:
-        LimitExceeded: too many states or transitions on the way.
+        LimitExceeded: too many states or transitions, of the result or of an intermediate one.
     """
     account = Account(limits)
     if not acceptor.is_deterministic:
@@ -50,7 +50,7 @@ def minimize(acceptor: Acceptor, limits: Limits | Account | None = None) -> Acce
 
 
 def _partition(acceptor: Acceptor, account: Account) -> list[int]:
-    """For each state of a trim, deterministic acceptor the number of its block."""
+    """The number of the block of each state of a trim, deterministic acceptor."""
     sources: list[list[tuple[int, int]]] = [[] for _ in acceptor.rows]
     for source, symbol, target in acceptor.transitions:
         sources[target].append((symbol, source))
@@ -74,10 +74,10 @@ def _partition(acceptor: Acceptor, account: Account) -> list[int]:
 
 
 def _split(blocks: list[set[int]], block_of: list[int], states: Sequence[int]) -> list[int]:
-    """Part ``states`` from the others of their blocks; return the new blocks, the smaller halves.
+    """Split ``states`` off from the others of their blocks; return the new blocks, the smaller halves.
 
-    A block that is still to be looked at stays so, and its new half has to be too; one that was
-    looked at needs one half looked at again, and the smaller costs less.  Either way: the new one.
+    The new block must be examined in either case.  If the old block is still pending, it stays so.  If it
+    was examined already, one half must be examined again, and the smaller one costs less.
     """
     touched: dict[int, list[int]] = {}
     for state in states:

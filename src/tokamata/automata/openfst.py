@@ -1,27 +1,27 @@
-"""OpenFst's text form, of acceptors and transducers, and of tables of symbols.
+"""OpenFst's text form of acceptors, transducers and tables of symbols.
 
-A line is a transition or an accepting state; the source of the first line is the start::
+A line is a transition or an accepting state; the source of the first line is the start state::
 
     0   1   97        acceptor: source, target, label
     0   1   97   0    transducer: source, target, input, output
     1                 state 1 accepts
 
-(https://www.openfst.org/twiki/bin/view/FST/FstQuickTour.)  Label 0 is epsilon there, while 0 is a
-symbol here, as it is a byte and a token.  So symbol s is written as label ``s + shift``, by default
-s + 1.  With ``shift=0`` bytes have the labels that pynini gives them, and symbol 0 cannot be written.
+(https://www.openfst.org/twiki/bin/view/FST/FstQuickTour.)  In OpenFst, label 0 is epsilon; here, 0 is a
+symbol, such as a byte or a token.  So symbol s is written as label ``s + shift``, by default s + 1.  With
+``shift=0`` bytes have pynini's labels, and symbol 0 cannot be written.
 
-A weight may follow; since a set has none, it has to be that of an unweighted machine, 0.  An accepting
-state of weight ``Infinity`` accepts nothing, and stands in a file of ours where the start has no
-transitions, lest another state be taken for it.
+A weight may follow; since a set has no weights, it must be that of an unweighted machine, 0.  An
+accepting state of weight ``Infinity`` does not accept.  We write such a line for a start state without
+transitions, so that the first line still names the start.
 
-An automaton over tokens is written as an acceptor.  How many tokens there are, and which of them end a text,
-is not in it, and is said by the caller who reads it.
+An automaton over tokens is written as an acceptor, without its width and stop tokens, which the reader
+passes.
 
-A table of symbols has a name and a label on each line, ``<eps>`` and 0 on the first.  Names that
-hold white space are written with escapes, and one that two symbols share gets a number.
+A table of symbols has a name and a label on each line, ``<eps>`` and 0 on the first.  Names with
+whitespace are written with escapes, and a name that two symbols share gets a number.
 
-States are numbered anew when read, in order of their numbers, so that a file of one line cannot ask
-for a billion of them.
+States are renumbered when read, in order of their numbers, so that a file of one line cannot request a
+billion of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BLANKS = re.compile("[ \t]+")
 
 Transition = tuple[int, tuple[int, ...], int]
 
-# What a reader makes of a label: its symbol, or an error about its line.
+# Reads a label of a line: returns its symbol, or raises an error about the line.
 _ReadLabel = Callable[[int, str], int]
 
 
@@ -50,13 +50,13 @@ def write(machine: Machine[Any], tables: Sequence[Names | None], shift: int, nam
     """The machine as OpenFst's text; the methods ``to_openfst`` call this.
 
     Args:
-        machine: what to write.
-        tables: the names of the symbols, of each side of a label.
+        machine: the machine.
+        tables: for each side of a label, the names of its symbols.
         shift: symbol s becomes label s + shift.
-        named: write names instead of labels; :func:`symbol_table` makes the table that goes with them.
+        named: write names instead of labels; :func:`symbol_table` writes their table.
 
     Raises:
-        MachineError: a symbol whose label would be 0 or less, or that has no name.
+        MachineError: the label of a symbol would be 0 or less, or a symbol has no name.
     """
     sides = [_label_writer(names, shift, named) for names in tables]
     lines = []
@@ -76,7 +76,7 @@ def symbol_table(names: Names, shift: int = 1) -> str:
     """OpenFst's table of these symbols: a name and a label on each line.
 
     Raises:
-        MachineError: a symbol whose label would be 0 or less.
+        MachineError: the label of a symbol would be 0 or less.
     """
     lines = [f"{_EPSILON_NAME}\t0\n"]
     lines += [f"{name}\t{_label(symbol, shift)}\n" for symbol, name in _unique_names(names).items()]
@@ -84,14 +84,14 @@ def symbol_table(names: Names, shift: int = 1) -> str:
 
 
 class Text(NamedTuple):
-    """What a text of OpenFst says.
+    """The contents of a text of OpenFst.
 
     Attributes:
         transitions: (source, labels, target), a label for each side.
         accepting: the accepting states.
         start: the start state.
-        states: how many there are.
-        names: for each side how symbols are shown, where it has a table.
+        states: the number of states.
+        names: for each side, the names of symbols, or ``None`` without a table.
     """
 
     transitions: list[Transition]
@@ -106,13 +106,13 @@ def read(text: str, tables: Sequence[str | None], shift: int, account: Account) 
 
     Args:
         text: lines as above.
-        tables: for each side its table of symbols, if ``text`` speaks of them by name; one side is an
-            acceptor, two are a transducer.
+        tables: for each side, its table of symbols if ``text`` has their names; one side is an acceptor,
+            two are a transducer.
         shift: label l becomes symbol l - shift.
-        account: bounds what is made.
+        account: bounds on the result.
 
     Raises:
-        MachineFileError: a line that is none of these.
+        MachineFileError: a line has another form.
         LimitExceeded: too many states or transitions.
     """
     sides = [_label_reader(table, shift) for table in tables]
@@ -173,13 +173,13 @@ def _check_weight(line: int, columns: Iterable[str]) -> None:
             raise MachineFileError(
                 line,
                 column,
-                "no weight, or 0: these machines are sets and have no weights, and a line with an output "
-                "label belongs to a transducer",
+                "no weight, or 0: these machines have no weights, and a line with an output label belongs "
+                "to a transducer",
             )
 
 
 def _label_reader(symbols: str | None, shift: int) -> tuple[Names | None, _ReadLabel]:
-    """The names of a table, and how labels are read with it; numbers where there is no table."""
+    """The names of a table, and the reader of labels for it; without a table, labels are numbers."""
     if symbols is None:
         return None, lambda line, column: _symbol(line, column, shift)
     by_name: dict[str, int] = {}
@@ -189,7 +189,7 @@ def _label_reader(symbols: str | None, shift: int) -> tuple[Names | None, _ReadL
             raise MachineFileError(line, text, "a name and a label, in the table of symbols")
         name, symbol = columns[0], _symbol(line, columns[1], shift)
         if name in by_name or symbol in names:
-            raise MachineFileError(line, text, "a name and a label that no line before has")
+            raise MachineFileError(line, text, "a name and a label that no earlier line has")
         by_name[name] = symbol
         names[symbol] = name
 
@@ -238,7 +238,7 @@ def _label_writer(names: Names | None, shift: int, named: bool) -> Callable[[int
 
 
 def _unique_names(names: Names) -> dict[int, str]:
-    """Names that can stand in a table: without white space, none twice."""
+    """Names for a table: without whitespace and without repetitions."""
     taken = {_EPSILON_NAME}
     written = {}
     for symbol in sorted(names):

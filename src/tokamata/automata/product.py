@@ -1,9 +1,9 @@
 """The product of two acceptors: the strings that both accept.
 
-Intersection is composition of two transducers that write what they read (000, definition 3.4), and
-so it is written here: a state is a pair of states, epsilon on either side lets the other wait.
+Intersection is the composition of two transducers that copy their input (000, definition 3.4): a state
+is a pair of states, and on an epsilon of one side the other waits.
 
-Cost: at most the product of the sizes; only pairs that can be reached are made.
+Cost: at most the product of the sizes; only reachable pairs are made.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tokamata.limits import Limits
 
 
 def product(first: Acceptor, second: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
-    """The strings in both; names are those of ``first``, or of ``second`` where it has none.
+    """The strings in both; names are those of ``first``, or of ``second`` if it has none.
 
     Raises:
         LimitExceeded: too many states or transitions.

@@ -3,8 +3,8 @@
     (0) ─a:x─▶ ((1))      projected to its input  (0) ─a─▶ ((1)),  to its output  (0) ─x─▶ ((1)),
                           inverted  (0) ─x:a─▶ ((1))
 
-(000, definition 3.3.)  A transition that is epsilon on the side that stays becomes an epsilon
-transition.  Cost: linear.
+(000, definition 3.3.)  A transition with epsilon on the remaining side becomes an epsilon transition.
+Cost: linear.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def project(transducer: Transducer, side: Literal["input", "output"]) -> Accepto
 
 
 def invert(transducer: Transducer) -> Transducer:
-    """The same pairs, the other way round."""
+    """The same pairs with input and output exchanged."""
     rows = tuple(
         tuple(((written, read), target) for (read, written), target in row) for row in transducer.rows
     )

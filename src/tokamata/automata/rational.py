@@ -1,15 +1,15 @@
 """Union, concatenation and star, which build every rational language and relation.
 
-Thompson's constructions (*Regular Expression Search Algorithm*, 1968): the machines are laid side by
-side and joined by epsilon transitions.
+Thompson's constructions (*Regular Expression Search Algorithm*, 1968): the states of all machines are
+put into one, and joined by epsilon transitions.
 
     union          concatenation         star
     ┌─ε─▶ A        A ─ε─▶ B              ((new)) ─ε─▶ A
     new            (from all that            ▲        │
     └─ε─▶ B        accepts in A)             └───ε────┘ (from all that accepts in A)
 
-The star's start is a new state.  Making the start of A accepting would not do: a string that comes
-back to it in the middle of A would be accepted there.
+The star's start is a new state.  If the start of A accepted instead, strings that return to it in the
+middle of A would be accepted.
 
 Cost: linear.
 """
@@ -27,11 +27,11 @@ _Rows = list[list[tuple[Any, int]]]
 
 
 def union(*machines: AnyMachine, limits: Limits | Account | None = None) -> AnyMachine:
-    """What any of the machines accepts; names are those of the first.
+    """The union of the machines' languages; names are those of the first.
 
     Raises:
         LimitExceeded: too many states or transitions.
-        MachineError: no machine was given.
+        MachineError: there is no machine.
     """
     rows, offsets = _side_by_side(machines, Account(limits), 1)
     rows[0] = [(machines[0].epsilon, o + m.start) for m, o in zip(machines, offsets, strict=True)]
@@ -40,11 +40,11 @@ def union(*machines: AnyMachine, limits: Limits | Account | None = None) -> AnyM
 
 
 def concatenate(*machines: AnyMachine, limits: Limits | Account | None = None) -> AnyMachine:
-    """What the machines accept, one after the other; names are those of the first.
+    """The concatenation of the machines' languages; names are those of the first.
 
     Raises:
         LimitExceeded: too many states or transitions.
-        MachineError: no machine was given.
+        MachineError: there is no machine.
     """
     rows, offsets = _side_by_side(machines, Account(limits), 0)
     for i in range(len(machines) - 1):
@@ -56,7 +56,7 @@ def concatenate(*machines: AnyMachine, limits: Limits | Account | None = None) -
 
 
 def star(machine: AnyMachine, limits: Limits | Account | None = None) -> AnyMachine:
-    """What the machine accepts, any number of times, and the empty string.
+    """Any number of strings of the machine, one after another, including none.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -69,7 +69,7 @@ def star(machine: AnyMachine, limits: Limits | Account | None = None) -> AnyMach
 
 
 def _side_by_side(machines: tuple[AnyMachine, ...], account: Account, first: int) -> tuple[_Rows, list[int]]:
-    """The rows of all machines, after ``first`` new ones, and the number that each begins at."""
+    """The rows of all machines, after ``first`` new ones, and the number of each machine's first row."""
     if not machines:
         raise MachineError("there is no machine to join; give at least one")
     account.add_states(first)

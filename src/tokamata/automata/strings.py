@@ -1,7 +1,7 @@
 """The strings of an acceptor: whether there are any, a shortest one, all up to a length.
 
-Both walks go forward from the start in sets of states and ask only for states from which acceptance
-is near enough, so that no string is begun that cannot be finished.
+Both searches go forward from the start, only through states from which acceptance is near enough.  So
+they never begin a string that cannot be finished.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tokamata.limits import Limits
 
 
 def is_empty(acceptor: Acceptor) -> bool:
-    """Whether no string at all is accepted.  Cost: linear."""
+    """Whether no string is accepted.  Cost: linear."""
     targets = [[target for _, target in row] for row in acceptor.rows]
     return acceptor.accepting.isdisjoint(reachable(targets, [acceptor.start]))
 
@@ -28,8 +28,8 @@ def shortest(acceptor: Acceptor) -> tuple[int, ...] | None:
     """The shortest accepted string, of several the first in order of symbols; ``None`` if there is none.
 
     Distances to acceptance are found backwards, where epsilon costs nothing (breadth first with a
-    queue of two ends).  Then the string is read off forwards, in all states at once that are near
-    enough, by the least symbol each time.  Cost: its length times the transitions, at worst.
+    double-ended queue).  Then the string is read forwards with the least symbol at each step, through
+    all states that are near enough at once.  Cost: at worst its length times the transitions.
     """
     distances = _distances(acceptor)
     states = {s for s in acceptor.closure([acceptor.start]) if s in distances}
@@ -56,7 +56,7 @@ def strings(
 ) -> Iterator[tuple[int, ...]]:
     """Every accepted string of at most ``longest`` symbols, once; shorter ones first, then by symbols.
 
-    They are made one at a time, by iteration.
+    They are computed one at a time, during the iteration.
 
     Raises:
         LimitExceeded: determinizing made too many states or transitions.
@@ -77,13 +77,13 @@ def _strings(acceptor: Acceptor, longest: int, account: Account) -> Iterator[tup
             before = finishing[-1]
             finishing.append({s for s, row in enumerate(acceptor.rows) if any(t in before for _, t in row)})
         if not finishing[-1]:
-            return  # nor is any longer string accepted
+            return  # no longer string is accepted either
         if acceptor.start in finishing[length]:
             yield from _of_length(acceptor, finishing, length)
 
 
 def _of_length(acceptor: Acceptor, finishing: list[set[int]], length: int) -> Iterator[tuple[int, ...]]:
-    """Depth first through the states that can finish; ``rows[n]`` is what is left to try after n symbols."""
+    """Depth first through the states that can finish; ``rows[n]``: those untried after n symbols."""
     string: list[int] = []
     rows = [iter(acceptor.rows[acceptor.start])]
     if length == 0:
@@ -108,7 +108,7 @@ def _of_length(acceptor: Acceptor, finishing: list[set[int]], length: int) -> It
 
 
 def _distances(acceptor: Acceptor) -> dict[int, int]:
-    """For each state from which acceptance can be reached, the fewest symbols on the way."""
+    """For each live state, the fewest symbols to acceptance."""
     sources: list[list[tuple[int, int]]] = [[] for _ in acceptor.rows]
     for source, symbol, target in acceptor.transitions:
         sources[target].append((source, 0 if symbol == EPSILON else 1))
@@ -117,7 +117,7 @@ def _distances(acceptor: Acceptor) -> dict[int, int]:
     while pending:
         state, distance = pending.popleft()
         if distance > distances[state]:
-            continue  # a nearer way was found meanwhile
+            continue  # a shorter path was found meanwhile
         for source, step in sources[state]:
             if distance + step < distances.get(source, distance + step + 1):
                 distances[source] = distance + step

@@ -1,8 +1,8 @@
-"""How symbols are shown: names, and sets of them in few words.
+"""Names of symbols, and short lists of them.
 
-The symbols 48 to 57 and 97 to 122 of a machine over bytes become ``0–9, a–z``.  Ranges are made
-only where the names follow each other as the symbols do: a thousand tokens in a row are no range
-to a reader, and are listed as far as there is room.
+The symbols 48 to 57 and 97 to 122 of a machine over bytes become ``0–9, a–z``.  Symbols become a range
+only if their names are consecutive too: a thousand consecutive token ids mean nothing to a reader, and
+are listed as far as there is room.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = 40
 
 
 def show(name: bytes | str) -> str:
-    r"""A name on one line, in characters that can be seen: ``" a\n"`` becomes ``␣a\n``.
+    r"""A name on one line, in visible characters: ``" a\n"`` becomes ``␣a\n``.
 
     Bytes that are not UTF-8 become ``\xff``.
     """
@@ -35,27 +35,27 @@ BYTE_NAMES: Mapping[int, str] = MappingProxyType({value: show(bytes([value])) fo
 
 
 def name_of(symbol: int, names: Mapping[int, str] | None) -> str:
-    """The name of one symbol; its number where it has none."""
+    """The name of one symbol; its number if it has none."""
     if symbol < 0:
         return EPSILON_NAME
     return str(symbol) if names is None else names.get(symbol, str(symbol))
 
 
 def summarize(symbols: Sequence[int], names: Mapping[int, str] | None, width: int = 28) -> str:
-    """A set of symbols in about ``width`` characters, with ranges where they read well.
+    """A set of symbols in about ``width`` characters, with readable ranges.
 
     Args:
-        symbols: in order, each once; ``EPSILON`` may be among them.
-        names: of the symbols.
-        width: how many characters it may take, as in :func:`enumerate_names`.
+        symbols: in order, without repetitions; ``EPSILON`` may be among them.
+        names: the names of the symbols.
+        width: the number of characters, as in :func:`enumerate_names`.
     """
     return enumerate_names(_ranges(symbols, names), len(symbols), width)
 
 
 def enumerate_names(parts: Iterable[str], total: int, width: int = 28) -> str:
-    """List names as far as they fit, and say of how many: ``the, of, and, … (1,203)``.
+    """List names as far as they fit, with their number: ``the, of, and, … (1,203)``.
 
-    At least one is listed; of names longer than 40 characters the middle is left out.
+    At least one is listed; names longer than 40 characters are shortened in the middle.
     """
     shown: list[str] = []
     length = 0
@@ -70,12 +70,12 @@ def enumerate_names(parts: Iterable[str], total: int, width: int = 28) -> str:
 
 
 def printable(text: str) -> str:
-    """``text``, with a sign in the place of each character that has no picture (controls, surrogates)."""
+    """``text``, with a replacement for each character that cannot be shown (controls, surrogates)."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _ranges(symbols: Sequence[int], names: Mapping[int, str] | None) -> Iterable[str]:
-    """The names of ``symbols``, runs of three and more as ranges."""
+    """The names of ``symbols``, with runs of three or more as ranges."""
     begin = 0
     while begin < len(symbols):
         end = begin + 1
@@ -94,12 +94,12 @@ def _follows(symbol: int, after: int, names: Mapping[int, str] | None) -> bool:
         return False
     if names is None:
         return True
-    place, next_place = _place(name_of(symbol, names)), _place(name_of(after, names))
-    return place is not None and next_place == place + 1
+    value, next_value = _value(name_of(symbol, names)), _value(name_of(after, names))
+    return value is not None and next_value == value + 1
 
 
-def _place(name: str) -> int | None:
-    r"""The code point or byte that a name shows (``a``, ``\x9f``, ``“,”``); ``None`` for longer ones."""
+def _value(name: str) -> int | None:
+    r"""The code point or byte that a name shows (``a``, ``\x9f``, ``“,”``); ``None`` for longer names."""
     if name in _ESCAPES:
         return _ESCAPES[name]
     if len(name) == 3 and name[0] == "“" and name[2] == "”":

@@ -1,12 +1,12 @@
 """The closed form of a regular constraint: the smallest deterministic automaton over tokens.
 
-Composing a constraint with the detokenizing transducer, determinizing, trimming and minimizing gives
-an automaton whose transitions are tokens (002, algorithm 2; 000, equation 4).  It knows neither the
-pattern nor the bytes any more: a state and a token give the next state.
+Composing a constraint with the detokenizing transducer, determinizing, trimming and minimizing yields
+an automaton whose transitions are tokens (002, algorithm 2; 000, equation 4).  It needs neither the
+pattern nor the bytes: a state and a token determine the next state.
 
-Tokens come in classes.  Most of 262,145 tokens do the same as some other token in every state (or
-nothing in any), and such tokens share a class; transitions are stored by class.  For the constraint
-``(foo)+d`` of 002, figure 5, and the tokens f, foo, food, d, o, oo::
+Tokens that have the same target in every state share a token class, and transitions are stored by class.
+Most of 262,145 tokens share one, or have no transition at all.  For the constraint ``(foo)+d`` of 002,
+figure 5, and the tokens f, foo, food, d, o, oo::
 
     class_of_token   [0, 1, 2, 3, 4, 5]          rows   0: {0: 1, 1: 2, 2: 3}
                                                         1: {4: 4, 5: 2}
@@ -14,8 +14,8 @@ nothing in any), and such tokens share a class; transitions are stored by class.
                                                         3: {}              accepting
                                                         4: {4: 2}
 
-Two states stand beside those of the automaton, so that a step is never undefined: ``ended``, after a
-stop token, and ``dead``, after a refused one.
+Two additional states make every step defined: ``ended``, after a stop token, and ``dead``, after a
+refused one.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ TokenNames = Callable[[int], "bytes | str | None"] | Sequence["bytes | str | Non
 class TokenAutomaton:
     """The smallest deterministic automaton over tokens of a language; immutable.
 
-    States are 0 to ``states - 1``, breadth first from the start by least token; besides these,
-    ``ended`` (a stop token was taken) and ``dead`` (a token was refused) can be asked about.  Equal
-    languages over the same width and stop tokens give equal values, whatever they were made from.
+    States are 0 to ``states - 1``, breadth first from the start by least token.  Methods also accept
+    ``ended`` (after a stop token) and ``dead`` (after a refused token) as states.  Equal languages with the
+    same width and stop tokens yield equal values.
 
     Attributes:
         width: the number of token ids.
         start: the start state, 0.
-        accepting: ``bool[states]``: where the text may end.
-        class_of_token: ``int32[width]``, -1 where a token has no transition anywhere.
-        classes: the number of classes of tokens that have transitions, numbered by least token.
+        accepting: ``bool[states]``: whether the text may end in a state.
+        class_of_token: ``int32[width]``, -1 for a token without transitions.
+        classes: the number of token classes with transitions; classes are numbered by least token.
         stop_tokens: the tokens that end a text, in order.
     """
 
@@ -85,26 +85,25 @@ class TokenAutomaton:
         names: TokenNames | None = None,
         limits: Limits | Account | None = None,
     ) -> TokenAutomaton:
-        """The smallest automaton of the language of another.
+        """The smallest automaton of the language of a deterministic automaton over token classes.
 
-        That one is deterministic, over classes of tokens.  It need not be trimmed or minimized, and
-        its classes may be finer than need be, or have no token.
+        That automaton need not be trimmed or minimized; its classes may be finer than necessary, or empty.
 
         Args:
             width: the number of token ids.
             start: the start state.
             accepting: ``bool[S]``.
-            class_of_token: ``int32[width]``, -1 where a token has no transition.
+            class_of_token: ``int32[width]``, -1 for a token without transitions.
             row_offsets: ``int64[S + 1]``; the transitions of state s are ``row_offsets[s]`` to
                 ``row_offsets[s + 1]`` of ``classes`` and ``targets``, each class once, in any order.
             classes: ``int32[E]``.
             targets: ``int32[E]``.
-            stop_tokens: which tokens end a text; they have no transitions.
+            stop_tokens: the tokens that end a text; they have no transitions.
             names: the bytes or the name of a token, by id; for drawings and exports.
-            limits: bounds the time that it takes, and the states it begins with.
+            limits: bounds on the time, and on the states of the given automaton.
 
         Raises:
-            MachineError: arrays that contradict each other, or a row with a class twice.
+            MachineError: the arrays are inconsistent, or a row has a class twice.
             LimitExceeded: it took too long, or there are too many states.
         """
         account = Account(limits)
@@ -123,26 +122,26 @@ class TokenAutomaton:
 
     @property
     def states(self) -> int:
-        """The number of states, ``ended`` and ``dead`` not counted."""
+        """The number of states, without ``ended`` and ``dead``."""
         return len(self.accepting)
 
     @property
     def ended(self) -> int:
-        """The number that stands for the state after a stop token."""
+        """The number of the state after a stop token."""
         return self.states
 
     @property
     def dead(self) -> int:
-        """The number that stands for the state after a refused token."""
+        """The number of the state after a refused token."""
         return self.states + 1
 
     @property
     def transitions(self) -> int:
-        """The number of transitions, each token counted."""
+        """The number of transitions by tokens."""
         return int(self._class_sizes()[self._rows.classes].sum())
 
     def row(self, state: int) -> tuple[Int32, Int32]:
-        """The transitions of a state by class: classes and targets, ``int32[n]`` each, by class."""
+        """The transitions of a state by class: classes, in order, and targets, ``int32[n]`` each."""
         self._check_state(state)
         if state >= self.states:
             return self._rows.classes[:0], self._rows.targets[:0]
@@ -150,7 +149,7 @@ class TokenAutomaton:
         return self._rows.classes[span], self._rows.targets[span]
 
     def rows(self, state: int) -> dict[int, Int32]:
-        """The transitions of a state by sets of tokens: for each target its tokens, in order."""
+        """The transitions of a state by target: for each target its tokens, in order."""
         classes, targets = self.row(state)
         target_of_class = np.full(self.classes + 1, -1, dtype=np.int32)  # the last is that of class -1
         target_of_class[classes] = targets
@@ -165,9 +164,9 @@ class TokenAutomaton:
         return self.rows(state).get(target, np.empty(0, dtype=np.int32))
 
     def step(self, state: int, token: int) -> int:
-        """The state after ``token``: ``dead`` where it is refused, ``ended`` after a stop token.
+        """The state after ``token``: ``dead`` if it is refused, ``ended`` after a stop token.
 
-        After a stop token only stop tokens are taken, as by :meth:`tokamata.Matcher.advance`.
+        After a stop token only stop tokens are accepted, as by :meth:`tokamata.Matcher.advance`.
 
         Raises:
             TokenIdError: the token is outside the width.
@@ -179,11 +178,11 @@ class TokenAutomaton:
         if token in self.stop_tokens:
             return self.ended if self._may_end(state) else self.dead
         wanted = self.class_of_token[token]
-        place = int(np.searchsorted(classes, wanted))
-        return int(targets[place]) if place < len(classes) and classes[place] == wanted else self.dead
+        index = int(np.searchsorted(classes, wanted))
+        return int(targets[index]) if index < len(classes) and classes[index] == wanted else self.dead
 
     def mask(self, state: int) -> Int32:
-        """The tokens that may come next, stop tokens too: bit ``t % 32`` of word ``t // 32``.
+        """The tokens that may come next, including stop tokens: bit ``t % 32`` of word ``t // 32``.
 
         Returns:
             ``int32[ceil(width / 32)]``.
@@ -197,7 +196,7 @@ class TokenAutomaton:
         return np.packbits(allowed, bitorder="little").view("<i4").astype(np.int32, copy=False)
 
     def accepts(self, tokens: Iterable[int]) -> bool:
-        """Whether these tokens make an accepted text; stop tokens may follow it.
+        """Whether these tokens spell an accepted text; stop tokens may follow it.
 
         Raises:
             TokenIdError: a token is outside the width.
@@ -208,7 +207,7 @@ class TokenAutomaton:
         return self._may_end(state)
 
     def shortest(self) -> tuple[int, ...] | None:
-        """The shortest accepted sequence of tokens, of several the first in order; ``None`` for no text."""
+        """The shortest accepted token sequence, of several the first in order; ``None`` if there is none."""
         distances = self._distances()
         if distances[self.start] < 0:
             return None
@@ -217,13 +216,13 @@ class TokenAutomaton:
         state, sequence = self.start, []
         while distances[state]:
             classes, targets = self.row(state)  # by least token
-            place = int(np.argmax(distances[targets] == distances[state] - 1))
-            sequence.append(token_of_class[int(classes[place])])
-            state = int(targets[place])
+            index = int(np.argmax(distances[targets] == distances[state] - 1))
+            sequence.append(token_of_class[int(classes[index])])
+            state = int(targets[index])
         return tuple(sequence)
 
     def to_acceptor(self, limits: Limits | Account | None = None) -> Acceptor:
-        """The same language as an explicit acceptor, a transition for each token; without stop tokens.
+        """The same language as an explicit acceptor with a transition for each token, without stop tokens.
 
         Raises:
             LimitExceeded: too many states or transitions.
@@ -240,11 +239,11 @@ class TokenAutomaton:
         return Acceptor(rows, frozenset(np.flatnonzero(self.accepting).tolist()), self.start, names)
 
     def to_torch(self, device: object = "cpu", limits: Limits | None = None) -> TokenTensors:
-        """Tensors that step whole batches of states on ``device``, by indexing alone.
+        """Tensors that step whole batches of states on ``device``, by indexing.
 
         Raises:
             MissingExtraError: torch is not installed.
-            LimitExceeded: the table would pass ``limits.memory_bytes``.
+            LimitExceeded: the table would exceed ``limits.memory_bytes``.
         """
         return TokenTensors(self._rows, self.stop_tokens, device, limits or Limits())
 
@@ -268,15 +267,15 @@ class TokenAutomaton:
 
         Args:
             text: as :meth:`to_openfst` writes it.
-            width: the number of token ids, of which the text says nothing.
-            stop_tokens: which tokens end a text.
-            symbols: the table of symbols, if ``text`` speaks of tokens by name.
+            width: the number of token ids, which the text does not contain.
+            stop_tokens: the tokens that end a text.
+            symbols: the table of symbols, if ``text`` has the names of tokens.
             shift: label l becomes token l - shift.
-            limits: bounds what is made.
+            limits: bounds on the result.
 
         Raises:
-            MachineFileError: a line that is damaged.
-            MachineError: it is no deterministic automaton over tokens of that width.
+            MachineFileError: a line is damaged.
+            MachineError: it is not a deterministic automaton over tokens of that width.
             LimitExceeded: too many states or transitions.
         """
         width = checked_whole("width", width, 0, MAX_TOKENS + 1)
@@ -285,7 +284,7 @@ class TokenAutomaton:
         acceptor = Acceptor.from_openfst(text, symbols, shift, account)
         if not acceptor.is_deterministic:
             raise MachineError(
-                "an automaton over tokens is deterministic and this text is not; read it with "
+                "an automaton over tokens must be deterministic, and this text is not; read it with "
                 "Acceptor.from_openfst and call determinize"
             )
         tokens = sorted(acceptor.symbols)
@@ -310,7 +309,7 @@ class TokenAutomaton:
         )
 
     def name(self, token: int) -> str:
-        """How a token is shown: its name or bytes, ``#id`` where it has none."""
+        """The name of a token for drawings: its name or bytes, or ``#id`` if it has none."""
         name = None
         if self._names is not None:
             if callable(self._names):
@@ -320,7 +319,7 @@ class TokenAutomaton:
         return f"#{token}" if name is None else show(name)
 
     def diagram(self) -> Diagram:
-        """What a drawing of this automaton shows: an edge lists the first tokens by id, by their names."""
+        """The drawing of this automaton: an edge lists the names of its first tokens, by id."""
         edges = tuple(
             edge(state, target, tokens, self._summary)
             for state in range(self.states)
@@ -353,7 +352,7 @@ class TokenAutomaton:
         return np.bincount(used, minlength=self.classes)
 
     def _distances(self) -> Int32:
-        """For each state the fewest tokens to acceptance, -1 where there is no way: ``int32[states]``."""
+        """For each state the fewest tokens to acceptance, -1 for a dead state: ``int32[states]``."""
         sources, targets = self._rows.sources, self._rows.targets
         order = np.argsort(targets, kind="stable")
         sources, targets = sources[order], targets[order]
@@ -395,10 +394,10 @@ class TokenAutomaton:
 
 
 def _check(width: int, rows: TokenRows, stop_tokens: Sequence[int]) -> None:
-    """Refuse arrays that are no deterministic automaton."""
+    """Refuse arrays that are not a deterministic automaton."""
     states, transitions = len(rows.accepting), len(rows.classes)
     if any(array.ndim != 1 for array in (rows.accepting, rows.class_of_token, rows.offsets, rows.classes)):
-        raise MachineError("the arrays of an automaton have one dimension each")
+        raise MachineError("the arrays of an automaton must have one dimension each")
     if rows.class_of_token.shape != (width,):
         raise MachineError(f"class_of_token has {rows.class_of_token.size} entries for {width} tokens")
     if not 0 <= rows.start < states:
@@ -406,15 +405,15 @@ def _check(width: int, rows: TokenRows, stop_tokens: Sequence[int]) -> None:
     whole = rows.offsets.shape == (states + 1,) and rows.offsets[0] == 0 and rows.offsets[-1] == transitions
     if not whole or rows.targets.shape != rows.classes.shape or bool((np.diff(rows.offsets) < 0).any()):
         raise MachineError(
-            f"row_offsets must be {states + 1} numbers that rise from 0 to {transitions}, the number of "
+            f"row_offsets must be {states + 1} increasing numbers from 0 to {transitions}, the number of "
             f"classes and of targets; targets has {rows.targets.size}"
         )
     if transitions and not (rows.targets.min() >= 0 and rows.targets.max() < states):
-        raise MachineError(f"a target is no state; states are numbered 0 to {states - 1}")
+        raise MachineError(f"a target is not a state; states are numbered 0 to {states - 1}")
     if transitions and rows.classes.min() < 0:
         raise MachineError("a transition has a class below 0")
     keys = rows.sources.astype(np.int64) << 32 | rows.classes
-    if not bool((keys[1:] > keys[:-1]).all()):  # which is far cheaper to find out than to sort
+    if not bool((keys[1:] > keys[:-1]).all()):  # this check is far cheaper than sorting
         keys.sort()
     if bool((keys[1:] == keys[:-1]).any()):
         raise MachineError("a state has two transitions for one class, so the automaton is not deterministic")
@@ -422,4 +421,4 @@ def _check(width: int, rows: TokenRows, stop_tokens: Sequence[int]) -> None:
         if not 0 <= token < width:
             raise MachineError(f"stop token {token} is outside of the width, {width}")
         if rows.class_of_token[token] != -1:
-            raise MachineError(f"stop token {token} has a class of transitions; it ends a text, and has none")
+            raise MachineError(f"stop token {token} has transitions, but a stop token ends the text")

@@ -1,27 +1,26 @@
-"""From a deterministic automaton over classes of tokens to the smallest one, in numpy.
+"""Minimizes a deterministic automaton over token classes, in numpy.
 
 Transitions are kept as compressed rows: those of state s are ``offsets[s]`` to ``offsets[s + 1]`` of
 ``classes`` and ``targets``.  Four steps:
 
-1. Trim: keep what lies on a way from the start to acceptance.
-2. Merge classes whose columns are equal: tokens that do the same in every state.
+1. Trim: keep states on a path from the start to acceptance.
+2. Merge classes with equal columns: tokens that have the same target in every state.
 3. Minimize: merge states from which the same token sequences are accepted.  Then classes again.
 4. Number classes by their least tokens, and states breadth first from the start by least token.
 
-After these an automaton depends on its language alone.
+The result depends only on the language.
 
-Minimizing is Hopcroft's partition refinement in rounds.  A round looks at the transitions that lead
-into blocks that are new, and parts the states of every block by which of these they have::
+Minimizing is Hopcroft's partition refinement in rounds.  A round examines the transitions into the new
+blocks, and splits the states of every block by these transitions::
 
     {0 1 3} {2 4}   into {2 4}: 1 and 3 have b, 0 has none     ->  {0} {1 3} {2 4}
                     into {0}: none                             ->  done
 
-Of the parts of a block the largest is not looked at again.  Where a state's transitions lead is known
-for the block as a whole and for all its other parts, and so for that one.  A transition is therefore
-looked at log(states) times at most, and a round costs what it looks at.  (Hopcroft 1971; Valmari and
-Lehtinen, *Efficient Minimization of DFAs with Partial Transition Functions*, 2008.)  Moore's rounds
-over all transitions would be quadratic on chains, which repetitions such as ``[a-z]{5000}`` make.
-States are told apart by their transitions themselves, never by a hash of them.
+The largest part of a split block is not examined again: the transitions into it follow from those into
+the whole block and into its other parts.  So a transition is examined at most log(states) times.
+(Hopcroft 1971; Valmari and Lehtinen, *Efficient Minimization of DFAs with Partial Transition Functions*,
+2008.)  Rejected: Moore's rounds over all transitions, which are quadratic on the chains of repetitions
+such as ``[a-z]{5000}``.  States are distinguished by their transitions, never by a hash of them.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class TokenRows:
     Attributes:
         start: the start state.
         accepting: ``bool[states]``.
-        class_of_token: ``int32[width]``, -1 where a token has no transition anywhere.
+        class_of_token: ``int32[width]``, -1 for a token without transitions.
         offsets: ``int64[states + 1]``.
         classes: ``int32[transitions]``.
         targets: ``int32[transitions]``.
@@ -66,7 +65,7 @@ class TokenRows:
 
 
 def smallest(rows: TokenRows, account: Account) -> TokenRows:
-    """The smallest automaton of the same language, numbered in the one way that it determines.
+    """The smallest automaton of the same language, with canonical numbers.
 
     Raises:
         LimitExceeded: it took too long.
@@ -100,7 +99,7 @@ def trim(rows: TokenRows) -> TokenRows:
 
 
 def merge_classes(rows: TokenRows, account: Account) -> TokenRows:
-    """Give tokens one class where they lead from every state to the same one; forget unused classes."""
+    """Give tokens with the same target in every state one class; drop unused classes."""
     order = np.argsort(rows.classes, kind="stable")
     columns = np.stack([rows.sources[order], rows.targets[order]], axis=1)
     present, begins, counts = np.unique(rows.classes[order], return_index=True, return_counts=True)
@@ -125,7 +124,7 @@ def merge_classes(rows: TokenRows, account: Account) -> TokenRows:
 
 
 def blocks(rows: TokenRows, account: Account) -> Int64:
-    """For each state of a trimmed automaton the number of its block: ``int64[states]``."""
+    """The number of the block of each state of a trimmed automaton: ``int64[states]``."""
     partition = _Partition(rows)
     pending = list(range(len(partition.members)))
     while pending:
@@ -134,7 +133,7 @@ def blocks(rows: TokenRows, account: Account) -> Int64:
 
 
 class _Partition:
-    """States in blocks, and the transitions by the state that they lead into."""
+    """States in blocks, and the transitions by their targets."""
 
     def __init__(self, rows: TokenRows) -> None:
         order = np.argsort(rows.targets, kind="stable")
@@ -150,7 +149,7 @@ class _Partition:
         ]
 
     def refine(self, pending: list[int], account: Account) -> list[int]:
-        """Part all blocks by the transitions into the blocks ``pending``; return the new blocks."""
+        """Split all blocks by the transitions into the blocks ``pending``; return the new blocks."""
         into = np.array([state for block in pending for state in self.members[block]], dtype=np.int64)
         account.work(len(into))
         begins, counts = self._offsets[into], self._offsets[into + 1] - self._offsets[into]
@@ -169,7 +168,7 @@ class _Partition:
         return [new for block, split in parts.items() for new in self._split(block, list(split.values()))]
 
     def _split(self, block: int, parts: list[list[int]]) -> list[int]:
-        """Part a block into ``parts`` and what is in none of them; the largest keeps its number."""
+        """Split a block into ``parts`` and the remaining states; the largest keeps its number."""
         rest = self.members[block]
         untouched = len(rest) - sum(map(len, parts))
         largest = max(parts, key=len)
@@ -241,7 +240,7 @@ def _from_transitions(
 ) -> TokenRows:
     """Compressed rows of transitions in any order, each row in order of classes."""
     keys = sources.astype(np.int64) * (int(classes.max(initial=0)) + 1) + classes
-    if not bool((keys[1:] > keys[:-1]).all()):  # often they are in order, and sorting is dear
+    if not bool((keys[1:] > keys[:-1]).all()):  # often they are in order, and sorting is expensive
         order = np.argsort(keys, kind="stable")
         classes, targets = classes[order], targets[order]
     counts = np.bincount(sources, minlength=len(accepting))
@@ -261,7 +260,7 @@ def _reachable(
     sources: npt.NDArray[np.integer],
     targets: npt.NDArray[np.integer],
 ) -> Bool:
-    """The states that transitions lead to from ``starts``, these among them: ``bool[states]``."""
+    """The states that transitions lead to from ``starts``, including these: ``bool[states]``."""
     order = np.argsort(sources, kind="stable")
     targets = targets[order]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=states))])

@@ -1,20 +1,19 @@
-"""A token automaton as tensors, that step a whole batch of states by indexing alone.
+"""A token automaton as tensors, which step a whole batch of states by indexing.
 
-The next state is ``table[state, class_of_token[token]]``: two steps, through the class of the token.
+The next state is ``table[state, class_of_token[token]]``: two look-ups, through the class of the token.
 A table of states by tokens would take 1 GB for 1,000 states and 262,145 tokens; the table of states by
 classes takes two bytes for each pair (four from 32,766 states on), and the classes one number for each
-token.  Every question has an answer in the table, so that there are no branches:
+token.  The table covers all cases, so there are no branches:
 
     column  classes       tokens without any transition: always to ``dead``
     column  classes + 1   stop tokens: from accepting states, and from ``ended``, to ``ended``
     row     states        ``ended``, after a stop token
     row     states + 1    ``dead``, after a refused token
 
-A mask is the table's row, compared with ``dead``, spread over the tokens by their classes.
+A mask is the table's row, compared with ``dead``, and indexed by the classes of the tokens.
 
-Tensors of other layouts were left aside: rows packed into one another (Tarjan and Yao, 1979) also
-need only indexing and take less where the table is sparse, but more where it is dense, as it is once
-equal columns are merged.
+Rejected: rows packed into one another (Tarjan and Yao, 1979).  They also need only indexing and take less
+memory if the table is sparse, but more if it is dense, as it is once equal columns are merged.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
 class TokenTensors:
     """Steps batches of states on a device; made by :meth:`TokenAutomaton.to_torch`.
 
-    States are ``int64`` tensors of any shape, of the numbers that the automaton has.  A state that is
-    none of these is an index out of range: an error on a CPU, undefined elsewhere.
+    States are ``int64`` tensors of any shape, with the automaton's numbers.  Another number is an index out
+    of range: an error on a CPU, undefined elsewhere.
 
     Attributes:
         start: the start state.
         ended: the state after a stop token.
-        dead: the state after a refused token; nothing leads out of it.
+        dead: the state after a refused token, which refuses all tokens.
         width: the number of token ids.
     """
 
@@ -71,7 +70,7 @@ class TokenTensors:
 
     @property
     def memory_bytes(self) -> int:
-        """How many bytes the tensors take."""
+        """The size of the tensors in bytes."""
         return sum(tensor.numel() * tensor.element_size() for tensor in (self._table, self._class_of_token))
 
     def next_states(self, states: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
@@ -89,12 +88,12 @@ class TokenTensors:
         return self._table[states, classes.long()].long()
 
     def masks(self, states: torch.Tensor) -> torch.Tensor:
-        """Which tokens may come next, stop tokens too: ``bool[..., width]`` for ``int64[...]``."""
+        """Which tokens may come next, including stop tokens: ``bool[..., width]`` for ``int64[...]``."""
         allowed = self._table[states] != self.dead
         return allowed.index_select(-1, self._class_of_token[: self.width])
 
     def mask_words(self, states: torch.Tensor) -> torch.Tensor:
-        """The same in bits: ``int32[..., ceil(width / 32)]``, as :func:`tokamata.apply_mask` takes it.
+        """The same in bits, for :func:`tokamata.apply_mask`: ``int32[..., ceil(width / 32)]``.
 
         Bit ``t % 32`` of word ``t // 32`` is token ``t``.
         """

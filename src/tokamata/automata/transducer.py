@@ -21,7 +21,7 @@ class Transducer(Machine[Pair]):
     """A finite-state transducer: a rational set of pairs of strings, input and output.
 
     Attributes:
-        input_names: how input symbols are shown, or ``None``; takes no part in equality.
+        input_names: the names of input symbols, or ``None``; equality ignores them.
         output_names: the same for output symbols.
     """
 
@@ -60,7 +60,7 @@ class Transducer(Machine[Pair]):
     def like(
         self, rows: Iterable[Iterable[tuple[Pair, int]]], accepting: Iterable[int], start: int = 0
     ) -> Transducer:
-        """A transducer over symbols of these names."""
+        """A transducer with the same names of symbols."""
         return Transducer(
             tuple(map(tuple, rows)), frozenset(accepting), start, self.input_names, self.output_names
         )
@@ -96,16 +96,16 @@ class Transducer(Machine[Pair]):
         )
 
     def diagram(self) -> Diagram:
-        """What a drawing of this transducer shows.
+        """The drawing of this transducer.
 
-        An edge lists pairs ``input:output``; where the two are the same, as a set of symbols.
+        An edge lists pairs ``input:output``; pairs of equal symbols are a set of symbols.
         """
         transitions = ((state, label, target) for state, row in enumerate(self.rows) for label, target in row)
         edges = merged_edges(transitions, self._summary)
         return Diagram("Transducer", self.states, self.start, self.accepting, edges, self.size)
 
     def _summary(self, pairs: Sequence[Pair], width: int) -> str:
-        """Pairs of one output are grouped: ``a–c:x``."""
+        """Pairs with the same output are grouped: ``a–c:x``."""
         inputs: dict[int, list[int]] = {}
         for read, written in pairs:
             inputs.setdefault(written, []).append(read)
@@ -119,5 +119,5 @@ class Transducer(Machine[Pair]):
         return enumerate_names(texts, len(pairs), width)
 
 
-# Either kind; what takes one of a kind gives back one of the same.
+# An acceptor or a transducer; a function that takes one returns the same type.
 AnyMachine = TypeVar("AnyMachine", Acceptor, Transducer)

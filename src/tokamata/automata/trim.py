@@ -1,9 +1,9 @@
-"""Trimming: only states on a way from the start to acceptance.
+"""Trimming: keeps only states on a path from the start to acceptance.
 
     (0) ─a─▶ ((1))     (2) ─b─▶ ((1))     (0) ─c─▶ (3)
 
-State 2 cannot be reached, from state 3 nothing is accepted; both go, with their transitions.  Of a
-machine without any accepted string the start alone is left.
+State 2 is unreachable and state 3 is dead; both are removed, with their transitions.  If no string is
+accepted, only the start remains.
 
 Cost: linear.
 """
@@ -35,7 +35,7 @@ def trim(machine: AnyMachine) -> AnyMachine:
 
 
 def reachable(targets: Sequence[Iterable[int]], starts: Iterable[int]) -> set[int]:
-    """The states that some of ``starts`` lead to, these among them."""
+    """The states that some of ``starts`` lead to, including these."""
     reached = set(starts)
     pending = list(reached)
     while pending:

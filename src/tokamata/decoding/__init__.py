@@ -1,4 +1,4 @@
-"""Decoding: from a constraint and a language model to text."""
+"""Decoding: a language model writes text under a constraint."""
 
 from tokamata.decoding.generate import Settings, Stream, generate, stream
 from tokamata.decoding.results import Generation, Step, Timing

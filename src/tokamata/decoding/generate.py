@@ -1,15 +1,15 @@
 """Writes texts with a transformers model, each under a constraint.
 
-At each step: the model's logits for the next token, the constraint's mask over them, a draw, and the
-constraint moves on.  A text ends where the constraint says that nothing can follow, without asking the model
-again, or where a stop token is drawn, which the mask admits in accepting states alone.
+At each step, the model computes logits, the constraint's mask is applied to them, a token is drawn, and the
+matcher advances.  A text ends when nothing can follow, without another call of the model, or when a stop
+token is drawn, which the mask allows only in accepting states.
 
     for step in tk.stream(model, tokenizer, "A date: ", tk.regex(r"\\d{4}-\\d{2}-\\d{2}")):
         print(step.text, end="", flush=True)
 
-No text is cut off: every mask is computed for the number of tokens that are left, and so admits only what can
-still be finished.  The stop token does not need room in the budget, since an accepted text that has used it
-up is complete without one.
+No text is cut off: every mask is computed for the remaining budget, and allows only tokens after which the
+text can still be finished.  The budget needs no room for a stop token, since an accepted text that has used
+it up is complete without one.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
@@ -69,12 +69,12 @@ class Stream(Iterator[Step], Generic[_T]):
 
     @property
     def generation(self) -> Generation[_T] | None:
-        """What was written, once the iteration has ended; ``None`` before."""
+        """The result, once the iteration has ended; ``None`` before."""
         return self._row.generation
 
     @property
     def tokens_left(self) -> int:
-        """How many more tokens may be drawn."""
+        """How many more tokens may be written."""
         return self._row.tokens_left
 
     @property
@@ -82,7 +82,7 @@ class Stream(Iterator[Step], Generic[_T]):
         """The least number of tokens that lead to an accepted text; 0 without a constraint.
 
         Raises:
-            LimitExceeded: the constraint passed its limits.
+            LimitExceeded: the constraint exceeded its limits.
         """
         return 0 if self._row.matcher is None else len(self._row.matcher.shortest_completion())
 
@@ -97,7 +97,7 @@ class Stream(Iterator[Step], Generic[_T]):
         Raises:
             GenerationError: the model's logits leave no allowed token.
             MaskError: the model's logits are narrower than the vocabulary.
-            LimitExceeded: the constraint passed its limits.
+            LimitExceeded: the constraint exceeded its limits.
         """
         return next(self._steps)[1]
 
@@ -122,42 +122,41 @@ def stream(
     """Write text under a constraint, token by token.
 
     Args:
-        model: a transformers causal language model, or anything that is called alike.
+        model: a transformers causal language model, or an object with the same interface.
         tokenizer: its tokenizer.
         prompt: a text (``str``), which ``tokenizer`` encodes with its special tokens; or a list of token ids,
-            taken as they are; or a chat, a list of messages ``{"role": …, "content": …}``, which becomes text
-            by the tokenizer's chat template, up to where the model's answer begins.
-        constraint: compiled here for this model's vocabulary, or compiled before.  ``None`` lets
-            the model write what it likes, for comparison.
-        max_new_tokens: the most tokens to write after the prompt, at least 1, a stop token that is drawn
-            included.  Each step allows only tokens after which the text can be finished within
-            what is left, so that it is always accepted in the end.
-        tokenization: ``"canonical"`` admits only tokens that are the tokenizer's own for prompt and text
-            together; see :meth:`tokamata.Constraint.compile`.  A constraint that is compiled brings
-            its own.
-        on_noncanonical: what a prompt that is not canonical itself means then: an error, or (``"fresh"``)
-            that the text is canonical by itself, whatever the prompt is.
-        jump: write what is certain without asking the model, in the tokens that the tokenizer writes;
+            unchanged; or a chat, a list of messages ``{"role": …, "content": …}``, which the tokenizer's chat
+            template renders up to the beginning of the model's answer.
+        constraint: a constraint, which is compiled for this model's vocabulary, or a compiled one.  ``None``
+            leaves the text free, for comparison.
+        max_new_tokens: the largest number of tokens after the prompt, at least 1, including a stop token.
+            Each step allows only tokens after which the text can be finished within the rest, so the
+            text is always accepted in the end.
+        tokenization: ``"canonical"`` admits only tokens that the tokenizer produces for prompt and text
+            together; see :meth:`tokamata.Constraint.compile`.  A compiled constraint keeps its own setting.
+        on_noncanonical: the treatment of a prompt that is not canonical itself: ``"error"`` raises
+            ContextError, ``"fresh"`` ignores the prompt, so the text is canonical by itself.
+        jump: write forced text without calling the model, in the tokens that the tokenizer writes;
             see :mod:`tokamata.decoding.jump`.
-        heal: take back the last token of the prompt where a longer one begins with its text, and let the
-            model write that again; see :mod:`tokamata.decoding.heal`.  The text returned leaves it out.
-            One more token may be written then, for the one that was taken back.  ``None``: only with
-            ``tokenization="canonical"``, where the border decides what can follow at all.
-        temperature, top_k, top_p, greedy, seed: see :class:`Sampling`.  The mask comes before all
+        heal: take back the last token of the prompt if a longer one begins with its text, and let the
+            model write that text again; see :mod:`tokamata.decoding.heal`.  The returned text omits it, and
+            the budget grows by the one token.  ``None``: only with ``tokenization="canonical"``, where the
+            border determines what can follow.
+        temperature, top_k, top_p, greedy, seed: see :class:`Sampling`.  The mask is applied before all
             of them.
 
     Returns:
-        An iterator over :class:`Step`; its ``generation`` holds the whole afterwards.
+        An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
 
     Raises:
-        BudgetError: no accepted text fits into ``max_new_tokens``, or it is below 1; the model has not
-            been asked.
+        BudgetError: no accepted text fits into ``max_new_tokens``, or it is below 1; the model was not
+            called.
         NoStopTokenError: the vocabulary names no stop token.
-        GenerationError: the prompt has no tokens; it is a chat, and the tokenizer has no chat template, or
-            one that refuses it.
-        AlgebraError: ``heal`` with a constraint that is compiled.
-        ArgumentError: a setting of another type, or out of its range; several prompts, which only
-            :func:`generate` takes.
+        GenerationError: the prompt has no tokens; or it is a chat, and the tokenizer has no chat template or
+            its template refuses the messages.
+        AlgebraError: ``heal`` with a compiled constraint.
+        ArgumentError: a setting has another type or is out of range; or there are several prompts, which only
+            :func:`generate` supports.
         ContextError: the prompt is not canonical.
         UnspellableError, EmptyConstraintError, NoncanonicalError, UnsupportedTokenizerError, LimitExceeded:
             from compiling.
@@ -220,30 +219,30 @@ def generate(
     on_text: Callable[[str], object] | None = None,
     **settings: Unpack[Settings],
 ) -> Generation[Any] | list[Generation[Any]]:
-    """Write texts under constraints, and return them whole.
+    """Write texts under constraints, and return the whole texts.
 
     Args:
         prompt: a single prompt, as in :func:`stream`: a text, a list of token ids, or a list of chat
             messages.  Or several prompts: a list of any of these.  The model reads them together.
         constraint: as in :func:`stream`.  With several prompts: one for all of them, or a list with one for
             each, where ``None`` leaves a text free.
-        on_text: called with each piece of the text as it becomes certain: whole code points,
-            never ``""``.  For a single prompt.
+        on_text: called with each piece of the text as it is written: whole code points, never ``""``.
+            Only for a single prompt.
 
-    The other arguments, and what is raised, are those of :func:`stream`: ``max_new_tokens``,
-    ``tokenization``, ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``,
-    ``greedy``, ``seed``.
+    The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
+    ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``.
 
     Returns:
-        What was written; a list for several prompts, in their order.  Each text is what a call with its
-        prompt alone would write: ``max_new_tokens``, ``jump`` and ``heal`` hold for each by itself, and with
-        a ``seed`` text ``i`` is drawn with ``seed + i``, so that equal prompts get different texts.  Only
-        rounding differs: a model may compute slightly different logits for several texts at once.
+        The generation; a list for several prompts, in their order.  Each text is the same as in a call with
+        its prompt alone: ``max_new_tokens``, ``jump`` and ``heal`` apply to each text, and with a ``seed``
+        text ``i`` is drawn with ``seed + i``, so equal prompts get different texts.  Only rounding differs:
+        a model may compute slightly different logits for several texts at once.
 
     Raises:
-        ArgumentError: also, not as many constraints as prompts, constraints of several vocabularies, or
-            ``on_text`` with several prompts.
-        GenerationError: also, prompts of different lengths and a model that takes no ``attention_mask``.
+        ArgumentError: also, the numbers of constraints and prompts differ, constraints have several
+            vocabularies, or ``on_text`` is used with several prompts.
+        GenerationError: also, the prompts have different lengths and the model accepts no
+            ``attention_mask``.
     """
     if on_text is not None and not callable(on_text):
         raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
@@ -278,7 +277,7 @@ def _generate_several(
     timing = Timing()
     constraints = constraint_list(constraint, len(prompts))
     tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
-    tasks = [replace(task, events=None) for task in tasks]  # nobody sees the steps
+    tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
     cached = CachedModel(model)
     rows = _rows(tasks, tokenizer, sampling, cached, timing)
     for _ in write(cached, rows, timing):
@@ -289,7 +288,7 @@ def _generate_several(
 def _rows(
     tasks: list[Task[Any]], tokenizer: Any, sampling: Sampling, model: CachedModel, timing: Timing
 ) -> list[Row[Any]]:
-    """The rows of a call; each draws from a random generator of its own."""
+    """The rows of a call; each has its own random generator."""
     rows = []
     for index, task in enumerate(tasks):
         seed = None if sampling.seed is None else sampling.seed + index

@@ -1,21 +1,21 @@
-"""Healing: the border between prompt and output, moved back by a token where it stands badly.
+"""Healing: moves the border between prompt and output back by one token.
 
-Problem.  A prompt is cut into tokens as if it were a whole text.  "http:" ends with the token ``:``, though
-the tokenizer writes "http://" as ``http|://``: a model has hardly ever seen ``:`` there with ``//`` behind
-it, and goes on with something else.
+Problem: a prompt is cut into tokens as if it were a whole text.  "http:" ends with the token ``:``, but the
+tokenizer writes "http://" as ``http|://``.  A model has hardly ever seen ``:`` followed by ``//`` there, and
+continues with something else.
 
     prompt         "The address is http:"        … | http | :
-    given          … | http                      the last token is taken back
-    constraint     literal(":") + constraint     and its text is written anew, perhaps by a longer token
-    written        ://example.org                of which the text returned leaves out ":"
+    model input    … | http                      the last token is taken back
+    constraint     literal(":") + constraint     its text is written again, perhaps by a longer token
+    written        ://example.org                the returned text omits ":"
 
-A token is taken back only where a longer token begins with its text; else the model could only write it
-again.  Control tokens are never taken back: they are no text.  Nor is a token that is not whole code points,
-since a constraint denotes texts; nor the only token of a prompt, since a model needs one to go on from.
+A token is taken back only if a longer token begins with its text; otherwise the model could only write it
+again.  Never taken back are control tokens, which have no text; tokens that are not whole code points, since
+a constraint denotes texts; and the only token of a prompt, since a model needs some input.
 
 Source: "token healing" in the guidance library (Lundberg, 2023).  Cost: a binary search; the matcher
-starts some bytes earlier.  Not taken: going back by several tokens, which finds longer tokens still, but
-takes back what the caller may have cut on purpose.
+starts some bytes earlier.  Rejected: taking back several tokens, which finds even longer tokens, but may
+undo a border that the caller chose on purpose.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["text_to_heal"]
 
 
 def text_to_heal(prompt: list[int], vocabulary: Vocabulary) -> str:
-    """Return the text of the last token of a prompt where that is to be taken back, else ``""``."""
+    """Return the text of the last token of a prompt if it is to be taken back, else ``""``."""
     if len(prompt) < 2 or not 0 <= prompt[-1] < vocabulary.width:
         return ""
     data = vocabulary[prompt[-1]]

@@ -1,11 +1,11 @@
-"""What a transformers model and its tokenizer say of themselves.
+"""Reads the vocabulary, the width and the stop tokens from a transformers model and its tokenizer.
 
-Two facts about one vocabulary come from two files: the tokenizer names the tokens, and the model
-says how wide its logits are (often wider, padded to a round number) and at which tokens it stops.
+The tokenizer names the tokens.  The model has the width of the logits (often padded to a round
+number) and further stop tokens.
 """
 
-# transformers and torch have no usable types for what is asked here, hence `Any`: the model is
-# anything that is called as transformers' causal language models are.
+# transformers and torch have no usable types for these attributes, hence `Any`: the model is any
+# object with the interface of transformers' causal language models.
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _loaded: WeakKeyDictionary[Any, tuple[_Key, Vocabulary]] = WeakKeyDictionary()
 
 
 def logits_width(model: Any) -> int | None:
-    """Return the number of logits that ``model`` gives, or ``None`` where it does not say."""
+    """Return the number of logits of ``model``, or ``None`` if it does not declare it."""
     get_head = getattr(model, "get_output_embeddings", None)
     weight = getattr(get_head() if callable(get_head) else None, "weight", None)
     if weight is not None:
@@ -49,15 +49,15 @@ def stop_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
 
 
 def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
-    """Load the vocabulary that ``tokenizer`` and ``model`` make together.
+    """Load the vocabulary of ``tokenizer``, with the width and the stop tokens of ``model``.
 
-    Ids that the tokenizer has and the model has no logits for (Gemma 3's last is one) are left out,
-    since the model cannot write them.  The vocabulary is kept for as long as the tokenizer lives,
-    so that a second call costs nothing.
+    Ids without logits (such as the last of Gemma 3's tokenizer) are omitted, since the model cannot
+    write them.  The vocabulary is kept as long as the tokenizer exists, so a second call costs
+    nothing.
 
     Raises:
-        ArgumentError: it is no tokenizer at all.
-        VocabularyError: the tokenizer is of no kind that can be read.
+        ArgumentError: ``tokenizer`` is not a tokenizer.
+        VocabularyError: tokenizers of this type cannot be read.
     """
     if isinstance(tokenizer, str) or not hasattr(tokenizer, "__len__"):
         raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
@@ -68,7 +68,7 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
     if kept is not None and kept[0] == key:
         return kept[1]
     table = read_source(tokenizer, want_stop=False)
-    # Cut first: a width below the number of ids is refused where it cuts off text.
+    # Cut first: Vocabulary refuses a width that cuts off text tokens.
     vocabulary = Vocabulary(replace(table, tokens=table.tokens[:width], stop=stop), width)
     _loaded[tokenizer] = (key, vocabulary)
     return vocabulary

@@ -1,39 +1,39 @@
-"""Jumping: the tokens of a text that is certain, without asking the model for them.
+"""Jumping: writes the tokens of forced text without calling the model.
 
-Problem.  Every accepted text goes on with the bytes ``forced``, and what follows these is unknown.  Which
-tokens would the tokenizer write, whatever follows?  Not all of those that it makes of ``forced``: with the
-merges "a b", "n g" and "i ng" the text "abi" is ``ab|i``, and "abing" is ``ab|ing``.  A token ``i`` there is
-one that the model has hardly ever seen, and would go on from badly.
+Problem: every accepted text continues with the bytes ``forced``; the bytes after them are unknown.  Which
+tokens does the tokenizer write in every such text?  Not all tokens of ``forced`` itself: with the merges
+"a b", "n g" and "i ng" the text "abi" is ``ab|i``, but "abing" is ``ab|ing``.  A model has hardly ever seen a
+token ``i`` there, and would continue badly.
 
-A border is *safe* where no token of the vocabulary can straddle it: begin before it, agree with ``forced``
-as far as that goes, and end after it.
+A border is *safe* if no token of the vocabulary can straddle it: begin before it, agree with ``forced`` up to
+its end, and end after the border.
 
-    forced   a b i        border 2: no token begins with "b" or "ab" and goes on with "i": safe
+    forced   a b i        border 2: no token begins with "b" or "ab" and continues with "i": safe
     borders     2 3       border 3, the end: "ing" may begin at 2 and end after 3: not safe
-    tokens   ab |i        so "ab" is taken, and the model chooses how to go on from there
+    tokens   ab |i        so "ab" is written, and the model chooses the next token
 
-Claim.  Up to a safe border the tokenizer writes the same tokens whatever follows ``forced``.  For every way
-of cutting the whole text into tokens has a border there, and
-    - byte-pair encoding never merges across it (the merge would be a token that straddles it), and merges
-      to its left and to its right do not see each other;
-    - the longest match from the left never reaches across it, so that what lies behind is not looked at;
-    - the most probable cut (Unigram) is the most probable cut of the left part and that of the right part.
-A pre-tokenizer cuts the text first, from left to right, and a piece that it cuts off before the border ends
-where it does whatever follows.  The exception are those that look ahead, as ``\\s+(?!\\S)`` does: a run of
-white space at the end of ``forced`` loses its last code point to a word that follows.  The border that this
-is about is the end of ``forced``, which a space and a letter straddle in all vocabularies known.  Did none,
-the tokens could differ from the tokenizer's own; the text would still be right, since the matcher takes
-each token.
+Claim: up to a safe border, the tokenizer writes the same tokens whatever follows ``forced``.  Every
+tokenization of the whole text has a border there, and
+    - byte-pair encoding never merges across it (the result would be a token that straddles it), and merges
+      to its left and to its right are independent;
+    - the longest match from the left never crosses it, so it does not depend on the bytes after it;
+    - the most probable tokenization (Unigram) consists of those of the left part and of the right part.
+A pre-tokenizer cuts the text first, from left to right; the end of a piece before the border does not depend
+on the bytes that follow.  Exceptions are pre-tokenizers that look ahead, such as ``\\s+(?!\\S)``: whitespace
+at the end of ``forced`` loses its last code point to a following word.  This concerns only the border at the
+end of ``forced``, which a token of a space and a letter straddles in all known vocabularies.  In a vocabulary
+without one, the tokens could differ from the tokenizer's; the text would still be right, since the matcher
+checks each token.
 
-So the tokens of ``forced`` up to the last border that is safe are taken; all of them where nothing can
-follow ``forced``, since the tokenizer is then asked about the very text.  It is not enough to ask for tokens
-that go past the end of ``forced``: with the merges "c d", "b c" and "a b", in this order, "abc" is ``a|bc``,
-only "cd" goes past its end, and yet "abcd" is ``ab|cd``.
+So the tokens of ``forced`` up to its last safe border are written; all of them if nothing can follow
+``forced``, which is then the end of the text.  It does not suffice to check the tokens that cross the end of
+``forced``: with the merges "c d", "b c" and "a b", in this order, "abc" is ``a|bc`` and only "cd" crosses its
+end, but "abcd" is ``ab|cd``.
 
-Cost: one encoding of ``forced``, and for each border tried a binary search per byte of the longest token.
-Not taken: encoding ``forced`` up to every place where a token may go past the end, and keeping the tokens
-that all of these have in common.  It is exact too, and takes the same tokens on the texts that were tried
-with the vocabularies of DeepSeek V3 and Gemma 3 (28 texts), for several encodings instead of one.
+Cost: one encoding of ``forced``, and for each examined border a binary search per byte of the longest token.
+Rejected: encoding ``forced`` up to each position from which a token may cross the end, and keeping the common
+tokens.  It is exact too, but takes several encodings instead of one; on 28 texts with the vocabularies of
+DeepSeek V3 and Gemma 3, it gave the same tokens.
 """
 
 # transformers has no usable types for tokenizers, hence `Any`.
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["certain_tokens", "safe_count", "spelled_tokens"]
 
-# Some tokenizers (Llama 2's) begin every text with a space of their own.  Behind a line end they do not.
+# Some tokenizers (Llama 2's) add a space at the start of every text, but not after a line feed.
 _LEADS = ("", "\n")
 
 
@@ -60,13 +60,13 @@ def certain_tokens(matcher: Matcher, tokenizer: Any) -> list[int]:
     """Return the tokens that ``tokenizer`` writes next in every text that a matcher accepts.
 
     Args:
-        matcher: the text so far; it is not moved.
-        tokenizer: called as transformers' tokenizers are, with ``add_special_tokens=False``.
+        matcher: the text so far; it is not advanced.
+        tokenizer: called like transformers' tokenizers, with ``add_special_tokens=False``.
 
     Returns:
-        Tokens whose bytes ``matcher.forced_text()`` begins with.  None where nothing is certain, where the
-        text so far ends inside a code point, or where the tokenizer changes what it is given (as one that
-        lowers case does).
+        Tokens that spell a prefix of ``matcher.forced_text()``.  The list is empty if nothing is certain, if
+        the text so far ends inside a code point, or if the tokenizer changes the text (for example, to
+        lower case).
 
     Raises:
         LimitExceeded, Cancelled: the constraint's work was stopped.
@@ -80,7 +80,7 @@ def certain_tokens(matcher: Matcher, tokenizer: Any) -> list[int]:
 
 
 def safe_count(tokens: list[int], forced: bytes, vocabulary: Vocabulary) -> int:
-    """Return how many of ``tokens``, which spell the beginning of ``forced``, lie before a safe border."""
+    """Return how many of ``tokens``, which spell a prefix of ``forced``, end at or before a safe border."""
     prefixes = token_prefixes(vocabulary)
     borders = list(accumulate(len(_bytes(vocabulary, token)) for token in tokens))
     safe = (
@@ -90,23 +90,25 @@ def safe_count(tokens: list[int], forced: bytes, vocabulary: Vocabulary) -> int:
 
 
 def _ends_text(matcher: Matcher, tokens: list[int]) -> bool:
-    """Whether the text is whole behind ``tokens``, and nothing can follow."""
+    """Whether the text is complete after ``tokens``, and nothing can follow."""
     fork = matcher.fork()
     return all(map(fork.advance, tokens)) and fork.is_finished
 
 
 def spelled_tokens(forced: bytes, tokenizer: Any, vocabulary: Vocabulary) -> list[int]:
-    """Return the tokens of ``forced`` in the middle of a text, up to the first that does not spell it."""
+    """Return the tokens of ``forced`` in the middle of a text, up to the first with other bytes."""
     if not forced or 0x80 <= forced[0] < 0xC0:
         return []
-    text = codecs.getincrementaldecoder("utf-8")().decode(forced)  # a code point that is cut is left out
+    text = codecs.getincrementaldecoder("utf-8")().decode(
+        forced
+    )  # without an incomplete code point at the end
     best: list[int] = []
     spelled = 0
     for lead in _LEADS:
         tokens = [int(token) for token in tokenizer(lead + text, add_special_tokens=False)["input_ids"]]
         found: list[int] = []
         end = 0
-        for token in _behind(lead, tokens, vocabulary):
+        for token in _after(lead, tokens, vocabulary):
             data = _bytes(vocabulary, token)
             if not data or not forced.startswith(data, end):
                 break
@@ -119,8 +121,8 @@ def spelled_tokens(forced: bytes, tokenizer: Any, vocabulary: Vocabulary) -> lis
     return best
 
 
-def _behind(lead: str, tokens: list[int], vocabulary: Vocabulary) -> list[int]:
-    """Return the tokens behind the first that ends with ``lead``."""
+def _after(lead: str, tokens: list[int], vocabulary: Vocabulary) -> list[int]:
+    """Return the tokens after the first that ends with ``lead``."""
     if not lead:
         return tokens
     ends = (i + 1 for i, token in enumerate(tokens) if _bytes(vocabulary, token).endswith(lead.encode()))

@@ -1,12 +1,12 @@
-"""The loop: logits of a model, masks of the constraints, a draw for each text, and the constraints move on.
+"""The loop: logits of the model, masks of the constraints, and a token for each text.
 
     texts      without the model     the model reads     masks, draws
     "A: "      jumps "20"            "A: " "20"          "2"
     "B: x"                           "B: x"              "y"; the text is complete and leaves the batch
 
-Texts are read side by side and end each by itself.  A text that jumped over several tokens has more to read
-than the others; all read as many as the one with the fewest, and a text that has still some unread draws
-nothing in that round (:mod:`tokamata.decoding.model` says why).
+The model reads the texts as a batch; each text leaves it at its own end.  After a jump, a text has more
+unread tokens than the others.  In each round, all texts read as many tokens as the one with the fewest, and
+texts with unread tokens left draw nothing (:mod:`tokamata.decoding.model` says why).
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ __all__ = ["write"]
 
 
 def write(model: CachedModel, rows: list[Row[Any]], timing: Timing) -> Iterator[tuple[Row[Any], Step]]:
-    """Write all texts to their end, and give each token as it is written.
+    """Write all texts to their end, and yield each token as it is written.
 
     Raises:
-        GenerationError: the model's logits leave a text no allowed token; it cannot read the texts together.
+        GenerationError: the model's logits leave a text no allowed token, or the model cannot read the texts
+            as a batch.
         MaskError: the model's logits are narrower than the vocabulary.
-        LimitExceeded: a constraint passed its limits.
+        LimitExceeded: a constraint exceeded its limits.
     """
     while True:
         for row in rows:
@@ -58,7 +59,7 @@ def write(model: CachedModel, rows: list[Row[Any]], timing: Timing) -> Iterator[
 
 
 def _read(model: CachedModel, rows: list[Row[Any]], timing: Timing) -> torch.Tensor:
-    """Let the model read the prompts, and later as many tokens of each text; returns the next logits."""
+    """Let the model read the prompts, or later equally many tokens of each text; returns the next logits."""
     count = min(len(row.unread) for row in rows) if model.has_read else None
     tokens = [row.unread[:count] for row in rows]
     with Clock(timing, "model_seconds" if model.has_read else "prompt_seconds"):
@@ -69,7 +70,7 @@ def _read(model: CachedModel, rows: list[Row[Any]], timing: Timing) -> torch.Ten
 
 
 def _masked(rows: list[Row[Any]], logits: torch.Tensor) -> list[torch.Tensor]:
-    """The logits of each row, minus infinity for all tokens that its constraint or budget does not allow."""
+    """The logits of each row, minus infinity for tokens that its constraint or budget does not allow."""
     result = list(logits)
     indices = [index for index, row in enumerate(rows) if row.matcher is not None]
     matchers = [row.matcher for row in rows if row.matcher is not None]

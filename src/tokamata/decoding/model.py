@@ -1,18 +1,18 @@
-"""A causal language model that reads several texts side by side.
+"""A causal language model that reads several texts as a batch.
 
-The model's cache of keys and values is kept between calls, so that each token is read once.
+The model's cache of keys and values is kept between calls, so each token is read once.
 
-Texts of different lengths are padded on the left when they are read for the first time, and the model is
-given an attention mask and positions that ignore the padding.  Later calls read as many tokens of each text,
-so that no padding ever stands inside a text:
+Texts of different lengths are padded on the left in the first call, and the model gets an attention mask and
+positions that ignore the padding.  Later calls read equally many tokens of each text, so padding is never
+inside a text:
 
     first call   . . 5 6      attention mask  0 0 1 1      positions  0 0 0 1
                  7 8 9 4                      1 1 1 1                 0 1 2 3
     next call        3                          0 0 1 1 1                    2
                      2                          1 1 1 1 1                    4
 
-Rejected: padding inside the texts, where one has more unread tokens than another.  It would save calls after
-a jump, but layers with a sliding window count padding as positions, and would forget text too early.
+Rejected: padding inside the texts if one has more unread tokens than another.  It would save calls after a
+jump, but layers with a sliding window count padding as positions, and would forget text too early.
 """
 
 # transformers has no usable types for models, hence `Any`.
@@ -32,10 +32,10 @@ __all__ = ["CachedModel"]
 
 
 class CachedModel:
-    """A transformers causal language model, and what it has read of each text.
+    """A transformers causal language model, with the tokens of each text that it has read.
 
     Attributes:
-        device: where the model's input lies.
+        device: the torch device of the model's input.
     """
 
     def __init__(self, model: Any) -> None:
@@ -50,26 +50,26 @@ class CachedModel:
         self._cache: Any = None
         parameters = inspect.signature(getattr(model, "forward", model)).parameters
         self._names = set(parameters)
-        # A wrapper that names no input passes on whatever it is given.
+        # A wrapper that names no input passes all inputs on.
         takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
         self._takes_all = takes_any and "input_ids" not in parameters
         self._takes_mask = takes_any or "attention_mask" in parameters
 
     @property
     def has_read(self) -> bool:
-        """Whether it was asked before."""
+        """Whether it has read any tokens."""
         return bool(self._read)
 
     def next_logits(self, tokens: Sequence[list[int]]) -> torch.Tensor:
-        """Read ``tokens``, after all those read before, and return the logits ``[texts, width]`` that follow.
+        """Read ``tokens``, after all those read before, and return the next logits ``[texts, width]``.
 
-        The tensor is the caller's to change.
+        The caller may change the tensor.
 
         Args:
             tokens: a list for each text.  After the first call, all lists have the same length.
 
         Raises:
-            GenerationError: the texts have different lengths, and the model takes no attention mask.
+            GenerationError: the texts have different lengths, and the model accepts no attention mask.
         """
         import torch
 
@@ -95,7 +95,7 @@ class CachedModel:
         return logits
 
     def keep(self, texts: list[int]) -> None:
-        """Go on with some of the texts, in this order.
+        """Continue with some of the texts, in this order.
 
         Args:
             texts: their indices.
@@ -112,18 +112,18 @@ class CachedModel:
             self._cache = None  # everything is read again
 
     def _options(self, count: int) -> dict[str, Any]:
-        """What the model is told beside the last ``count`` tokens of each text."""
+        """The model's other arguments, besides the last ``count`` tokens of each text."""
         import torch
 
         options: dict[str, Any] = {}
-        # The logits of a long prompt over a wide vocabulary would fill gigabytes.
+        # The logits of all positions of a long prompt, over a wide vocabulary, would fill gigabytes.
         if "logits_to_keep" in self._names:
             options["logits_to_keep"] = 1
         if not any(self._padding):
             return options
         if not self._takes_mask:
             raise GenerationError(
-                "prompts of different lengths are padded, and this model takes no attention_mask to ignore "
+                "prompts of different lengths are padded, and this model accepts no attention_mask to ignore "
                 "the padding; generate one prompt at a time"
             )
         padding = torch.tensor(self._padding, device=self.device).unsqueeze(1)

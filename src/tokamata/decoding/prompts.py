@@ -1,16 +1,16 @@
-"""What callers may give as a prompt, and the token ids that it becomes.
+"""Prompts, in each of their forms, and their token ids.
 
 =====================================  ==============================================================
-given                                  meaning
+argument                               meaning
 =====================================  ==============================================================
 ``"a text"``                           one prompt: a text, encoded with the tokenizer's special tokens
-``[2, 10, 11]``                        one prompt: token ids, taken as they are
+``[2, 10, 11]``                        one prompt: token ids, unchanged
 ``[{"role": …, "content": …}, …]``     one prompt: a chat, through the tokenizer's chat template
 a list of any of these                 several prompts
 =====================================  ==============================================================
 
 Lists are distinguished by their items: whole numbers, mappings, or prompts.  An empty list is a prompt
-without ids, which is refused.  Tuples, numpy arrays and torch tensors serve as lists.
+without ids, which is refused.  Tuples, numpy arrays and torch tensors count as lists.
 """
 
 # transformers has no usable types for tokenizers, hence `Any`.
@@ -33,7 +33,7 @@ _EXPECTED = "a text, a list of token ids, a list of chat messages, or a list of 
 
 
 def several_prompts(prompt: Any) -> list[Any] | None:
-    """The prompts of a list of prompts; ``None`` if it is a single one.
+    """The prompts of a list of prompts; ``None`` for a single prompt.
 
     Raises:
         ArgumentError: it is neither.
@@ -52,8 +52,7 @@ def prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
     """The token ids of one prompt.
 
     Raises:
-        GenerationError: there are none, so a model would have nothing to continue; or a chat cannot be
-            rendered.
+        GenerationError: there are none, so the model would have no input; or a chat cannot be rendered.
         ArgumentError: it is not one prompt.
     """
     items = _items(prompt)
@@ -69,7 +68,7 @@ def prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
         raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED)
     if not ids:
         raise GenerationError(
-            "the prompt has no tokens, and this tokenizer begins a text with none; give a prompt, "
+            "the prompt has no tokens, and this tokenizer adds none at the start of a text; pass a prompt, "
             "or the id of a token that begins a text"
         )
     return ids
@@ -88,7 +87,7 @@ def chat_ids(tokenizer: Any, messages: Chat) -> list[int]:
         )
     try:
         text = tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False)
-    except Exception as error:  # templates are programs, and raise whatever they like
+    except Exception as error:  # templates are programs and may raise anything
         raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
     # The template writes the special tokens.
     return [int(token) for token in tokenizer(text, add_special_tokens=False)["input_ids"]]
@@ -115,7 +114,7 @@ def _is_ids(items: list[Any]) -> bool:
 
 def _is_whole(item: Any) -> bool:
     if getattr(item, "ndim", 0):
-        return False  # an array of one number is a prompt of one token, though it serves as an index
+        return False  # an array of one number is a prompt of one token, although it has __index__
     try:
         operator.index(item)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What generation tells: one token as it is written, the whole text, and where the time went."""
+"""The results of generation: one token as it is written, the whole text, and the times."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _T = TypeVar("_T")
 
 @dataclass
 class Timing:
-    """Where the time went, in seconds.
+    """The times of a call, in seconds.
 
     Attributes:
-        compile_seconds: loading the vocabulary and compiling, where the call did these.
-        prompt_seconds: the model reading the prompt, up to the first logits.
-        model_seconds: the model's other steps.
+        compile_seconds: loading the vocabulary and compiling, if the call did these.
+        prompt_seconds: the model's first call, which reads the prompt.
+        model_seconds: the model's other calls.
         sampling_seconds: drawing tokens.
-        constraint_seconds: masks, laying them over the logits, jumps, and moving on.
+        constraint_seconds: computing masks, applying them to the logits, jumps, and advancing matchers.
     """
 
     compile_seconds: float = 0.0
@@ -59,11 +59,11 @@ class Step:
     Attributes:
         token: its id.
         data: the bytes that it adds to the text, which may begin or end inside a code point.
-        text: what became certain with it: whole code points only, so perhaps ``""``.
+        text: the code points that it completes; perhaps ``""``.
         log_probability: as in :class:`Generation`, of this token alone.
-        jumped: whether it was certain, so that the model was not asked.
-        events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Those that close only
-            when the model chooses to stop are in no step: a number that is the whole text, say.
+        jumped: whether it was certain, and written without the model.
+        events: the values that closed with it; see :meth:`tokamata.Matcher.events`.  Values that close only
+            when the model chooses to stop, such as a number that is the whole text, are in no step.
     """
 
     token: int
@@ -76,28 +76,28 @@ class Step:
 
 @dataclass(frozen=True)
 class Generation(Generic[_T]):
-    """What was written; ``T`` is the type of the value that its constraint's texts stand for.
+    """A generated text; ``T`` is the type of its value under its constraint.
 
     Attributes:
-        text: the text, without prompt and stop token.  Control tokens that a pattern names are not
-            in it.  Where a text without a constraint is cut off, a code point of which only a part
-            was written is left out.
+        text: the text, without prompt and stop token, and without control tokens that a pattern
+            names.  If a text without a constraint is cut off within a code point, that code point
+            is omitted.
         tokens: the ids that were written after ``prompt_tokens``, without the stop token.
         stop_token: the stop token that was drawn, or ``None``.
         log_probability: natural logarithm of the probability of ``tokens``, and of
-            ``stop_token`` where there is one, given ``prompt_tokens``, under the model constrained
-            step by step: at each step the softmax over the tokens that constraint and budget allow,
-            at temperature 1, before top-k and top-p.  Tokens that were jumped count as certain.
-        finish_reason: ``"complete"`` when the text is accepted and nothing can follow; ``"stop"``
-            when the model chose to stop at an accepted text; ``"length"`` when ``max_new_tokens``
-            were drawn before either.  With a constraint the text is accepted then too, and could
-            have gone on; without one it is cut off.
-        prompt_tokens: the ids that the model was given.
-        healed: the end of the prompt that was taken back and written anew, or ``""``.  The bytes of
-            ``tokens`` are those of ``healed`` and then of ``text``.
-        jumped: how many of ``tokens`` were certain, so that the model was not asked.
-        timing: where the time went.  The texts of one call share it.
-        constraint: what the text was held to; ``None`` where it was free.
+            ``stop_token`` if there is one, given ``prompt_tokens``.  At each step, it is that of
+            the softmax over the tokens that constraint and budget allow, at temperature 1, before
+            top-k and top-p.  Jumped tokens count as certain.
+        finish_reason: ``"complete"``: the text is accepted and nothing can follow; ``"stop"``:
+            the model chose to stop at an accepted text; ``"length"``: ``max_new_tokens`` were
+            written before either.  In the last case, a text with a constraint is accepted too, but
+            could have continued; one without a constraint is cut off.
+        prompt_tokens: the ids of the model's input.
+        healed: the end of the prompt that was taken back and written again, or ``""``.  The bytes
+            of ``tokens`` are those of ``healed`` followed by those of ``text``.
+        jumped: how many of ``tokens`` were certain, and written without the model.
+        timing: the times of the call, which its texts share.
+        constraint: the constraint of the text; ``None`` if it was free.
     """
 
     text: str
@@ -114,11 +114,11 @@ class Generation(Generic[_T]):
     )
 
     def parse(self) -> _T:
-        """The value that the text stands for, such as an instance of the type that the constraint is of.
+        """The value of the text, for example an instance of the constraint's type.
 
         Raises:
             NoValuesError: there is no constraint.
-            ParseError: the text is none of the constraint's.
+            ParseError: the constraint does not accept the text.
         """
         if self.constraint is None:
             raise NoValuesError()

@@ -1,7 +1,7 @@
 """One text while it is written: its tokens, its matcher, its budget.
 
-Invariant: the matcher has taken exactly ``tokens``, and ``unread`` is the end of prompt and tokens that the
-model has not seen.
+Invariant: the matcher has advanced by exactly ``tokens``, and ``unread`` are the last tokens of prompt and
+text, which the model has not read.
 """
 
 # transformers has no usable types for tokenizers, hence `Any`.
@@ -34,17 +34,17 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Task(Generic[_T]):
-    """What a row is to write.
+    """The task of a row.
 
     Attributes:
-        vocabulary: that of model and matcher.
-        prompt: the ids that the model is given.
+        vocabulary: the vocabulary of model and matcher.
+        prompt: the ids of the model's input.
         healed: the text of the token that was taken back from the prompt, or ``""``.
-        constraint: what the caller gave.
-        matcher: at the start of the text; ``None`` where the text is free.
+        constraint: the caller's constraint.
+        matcher: at the start of the text; ``None`` if the text is free.
         is_matched_throughout: whether the matcher is needed after the healed text, too.
         max_new_tokens: the budget.
-        jump: whether to write what is certain without the model.
+        jump: whether to write certain tokens without the model.
         events: reports the values that close, or ``None``.
     """
 
@@ -60,7 +60,7 @@ class Task(Generic[_T]):
 
     @property
     def budget(self) -> int:
-        """How many tokens may be written: the one that was taken back is written again."""
+        """How many tokens may be written, including the one that was taken back and is written again."""
         return self.max_new_tokens + bool(self.healed)
 
 
@@ -68,9 +68,9 @@ class Row(Generic[_T]):
     """A text, token by token.
 
     Attributes:
-        generation: what was written, once the text has ended; ``None`` before.
-        unread: the tokens that the model has still to read.
-        matcher: at the end of the text so far; ``None`` where the text is free.
+        generation: the result, once the text has ended; ``None`` before.
+        unread: the tokens that the model has not read yet.
+        matcher: at the end of the text so far; ``None`` if the text is free.
     """
 
     def __init__(self, task: Task[_T], tokenizer: Any, sampler: Sampler, timing: Timing) -> None:
@@ -80,7 +80,7 @@ class Row(Generic[_T]):
         self.unread = list(task.prompt)
         self.matcher = task.matcher
         self._mask = allocate_mask(1, task.vocabulary.width)[0]
-        self._certain: list[int] | None = None  # tokens to jump; None where that is to be found out
+        self._certain: list[int] | None = None  # tokens to jump; None if not known yet
         self._to_skip = len(task.healed.encode())
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._tokens: list[int] = []
@@ -90,12 +90,12 @@ class Row(Generic[_T]):
 
     @property
     def tokens_left(self) -> int:
-        """How many more tokens may be drawn."""
+        """How many more tokens may be written."""
         has_stopped = self.generation is not None and self.generation.stop_token is not None
         return self._task.budget - len(self._tokens) - has_stopped
 
     def write_certain(self) -> Iterator[Step]:
-        """Write all that needs no model: tokens that are certain, and the end of the text."""
+        """Write all that needs no model: certain tokens, and the end of the text."""
         while not self._ends():
             token = self._next_certain()
             if token is None:
@@ -106,7 +106,7 @@ class Row(Generic[_T]):
         """Let the model choose a token.
 
         Args:
-            logits: ``[width]``, minus infinity where the mask does not allow a token.
+            logits: ``[width]``, minus infinity for tokens that the mask does not allow.
 
         Returns:
             The token; ``None`` if it is a stop token, which ends the text.
@@ -125,7 +125,7 @@ class Row(Generic[_T]):
         return None
 
     def _ends(self) -> bool:
-        """End the text where nothing can follow, or where the budget is used up."""
+        """End the text if nothing can follow or the budget is used up; returns whether it has ended."""
         if self.generation is None and self.matcher is not None and self.matcher.is_finished:
             self._finish("complete")
         elif self.generation is None and self.tokens_left == 0:
@@ -133,7 +133,7 @@ class Row(Generic[_T]):
         return self.generation is not None
 
     def _next_certain(self) -> int | None:
-        """Return the next token to jump; ``None`` where the model is to choose."""
+        """Return the next token to jump; ``None`` if the model must choose."""
         if not self._task.jump or self.matcher is None:
             return None
         with Clock(self._timing, "constraint_seconds"):
@@ -144,16 +144,16 @@ class Row(Generic[_T]):
                 self.matcher.fill_mask(self._mask, self.tokens_left)
                 if self._mask[token // 32] >> token % 32 & 1:
                     return token
-                self._certain = []  # a text that fits the budget is cut otherwise: the model chooses
+                self._certain = []  # within the budget, only other tokens fit: the model chooses
         return None
 
     def _advance(self, token: int) -> None:
         with Clock(self._timing, "constraint_seconds"):
             if self.matcher is not None and not self.matcher.advance(token):
-                raise GenerationError(f"token {token} was drawn though the mask does not allow it")
+                raise GenerationError(f"token {token} was drawn although the mask does not allow it")
 
     def _write(self, token: int, log_probability: float, *, jumped: bool) -> Step:
-        """Add a token to the text; what it writes of the healed end of the prompt is left out."""
+        """Add a token to the text, without its bytes that repeat the healed end of the prompt."""
         self._advance(token)
         data = self._vocabulary[token] or b""
         new = data[self._to_skip :]
@@ -170,7 +170,7 @@ class Row(Generic[_T]):
         return step
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
-        """The values that close with some bytes, and with the end of the text where nothing can follow."""
+        """The values that close with new bytes, and with the end of the text if nothing can follow."""
         reader = self._task.events
         if reader is None:
             return ()

@@ -1,8 +1,8 @@
-"""Choosing a token from masked logits.
+"""Draws a token from masked logits.
 
-The order is fixed: the mask has been applied before; then temperature, then top-k, then top-p.
-So top-k and top-p cut among what the constraint allows, and can never leave nothing: were they
-to come first, the few tokens they keep could all be ones that the mask forbids.
+The order is fixed: the mask, then temperature, then top-k, then top-p.  So top-k and top-p select
+among allowed tokens, and always leave some.  If they came first, the mask could forbid all the
+tokens that they keep.
 """
 
 # torch is imported when a sampler is made, not with this module: `import tokamata` must be quick.
@@ -27,12 +27,12 @@ class Sampling:
     """How tokens are drawn.
 
     Attributes:
-        temperature: what the logits are divided by; 0 is the same as ``greedy``.
+        temperature: the divisor of the logits; 0 is the same as ``greedy``.
         top_k: keep the ``top_k`` most probable of the allowed tokens; ``None`` keeps all.
         top_p: keep the smallest set of most probable tokens whose probabilities, after
             temperature and top-k, reach ``top_p``; 1 keeps all.
-        greedy: take the most probable token; the settings above are then without effect.
-        seed: makes the draws repeatable, on one machine and torch version; ``None`` draws anew.
+        greedy: take the most probable token; the settings above then have no effect.
+        seed: makes the draws repeatable, on one machine and torch version; ``None``: a random seed.
     """
 
     temperature: float = 1.0
@@ -59,7 +59,7 @@ class Sampler:
 
     Args:
         sampling: the settings.
-        device: the torch device that the logits lie on.
+        device: the torch device of the logits.
     """
 
     def __init__(self, sampling: Sampling, device: torch.device) -> None:
@@ -76,12 +76,12 @@ class Sampler:
         """Choose a token.
 
         Args:
-            logits: floating point ``[width]``, minus infinity where not allowed.  NaN counts as
-                not allowed.
+            logits: floating point ``[width]``, minus infinity for tokens that are not allowed.
+                NaN counts as not allowed.
 
         Returns:
-            The token, and its natural log-probability under the softmax of ``logits`` as given:
-            at temperature 1, before top-k and top-p.
+            The token, and its natural log-probability under the softmax of ``logits``: at
+            temperature 1, before top-k and top-p.
 
         Raises:
             GenerationError: no token has a logit above minus infinity, or one is plus infinity.
@@ -94,7 +94,7 @@ class Sampler:
             raise GenerationError(
                 "the model's logits leave no token to choose: all allowed ones are NaN or minus infinity"
                 if largest < 0
-                else "the model gave a token the logit plus infinity, which is no probability"
+                else "the model gave a token the logit plus infinity, which has no probability"
             )
         log_probabilities = torch.log_softmax(logits, dim=-1)
         token = self._draw(logits - largest)

@@ -1,6 +1,6 @@
-"""From what a caller gives to tasks: ids, compiled constraints, matchers, budgets.
+"""Turns the arguments of a call into tasks: ids, compiled constraints, matchers, budgets.
 
-Everything that can be refused is refused here, before the model is asked.
+All invalid arguments are refused here, before the model runs.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
@@ -37,7 +37,7 @@ _Given: TypeAlias = "Constraint[Any] | CompiledConstraint[Any] | None"
 
 @dataclass(frozen=True)
 class Options:
-    """The settings of a call that are not about drawing tokens; :func:`tokamata.stream` explains them."""
+    """The settings of a call except those of sampling; :func:`tokamata.stream` explains them."""
 
     max_new_tokens: int
     tokenization: Tokenization
@@ -58,8 +58,8 @@ def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:
     """A constraint for each prompt.
 
     Args:
-        constraint: one for all; or, with several prompts, a list with one for each.
-        prompts: how many prompts there are; ``None`` for a single one that does not stand in a list.
+        constraint: one for all prompts; or, with several prompts, a list with one for each.
+        prompts: the number of prompts; ``None`` for a single one that is not in a list.
     """
     if isinstance(constraint, (Constraint, CompiledConstraint, type(None))):
         return [constraint] * (1 if prompts is None else prompts)
@@ -85,7 +85,7 @@ def tasks_of(
     """The task of each prompt.
 
     Raises:
-        TokamataError: as :func:`tokamata.stream` has it.
+        TokamataError: the errors of :func:`tokamata.stream`.
     """
     tasks: list[Task[Any]] = []
     with Clock(timing, "compile_seconds"):
@@ -101,12 +101,12 @@ def tasks_of(
 
 
 class _Compiler:
-    """Compiles each constraint once, for all prompts that have it."""
+    """Compiles each constraint once for all prompts that have it."""
 
     def __init__(self, model: Any, tokenizer: Any, constraints: list[_Given], options: Options) -> None:
         self._vocabulary = _vocabulary(model, tokenizer, constraints)
         self._options = options
-        # Keys hold the constraint itself, so that no other can get its id.
+        # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
     def task(self, prompt: list[int], given: _Given) -> Task[Any]:
@@ -115,12 +115,12 @@ class _Compiler:
         tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
         is_canonical = tokenization == "canonical"
         healed = ""
-        # Nothing can be put before what is compiled; unless the caller wants healing, it goes without.
+        # Nothing can be put before a compiled constraint, so it is not healed by default.
         if options.heal or (options.heal is None and is_canonical and not is_compiled):
             if is_compiled:
                 raise AlgebraError(
-                    "heal=True puts the end of the prompt before the constraint, and nothing can be put "
-                    "before one that is compiled; pass the constraint itself"
+                    "heal=True puts the end of the prompt before the constraint, which is impossible for a "
+                    "compiled one; pass the constraint itself"
                 )
             healed = text_to_heal(prompt, self._vocabulary)
         if healed:
@@ -156,7 +156,7 @@ class _Compiler:
 
 
 def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabulary:
-    """That of the compiled constraints; if there are none, that of model and tokenizer."""
+    """The vocabulary of the compiled constraints; if there are none, that of model and tokenizer."""
     compiled = [each.vocabulary for each in constraints if isinstance(each, CompiledConstraint)]
     if any(vocabulary is not compiled[0] for vocabulary in compiled):
         expected = "compiled for one Vocabulary object, that of the model"
@@ -171,19 +171,19 @@ def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabu
 
 
 def _check_budget(task: Task[Any]) -> None:
-    """Refuse a budget that no text fits."""
+    """Refuse a budget into which no text fits."""
     if task.matcher is None:
         return
     try:
         task.matcher.fill_mask(allocate_mask(1, task.vocabulary.width)[0], task.budget)
     except BudgetError as error:
-        # The token that was taken back is not the caller's concern.
+        # The caller's budget does not include the token that was taken back.
         needed = None if error.needed is None else error.needed - bool(task.healed)
         raise BudgetError(task.max_new_tokens, needed) from None
 
 
 def _event_reader(given: _Given) -> EventReader | None:
-    """Reports the values that close."""
+    """The reader of a constraint's events, or ``None``."""
     if given is None:
         return None
     limits = given.limits if isinstance(given, CompiledConstraint) else Limits()
@@ -193,7 +193,7 @@ def _event_reader(given: _Given) -> EventReader | None:
 
 @contextmanager
 def _of_prompt(index: int, count: int) -> Iterator[None]:
-    """Say which of several prompts an error is about, on Pythons whose errors have notes."""
+    """Add the number of the prompt to an error, if there are several and errors have notes (Python 3.11)."""
     try:
         yield
     except TokamataError as error:

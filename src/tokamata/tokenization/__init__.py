@@ -1,4 +1,4 @@
-"""Canonical tokenization as automata: which token sequences a tokenizer itself would write.
+"""Canonical tokenization as automata: the token sequences that a tokenizer itself produces.
 
     from tokamata.automata import Acceptor
     from tokamata.tokenization import direct_merge, in_tokens, merge_list, promote
@@ -6,18 +6,17 @@
     vocabulary = [b"a", b"b", b"ab", b"abab"]
     merges = merge_list([(b"a", b"b"), (b"ab", b"ab")], vocabulary)
     pattern = Acceptor.from_strings(["ababab"])
-    promote(pattern, vocabulary)                               # every way to spell it
-    direct_merge(in_tokens(pattern, vocabulary), merges)       # the tokenizer's own
+    promote(pattern, vocabulary)                               # all spellings of the text
+    direct_merge(in_tokens(pattern, vocabulary), merges)       # only the tokenizer's own
 
-The constructions of Cognetta and Okazaki (*Tokenization as Finite-State Transduction*, cited as 000) and
-Tran-Thien (*Fast, High-Fidelity LLM Decoding with Regex Constraints*, cited as 001), in plain Python on
-:mod:`tokamata.automata`, one in a file (:mod:`.papers`), with the algorithms that they are checked by.  They
-are about the model of a tokenizer alone, without its normalizer and pre-tokenizer.  ``docs/tokenization.md``
-walks through them.
+:mod:`.papers` has the constructions of Cognetta and Okazaki (*Tokenization as Finite-State Transduction*,
+cited as 000) and Tran-Thien (*Fast, High-Fidelity LLM Decoding with Regex Constraints*, cited as 001), in
+plain Python on :mod:`tokamata.automata`, one per file, with algorithms that check them.  They model a
+tokenizer without its normalizer and pre-tokenizer.  ``docs/tokenization.md`` walks through them.
 
-The rest is what the engine needs for whole tokenizers: :mod:`.pipelines` read their files,
+The other modules serve the engine, for whole tokenizers: :mod:`.pipelines` read their files,
 :mod:`.pretokenizers` make automata of their regexes, :mod:`.tables` makes the tables of the engine, which
-:mod:`.kept_tables` keeps on disk, and :mod:`.canonical` puts all of this together.
+:mod:`.kept_tables` keeps on disk, and :mod:`.canonical` combines them.
 """
 
 from __future__ import annotations

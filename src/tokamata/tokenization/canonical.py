@@ -25,10 +25,10 @@ _made: WeakKeyDictionary[Vocabulary, _core.Tokenization] = WeakKeyDictionary()
 
 
 def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
-    """The tokenizer of a vocabulary as the engine follows it; made once, and its tables kept on disk.
+    """The engine's form of a vocabulary's tokenizer; made once, and its tables are kept on disk.
 
     Raises:
-        UnsupportedTokenizerError: the vocabulary has no pipeline, or one that cannot be followed.
+        UnsupportedTokenizerError: the vocabulary has no pipeline, or one that is not supported.
         MissingExtraError: the package that runs the tokenizer's regexes is not installed.
         VocabularyError: the tokenizer contradicts itself, or its file has changed.
     """
@@ -43,11 +43,11 @@ def _tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
     if source is None:
         raise UnsupportedTokenizerError(
             "pipeline",
-            "the vocabulary was loaded from a source that says what the tokens are, and not how a "
-            "text is cut into them; load the tokenizer itself",
+            "the source of the vocabulary defines the tokens, but not how a text is cut into them; "
+            "load the tokenizer itself",
         )
     content = source.content()
-    # Stop tokens, and the width, may have taken tokens away.
+    # Stop tokens and the width may have removed tokens.
     texts = bytes(token is not None for token in vocabulary.tokens)
     engine = _ENGINES[source.family]()
     key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
@@ -67,7 +67,7 @@ def _of_kept(vocabulary: Vocabulary, tables: Tables | None) -> _core.Tokenizatio
     try:
         return _core.Tokenization(vocabulary.core, tables)
     except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
-        return None  # the file is not what was written: one that is damaged is one that is not there
+        return None  # a damaged file counts as absent
 
 
 _ENGINES: dict[str, Callable[[], Engine]] = {

@@ -1,12 +1,11 @@
 """Tables of tokenizers, kept on disk in the user's cache folder.
 
-Reading a tokenizer's pipeline, asking its engine about code points and following its merges takes up to a
-second or two; the tables that come of it are some ten megabytes, and are read in a twentieth of the time.
-They are kept under a name that says everything they depend on:
-the content of the tokenizer, the version of the package that was asked, and that of tokamata.
+Reading a tokenizer's pipeline, querying its engine about code points and following its merges takes up to two
+seconds.  The resulting tables have about ten megabytes, and are read in a twentieth of the time.  Their name
+is a hash of everything that they depend on: the content of the tokenizer, the version of the package that was
+queried, and that of tokamata.
 
-Files are arrays alone (numpy's ``.npz``, nothing pickled); the rest is as for all that is kept
-(``tokamata/kept_files.py``).
+Files contain only arrays (numpy's ``.npz``, nothing pickled); see also ``tokamata/kept_files.py``.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def key_of(parts: Iterable[bytes]) -> str:
 
 
 def load(key: str) -> Tables | None:
-    """The tables of that name, or ``None`` where none are kept."""
+    """The tables of that name, or ``None`` if none are kept."""
     folder = kept_files.folder_of(_KIND)
     if folder is None:
         return None
@@ -42,19 +41,19 @@ def load(key: str) -> Tables | None:
     try:
         with zipfile.ZipFile(path) as archive:
             if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-                return None  # nothing here is compressed, so that no more is read than the file holds
+                return None  # without compression, reading cannot need more memory than the file's size
         with np.load(path, allow_pickle=False) as file:
             tables: Tables = {name: file[name] for name in file.files}
         tables[_TEXTS] = _texts(tables.pop("text_lengths"), tables.pop("text_bytes"))
     except (OSError, EOFError, ValueError, LookupError, TypeError, MemoryError, zipfile.BadZipFile):
-        return None  # absent, or damaged: to be recomputed
+        return None  # absent or damaged: recomputed
     kept_files.note_use(path)
     return {name: value.item() if getattr(value, "ndim", 1) == 0 else value for name, value in tables.items()}
 
 
 def _texts(lengths: Any, joined: Any) -> list[bytes]:
     if lengths.dtype != np.int64 or lengths.ndim != 1 or joined.dtype != np.uint8 or joined.ndim != 1:
-        raise TypeError("texts are of another type")
+        raise TypeError("texts have another type")
     sizes, content = lengths.tolist(), joined.tobytes()
     if min(sizes, default=0) < 0 or sum(sizes) != len(content):
         raise ValueError("texts have other lengths")
@@ -63,7 +62,7 @@ def _texts(lengths: Any, joined: Any) -> list[bytes]:
 
 
 def keep(key: str, tables: Tables) -> None:
-    """Keep tables under that name."""
+    """Writes tables under that name."""
     folder = kept_files.folder_of(_KIND)
     if folder is None:
         return

@@ -1,12 +1,11 @@
-"""From a pipeline to the tables that the engine runs (``core/canonical``).
+"""Makes the engine's tables (``core/canonical``) from a pipeline.
 
-Three automata meet in the engine: hypotheses about pre-tokens, the normal form, and added tokens; what
-they have in common are classes of code points.  Two code points are of one class where no regex, no
-normal form and no vocabulary tells them apart: a few dozen to a few hundred classes.
+The engine combines three automata: hypotheses about pre-tokens, the normal form, and added tokens.  They
+share classes of code points.  Two code points are in one class if no regex, no normal form and no vocabulary
+distinguishes them; there are a few dozen to a few hundred classes.
 
-A code point is named by what tokens spell.  Where a tokenizer writes ``▁`` for a space, the space stands
-for it, and is asked about under that name; ``▁`` itself is in no canonical text, since it would come back
-as a space.
+Code points are those of decoded text.  If a tokenizer writes ``▁`` for a space, the tables have the space in
+the classes of ``▁``; ``▁`` itself is in no canonical text, since it would be decoded to a space.
 """
 
 from __future__ import annotations
@@ -46,17 +45,17 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
     """The engine's tables: arrays by name, and a few numbers.
 
     Raises:
-        UnsupportedTokenizerError: the pipeline has a part that cannot be followed.
+        UnsupportedTokenizerError: a part of the pipeline is not supported.
     """
     model = pipeline.model
-    if isinstance(model, WordPieces):  # whose texts say what is first
+    if isinstance(model, WordPieces):  # the automaton of words has its own first tokens
         never_first = np.zeros(0, dtype=np.uint32)
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
     return {**_text_tables(pipeline, model), **_model_tables(model), "never_first": _never_first(vocabulary)}
 
 
 def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
-    """Tokens of which the decoder takes more than one space away where they are the first of a text."""
+    """The tokens of which the decoder removes more than one space at the start of a text."""
     pairs = enumerate(zip(vocabulary.tokens, vocabulary.start_tokens() or (), strict=False))
     lost = [token for token, (text, first) in pairs if text and first not in (text, text[1:])]
     return np.array(lost, dtype=np.uint32)
@@ -67,12 +66,12 @@ def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
 
 def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     normalizer = pipeline.normalizer
-    alive = ~model.unknown
-    alive[0xD800:0xE000] = False
+    live = ~model.unknown
+    live[0xD800:0xE000] = False
     if normalizer.keeps is not None:
-        alive &= unchanged_points(normalizer.keeps)
+        live &= unchanged_points(normalizer.keeps)
     if normalizer.spaces:
-        alive[ord(normalizer.spaces)] = False
+        live[ord(normalizer.spaces)] = False
 
     programs, members = [], {}
     for split in pipeline.splits:
@@ -85,7 +84,7 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     is_space = np.zeros(CODE_POINTS, dtype=bool)
     is_space[0x20] = True
     seen = [members[name] for name in names] + [is_space]
-    tables, kinds = _class_tables(pipeline, alive, seen, model.lacks)
+    tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
     guesses = _guesses(
         pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1]
     )
@@ -93,9 +92,9 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
 
 
 def _class_tables(
-    pipeline: Pipeline, alive: Flags, seen: list[npt.NDArray[Any]], lacks: Flags
+    pipeline: Pipeline, live: Flags, seen: list[npt.NDArray[Any]], lacks: Flags
 ) -> tuple[Tables, npt.NDArray[Any]]:
-    """The classes of code points, and what the hypotheses see of each: ``[symbols, seen]``."""
+    """The classes of code points, and for each symbol of the hypotheses its columns: ``[symbols, seen]``."""
     zeros = np.zeros(CODE_POINTS, dtype=np.uint16)
     combining: npt.NDArray[Any] = zeros
     second: npt.NDArray[Any] = zeros
@@ -103,22 +102,22 @@ def _class_tables(
     composes = np.zeros((1, 1), dtype=bool)
     if pipeline.normalizer.form is not None:
         form = normal_form(pipeline.normalizer.form)
-        alive = alive & form.stable
+        live = live & form.stable
         combining = form.combining
         if form.composes.any():
             second, starter, composes = form.second, form.starter, form.composes
-    firsts, classes = ranges_of([alive, *seen, combining, second, starter, lacks])
+    firsts, classes = ranges_of([live, *seen, combining, second, starter, lacks])
 
     representative = np.zeros(int(classes.max()) + 1, dtype=np.int64)
     representative[classes] = firsts
-    is_alive = alive[representative]
-    renumbered = np.cumsum(is_alive) - 1
-    kept = representative[is_alive]
+    is_live = live[representative]
+    renumbered = np.cumsum(is_live) - 1
+    kept = representative[is_live]
     signatures = np.stack([column[kept] for column in seen], axis=1)
     kinds, symbols = np.unique(signatures, axis=0, return_inverse=True)
     tables = {
         "range_firsts": firsts.astype(np.uint32),
-        "range_classes": np.where(is_alive[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
+        "range_classes": np.where(is_live[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
         "class_symbols": symbols.reshape(-1).astype(np.uint16),
         "class_starters": starter[kept].astype(np.uint16),
         "class_seconds": second[kept].astype(np.uint16),
@@ -134,7 +133,7 @@ def _class_tables(
 
 
 def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
-    """The same, asked under the name that tokens spell."""
+    """The flags of decoded text: the space has those of the character that is written for it."""
     if not normalizer.spaces:
         return flags
     spelled = flags.copy()
@@ -164,8 +163,8 @@ def _guesses(
             *machine, spaces, normalizer.prefix_is_decoded, normalizer.prefix == "missing"
         )
         if not normalizer.prefix_once:
-            # The decoder takes nothing away here.  A space that is there already may be the prefix; one that
-            # is always put there comes back as text, and a second one is put before it.
+            # The decoder removes nothing here.  If only a missing space is added, a text must begin with one.
+            # If one is always added, it is decoded as text, so no text after an added token is canonical.
             tables["added_starts"] = (
                 _prefixed(*machine, spaces, is_decoded=False, is_single=False)
                 if normalizer.prefix == "missing"
@@ -204,13 +203,13 @@ def _prefixed(
     is_decoded: bool,
     is_single: bool,
 ) -> list[int]:
-    """Starts of a text that begins with a space, put there by the tokenizer or found.
+    """Start states of a text that begins with a space, which the tokenizer adds or the text has.
 
     Args:
-        found, targets, ends, may_end: the automaton, and its tables, which states are added to.
+        found, targets, ends, may_end: the automaton, and its tables, to which states are added.
         spaces: the symbols of a space.
-        is_decoded: the decoder takes it away: a text of it alone is empty, and the empty text has no tokens.
-        is_single: the tokenizer puts none before a space: a second one would have been the first.
+        is_decoded: the decoder removes the space: alone it is the empty text, which has no tokens.
+        is_single: the tokenizer adds no space before a space, so a second one cannot follow.
     """
     width = len(targets[0])
     starts = []
@@ -246,27 +245,27 @@ def _prefixed(
 
 
 def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
-    place = np.zeros(CODE_POINTS, dtype=np.uint16)
+    mark_index = np.zeros(CODE_POINTS, dtype=np.uint16)
     for character in model.mark:
-        place[ord(character)] = 1 + model.mark.index(character)
-    alive = model.begins | model.continues
-    alive[0x20] = True
+        mark_index[ord(character)] = 1 + model.mark.index(character)
+    live = model.begins | model.continues
+    live[0x20] = True
     lacks = np.zeros(CODE_POINTS, dtype=bool)
-    points = np.where(alive & (model.lexicon is not None), np.arange(CODE_POINTS), 0)
-    seen = [model.kinds, model.alone, model.begins, model.continues, place, points]
-    tables, kinds = _class_tables(pipeline, alive, seen, lacks)
+    points = np.where(live & (model.lexicon is not None), np.arange(CODE_POINTS), 0)
+    seen = [model.kinds, model.alone, model.begins, model.continues, mark_index, points]
+    tables, kinds = _class_tables(pipeline, live, seen, lacks)
     symbols = [
         Symbol(
             int(kind),
             bool(alone),
             bool(begins),
             bool(continues),
-            int(at),
+            int(index),
             chr(point).encode() if point else b"",
         )
-        for kind, alone, begins, continues, at, point in kinds
+        for kind, alone, begins, continues, index, point in kinds
     ]
-    mark = [int(place[ord(character)]) for character in model.mark]
+    mark = [int(mark_index[ord(character)]) for character in model.mark]
     mark_kind = int(model.kinds[ord(model.mark[0])]) if model.mark else 0
     found = word_hypotheses(symbols, Words(model.most, mark, mark_kind, model.lexicon))
     text, added = ([start] for start in found.starts)

@@ -1,5 +1,5 @@
-"""Values of texts: what a text that was written stands for, and when its parts are whole.
+"""The values of texts, and events for parts that are complete while a text is written.
 
-Way of the data: constraint ─ :func:`tokamata.constraint.form_of` ─▶ form (:mod:`.forms`) ─▶ the value of a
-text, or, while the text is written, events (:mod:`.events`).
+Data flow: constraint ─▶ form (:mod:`.forms`) ─▶ the value of a text, or, while the text is written, events
+(:mod:`.events`).
 """

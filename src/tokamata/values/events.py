@@ -1,7 +1,7 @@
-"""The values that close in a text under way, for every constraint.
+"""Events: the values that are completed while a text is written, for every constraint.
 
-Problem: a text of ``text_until("</think>") + json_schema(s)`` is written token by token, some of which may
-be taken back. What has closed since the last look, and under which name?
+Problem: a text of ``text_until("</think>") + json_schema(s)`` is written token by token, and some tokens may
+be taken back.  Which values have closed since the last call, and under which name?
 
 Example: of ``Hm.</think>{"age": 42}``, read by ``text_until(…).captured("thought") + json_schema(s)``,
 
@@ -14,13 +14,13 @@ after            pointer       value
 the end          (the whole)   ``Parts(("Hm.</think>", {"age": 42}), …)``
 ===============  ============  ========================================
 
-Method: a tracker for each form.  That of a form with parts asks the splitter which borders are certain:
-those that every continuation of the text has in common.  A part is tracked from when its beginning is
-certain, up to where its end may be, and closes when its end is certain, at the latest with the text.  Which
-alternative is meant is certain when all others are dead; then it is read from its beginning.
+Method: each form has a tracker.  The tracker of a form with parts gets from the splitter the certain borders:
+those that every continuation of the text has in common.  A part is tracked once its beginning is certain, up
+to the first position where it may end.  It closes when its end is certain, at the latest with the text.  An
+alternative is certain when all others are dead; then it is read from its beginning.
 
-Cost: that of the splitter, and for each call a copy of what is under way, not of what has closed.  A text
-that may be taken back keeps such copies at log(n) of its n bytes.
+Cost: that of the splitter, and for each call a copy of the open parts, but not of the closed ones.  A text of
+n bytes that may be taken back keeps log(n) such copies.
 """
 
 from __future__ import annotations
@@ -38,60 +38,60 @@ _Text = bytes | bytearray
 
 
 class _Tracker(Protocol):
-    """Follows the text of one form, from where it begins."""
+    """Follows the text of one form from its beginning."""
 
     def fork(self) -> _Tracker:
-        """A second one at the same place."""
+        """A second one at the same position."""
 
     def feed(self, text: _Text, until: int, events: list[Event]) -> None:
-        """Reads on, up to ``until``; adds what closes."""
+        """Reads more of the text, up to ``until``; appends the events of values that close."""
 
     def end(self, text: _Text, end: int, events: list[Event]) -> Value:
-        """The text of the form ends; adds what closes with it, and returns its value with its captures."""
+        """Ends the text of the form; appends the last events, and returns its value with its captures."""
 
 
 class EventReader:
-    """Tells the values that close in a text which comes piece by piece."""
+    """Reports the values that close in a text that arrives piece by piece."""
 
     def __init__(self, form: Form, reading: Reading) -> None:
         self._buffer = bytearray()
         self._tracker = _tracker(form, reading, 0, None)
 
     def feed(self, data: bytes) -> list[Event]:
-        """Reads on; returns what closed."""
+        """Reads more of the text; returns the events of values that closed."""
         self._buffer += data
         events: list[Event] = []
         self._tracker.feed(self._buffer, len(self._buffer), events)
         return events
 
     def end(self) -> list[Event]:
-        """What the end of the text closes; nothing may be fed after it."""
+        """The events of values that the end of the text closes; nothing may be fed after it."""
         events: list[Event] = []
         self._tracker.end(self._buffer, len(self._buffer), events)
         return events
 
 
 class TextEvents:
-    """The same for a text that may be taken back: what has closed since the last call."""
+    """The same for a text whose end may be taken back: the events since the last call."""
 
     def __init__(self, form: Form, reading: Reading) -> None:
         self._text = b""
-        # At the ends of calls, each with how far it came: the last one, and fewer the further back they are.
+        # Trackers at the ends of calls, each with its position: the last one, and fewer the further back.
         self._trackers = [(0, _tracker(form, reading, 0, None))]
         self._is_ended = False
 
     def fork(self) -> TextEvents:
-        """A second one at the same place."""
+        """A second one at the same position."""
         copy = TextEvents.__new__(TextEvents)
         copy._text, copy._trackers, copy._is_ended = self._text, self._trackers.copy(), self._is_ended
         return copy
 
     def moved(self, text: bytes, is_ended: bool) -> list[Event]:
-        """What closes in ``text`` after what it has in common with the text of the last call.
+        """The events of ``text`` after its common prefix with the text of the last call.
 
         Raises:
-            LimitExceeded, Cancelled: finding the parts of the text was stopped; the call can be made again.
-            ParseError: parts nest deeper than Python's stack, or meet within a code point.
+            LimitExceeded, Cancelled: finding the parts of the text was stopped; the call can be repeated.
+            ParseError: parts nest deeper than Python's stack, or a border of parts cuts a code point.
         """
         try:
             return self._moved(text, is_ended)
@@ -104,7 +104,7 @@ class TextEvents:
             known = _common(text, self._text)
             while self._trackers[-1][0] > known:
                 self._trackers.pop()
-            # What lies between was read before, and what it closed was told.
+            # The bytes up to `known` were read by an earlier call, which reported their events.
             self._read(text, known, [])
         events: list[Event] = []
         self._read(text, len(text), events)
@@ -123,9 +123,10 @@ class TextEvents:
 
 
 def _thinned(trackers: list[tuple[int, _Tracker]], end: int) -> list[tuple[int, _Tracker]]:
-    """Without those that lie close to one before them, seen from the end.
+    """Drops trackers so that distances from the end about double from one to the next.
 
-    A step back then reads again about as much as it takes back, and a text of n bytes keeps log(n) trackers.
+    A rollback then reads again about as many bytes as it takes back, and a text of n bytes keeps log(n)
+    trackers.
     """
     kept = [trackers[-1]]
     for older, one in zip(trackers[-3::-1], trackers[-2:0:-1], strict=True):
@@ -137,7 +138,7 @@ def _thinned(trackers: list[tuple[int, _Tracker]], end: int) -> list[tuple[int, 
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """How long a beginning two texts have in common."""
+    """The length of the longest common prefix of two texts."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -149,7 +150,7 @@ def _common(one: bytes, other: bytes) -> int:
 
 
 def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
-    """One that follows a text of a form, which begins at ``start``."""
+    """A tracker for a text of a form that begins at ``start``."""
     if isinstance(form, Captured):
         return _CapturedTracker(form, _tracker(form.form, reading, start, path))
     if isinstance(form, Json):
@@ -179,7 +180,7 @@ class _CapturedTracker:
 
 
 class _WholeTracker:
-    """A text that is read when it has ended."""
+    """A text that is read at its end."""
 
     __slots__ = ("_form", "_path", "_reading", "_start")
 
@@ -201,23 +202,23 @@ class _WholeTracker:
         return value
 
 
-_Pieces = tuple[Any, int, Value] | None  # those before, the part, its value; they share their beginnings
+_Pieces = tuple[Any, int, Value] | None  # a linked list, last first: earlier pieces, the part, its value
 
 
 class _SplitTracker:
     """A text with parts.
 
-    Attributes are shared with forks, but for what is under way:
+    Attributes; forks share all but ``_split`` and ``_inner``:
         _split: finds the borders.
-        _fed: how much of the text it has read.
-        _told: how many borders were certain.
-        _part, _inner: the part under way, and what follows it; ``None`` between parts.
-        _pieces, _count: those that have closed.
+        _fed: the position up to which it has read.
+        _certain: the number of borders that are certain.
+        _part, _inner: the open part and its tracker; ``_inner`` is ``None`` between parts.
+        _pieces, _count: the pieces that have closed, and their number.
     """
 
     __slots__ = (
-        "_count", "_fed", "_form", "_inner", "_part", "_path", "_pieces", "_reading", "_split", "_start",
-        "_told",
+        "_certain", "_count", "_fed", "_form", "_inner", "_part", "_path", "_pieces", "_reading", "_split",
+        "_start",
     )  # fmt: skip
 
     def __init__(self, form: Split, reading: Reading, start: int, path: Path) -> None:
@@ -227,7 +228,7 @@ class _SplitTracker:
         self._path = path
         self._split: _core.Split = reading.splitter(form).begin()
         self._fed = start
-        self._told = 0
+        self._certain = 0
         self._part = 0
         self._inner: _Tracker | None = None
         self._pieces: _Pieces = None
@@ -244,7 +245,7 @@ class _SplitTracker:
     def feed(self, text: _Text, until: int, events: list[Event]) -> None:
         self._split.feed(bytes(text[self._fed : until]))
         self._fed = until
-        self._follow(self._split.certain(self._told), text, events)
+        self._follow(self._split.certain(self._certain), text, events)
         if self._inner is not None:
             self._inner.feed(text, self._start + self._split.bound, events)
 
@@ -252,7 +253,7 @@ class _SplitTracker:
         if self._fed < end:
             self.feed(text, end, events)
         borders = self._form.found(self._split.end())
-        self._follow(borders[self._told :], text, events)
+        self._follow(borders[self._certain :], text, events)
         pieces: list[tuple[int, Value]] = []
         while self._pieces is not None:
             self._pieces, part, value = self._pieces
@@ -263,21 +264,21 @@ class _SplitTracker:
         return whole
 
     def _follow(self, borders: list[tuple[int, int]], text: _Text, events: list[Event]) -> None:
-        """Parts begin and close at borders that have become certain."""
-        self._told += len(borders)
+        """Begins and closes parts at borders that have become certain."""
+        self._certain += len(borders)
         for mark, position in borders:
             at = self._start + position
             if mark % 2 == 0:
                 self._part = mark // 2
-                self._inner = _tracker(self._form.parts[self._part], self._reading, at, self._place())
+                self._inner = _tracker(self._form.parts[self._part], self._reading, at, self._part_path())
             else:
                 assert self._inner is not None, "a part ends that has begun"
                 self._pieces = self._pieces, self._part, self._inner.end(text, at, events)
                 self._inner = None
                 self._count += 1
 
-    def _place(self) -> Path:
-        """Where events have the part that begins."""
+    def _part_path(self) -> Path:
+        """The path that events have for the part that begins."""
         if self._form.is_transparent:
             return self._path
         return self._path, self._form.key(self._part, self._count)

@@ -1,35 +1,35 @@
-"""Forms: how a text of a constraint is read into its value.
+"""Forms: how the value of a text is found.
 
-Problem: a constraint may be made of others, in sequence, as alternatives, as a repetition; its value is
-made of theirs. Which piece of the text belongs to which of them has to be found, and where several splits
-are possible, one of them is meant.
+Problem: a constraint may consist of others, as a sequence, alternatives or a repetition, and its value
+consists of theirs.  The text must be split into their pieces, and if several splits are possible, one must be
+chosen.
 
 The value of a text, by how the constraint was made:
 
 ==========================================  ===========================================================
 ``literal``, ``text_until``, ``~a``, …      the text, a ``str``
 ``regex``                                   the text, a :class:`.Match`, with its named groups
-``json``, ``json_schema``                   what ``json.loads`` gives
+``json``, ``json_schema``                   the result of ``json.loads``
 ``type``, ``tool_call``                     an instance of the type, a ``ToolCall``
 ``a + b + c``                               a tuple (:class:`.Parts`) of the values of a, b and c
 ``a | b``, ``choice``                       the value of the first that accepts the text
 ``a.repeat(…)``, ``a.separated_by(b, …)``   a list of the values of a
-``a.optional()``                            the value of a, where a accepts the text; ``None`` otherwise
+``a.optional()``                            the value of a, if a accepts the text; ``None`` otherwise
 ``a & b``, ``a - b``                        the value of a
 ==========================================  ===========================================================
 
-Splits are the leftmost and longest: the first part is as long as the rest allows, then the second; a
-separator is a part too.  A list ends with empty items only where its minimum requires them; an optional part
-is ``None`` only where the part itself does not accept.  Control tokens are not in a text, and no piece begins
-or ends within a code point.
+Splits are leftmost-longest: the first part is as long as the rest allows, then the second; a separator is a
+part too.  A list ends with empty items only if its minimum requires them; an optional part is ``None`` only
+if the part itself does not accept its piece.  Control tokens are not in a text, and no piece begins or ends
+within a code point.
 
-A part's value depends on its own piece of the text alone, so ``(a + b).parse(text)`` is
+A part's value depends only on its own piece of the text, so ``(a + b).parse(text)`` is
 ``(a.parse(one), b.parse(two))``.
 
 Method: each level of a constraint is a program for the splitter of the core (``core/splitting``), whose
 parts are whole constraints.
 
-Cost: linear in the text for each level that it passes through, where few splits are possible at a time.
+Cost: linear in the text for each level of nesting, if few splits are possible at a time.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Value(NamedTuple):
 
     Attributes:
         value: the value.
-        captures: those of captured parts in it, for the sequence around it, by name.
+        captures: the values of captured parts in it, by name, for the sequence around it.
     """
 
     value: Any
@@ -79,10 +79,10 @@ class Value(NamedTuple):
 
 
 class Reading:
-    """One reading of a text: what it may cost, and the splitters that it has made.
+    """One reading of a text: its limits, and the splitters that it has made.
 
     Attributes:
-        pattern: what errors show.
+        pattern: the pattern that errors show.
     """
 
     def __init__(self, pattern: str, limits: Limits, cancel: CancelToken | None) -> None:
@@ -102,7 +102,7 @@ class Reading:
         return splitter
 
     def groups(self, form: Pattern, text: bytes) -> Callable[[], dict[str, str | None]]:
-        """What finds the named groups of a pattern in a text of it; it does not keep the splitters alive."""
+        """A function that finds the named groups in a text of a pattern; it keeps no splitters alive."""
         return partial(groups_of, form.pattern, form.flags, form.dialect, text, self._limits, self._cancel)
 
 
@@ -110,7 +110,7 @@ class Form(ABC):
     """How the texts of a constraint are read.
 
     Attributes:
-        names: of captured parts, for the sequence around it.
+        names: the names of captured parts, for the sequence around it.
     """
 
     __slots__ = ()
@@ -122,7 +122,7 @@ class Form(ABC):
 
 
 class Plain(Form):
-    """Texts that stand for themselves."""
+    """Texts whose value is the text itself."""
 
     __slots__ = ()
 
@@ -163,12 +163,12 @@ class Read(Form):
         self.reader = reader
 
     def read(self, text: bytes, reading: Reading) -> Value:
-        """What the reader makes of it."""
+        """The result of the reader."""
         return Value(self.reader(text.decode()), {})
 
 
 class Json(Read):
-    """Texts in JSON, whose values close one by one."""
+    """JSON texts, whose inner values have events of their own."""
 
     __slots__ = ()
 
@@ -189,11 +189,11 @@ class Captured(Form):
         self.names = (name, *form.names)
 
     def read(self, text: bytes, reading: Reading) -> Value:
-        """The value of the form, under its name too."""
+        """The value of the form, with its name."""
         return self.capture(self.form.read(text, reading))
 
     def capture(self, found: Value) -> Value:
-        """A value of the form, with its name."""
+        """Adds the name to a value of the form."""
         return Value(found.value, {self.name: found.value, **found.captures})
 
 
@@ -213,8 +213,8 @@ class Split(Form):
     """Texts that are split into the pieces of several parts.
 
     Attributes:
-        leaves: what the program's parts read; those of ``parts`` come first.
-        code: the program, as ``core/splitting/split_program.hpp`` has it.  Mark 2n begins a piece of part n,
+        leaves: the expressions that the program's parts read; those of ``parts`` come first.
+        code: the program; ``core/splitting/split_program.hpp`` defines it.  Mark 2n begins a piece of part n,
             and mark 2n + 1 ends it.
         parts: how the pieces are read.
         is_transparent: whether its value is that of its only piece.
@@ -226,7 +226,7 @@ class Split(Form):
     def __init__(
         self, parts: Sequence[Option], program: Program, others: Sequence[_core.Expression] = ()
     ) -> None:
-        """``others``: leaves whose pieces are not read."""
+        """``others``: leaves whose pieces have no value, such as separators."""
         program.accept()
         self.parts = [part.form for part in parts]
         leaves = (*(part.expression for part in parts), *others)
@@ -234,7 +234,7 @@ class Split(Form):
         self.code = program.code()
 
     def read(self, text: bytes, reading: Reading) -> Value:
-        """The value made of those of the pieces."""
+        """The value that is assembled from those of the pieces."""
         borders = self.found(reading.splitter(self).split(text)[0])
         pieces = zip(borders[::2], borders[1::2], strict=True)
         return self.assemble(
@@ -246,21 +246,21 @@ class Split(Form):
 
     @staticmethod
     def found(borders: list[tuple[int, int]] | None) -> list[tuple[int, int]]:
-        """The borders that a splitter found in a text which the constraint accepts.
+        """The borders that a splitter found in a text that the constraint accepts.
 
         Raises:
-            ParseError: there are none: parts that take single tokens may meet within a code point.
+            ParseError: there is no split: parts that take single tokens may meet within a code point.
         """
         if borders is None:
-            raise ParseError("", "every split of it cuts a code point, half of which is no text")
+            raise ParseError("", "every split of the text cuts a code point")
         return borders
 
     @abstractmethod
     def assemble(self, found: list[tuple[int, Value]]) -> Value:
-        """The value of a text, of those of its pieces, each with the number of its part."""
+        """The value of a text from those of its pieces, each with the number of its part."""
 
     def key(self, part: int, index: int) -> str | int:
-        """Under which name or number an event has the ``index``-th piece, which is one of ``part``."""
+        """The name or number that events use for the ``index``-th piece, which is one of ``part``."""
         return part
 
 
@@ -290,7 +290,7 @@ class Concatenated(Split):
 
 
 class Alternatives(Split):
-    """The first of some options that accepts the text."""
+    """Several options; the first that accepts the text is taken."""
 
     __slots__ = ("names",)
     is_transparent = True
@@ -313,7 +313,7 @@ class Alternatives(Split):
 
 
 class Repeated(Split):
-    """The same part again and again, maybe with a separator between each two: a list."""
+    """A repetition of one part, with or without a separator between each two: a list."""
 
     __slots__ = ()
 
@@ -350,7 +350,7 @@ class Repeated(Split):
 class Subsequence(Split):
     """Some of the parts in their order, each at most once, with a delimiter between each two.
 
-    The value is a list with an entry for each part: its value, or ``None`` where it was left out.
+    The value is a list with an entry for each part: its value, or ``None`` if it was left out.
     """
 
     __slots__ = ()
@@ -381,6 +381,6 @@ class Subsequence(Split):
 
 
 def accepted(expression: _core.Expression, text: bytes, reading: Reading) -> int | None:
-    """``None`` where a text is one of an expression; otherwise how many bytes some text of it begins with."""
+    """``None`` if the expression accepts the text; else the length of its longest prefix that can go on."""
     is_accepted, reached = reading.splitter(Alternatives([Option(expression, Plain())])).split(text)
     return reached if is_accepted is None else None

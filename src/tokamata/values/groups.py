@@ -1,24 +1,24 @@
-"""Which text each named group of a regular expression matched.
+"""The texts that the named groups of a regular expression matched.
 
-Problem: the language of a pattern does not say it.  ``(?P<a>x|xy)(?P<b>y?)`` accepts ``"xy"`` in two ways;
-``re`` prefers the first alternative, as many turns of ``*`` as possible, as few of ``*?``.  Its search for
-that takes exponential time on some patterns, and patterns come from strangers.
+Problem: the language of a pattern does not determine them.  ``(?P<a>x|xy)(?P<b>y?)`` matches ``"xy"`` in two
+ways; ``re`` prefers the first alternative, as many iterations of ``*`` as possible, as few of ``*?``.  Its
+backtracking takes exponential time on some patterns, and patterns may come from strangers.
 
 Example: ``(?P<year>\\d+)-`` becomes the program
 
     mark 0    part \\d+    mark 1    part "-"    accept
 
-whose threads are kept in the order in which ``re`` would try them (``core/splitting``): the first to accept
-is the one that ``re`` finds, in time linear in the text.
+whose threads are kept in the order in which ``re`` would try them (``core/splitting``).  The first to accept
+is the match that ``re`` finds, in time linear in the text.
 
-Method: the tree of the pattern, with its groups, is written out as a program.  A class of code points under
-a quantifier is one part, the longest or (lazy) the shortest; any other quantifier is a repetition, so that
-counts are not written out. Lookarounds are programs of their own, asked about a position.
+Method: the tree of the pattern, with its groups, is translated into a program.  A class of code points under
+a quantifier is one part, the longest or (lazy) the shortest.  Any other quantifier is a repetition, so counts
+are not expanded.  Lookarounds are separate programs, run at one position.
 
-Turns of a repetition that read nothing are those of ``re`` (``(?P<x>a*)*`` has ``x=""`` in ``"aa"``), or of
-ECMA-262, where they are not taken and a new turn forgets what the one before matched.
+Empty iterations of a repetition follow ``re`` (``(?P<x>a*)*`` has ``x=""`` in ``"aa"``) or ECMA-262, which
+skips them, and resets the groups at the start of each iteration.
 
-Left out: groups within lookarounds; these are ``None``, where ``re`` keeps those of a lookahead that holds.
+Not supported: groups within lookarounds are ``None``, although ``re`` keeps those of a successful lookahead.
 
 Cost: linear in the pattern, and in the text times the alternatives that are open at once.
 """
@@ -67,8 +67,9 @@ def groups_of(
 
     Args:
         pattern, flags, dialect: the regular expression.
-        text: a text that it accepts, UTF-8.
-        limits, cancel: as everywhere.
+        text: a text that it accepts, in UTF-8.
+        limits: bounds on the work.
+        cancel: stops the work, from another thread.
 
     Raises:
         LimitExceeded, Cancelled: the work was stopped.
@@ -82,8 +83,8 @@ def groups_of(
     begun: dict[int, int] = {}
     for mark, position in borders or ():
         group, is_end = divmod(mark, 2)
-        if group >= len(writer.names):  # a turn begins, and forgets what groups matched in the one before
-            found.update(dict.fromkeys(writer.turns[group - len(writer.names)]))
+        if group >= len(writer.names):  # an iteration begins, and resets the groups of the repetition
+            found.update(dict.fromkeys(writer.reset_groups[group - len(writer.names)]))
         elif is_end:
             found[writer.names[group]] = text[begun[group] : position].decode()
         else:
@@ -96,9 +97,9 @@ class _Writer:
 
     Attributes:
         program: the program.
-        leaves: what its parts read.
+        leaves: the expressions that its parts read.
         names: the names of the groups; group n has marks 2n and 2n + 1.
-        turns: the groups within a repetition that forgets them as a turn begins.
+        reset_groups: for each repetition of ECMA-262, the groups that each iteration resets.
     """
 
     def __init__(self, pattern: str, flags: int, dialect: str, watch: Watch) -> None:
@@ -106,14 +107,14 @@ class _Writer:
         self.program = Program()
         self.leaves: list[_core.Expression] = []
         self.names = tree.group_names
-        self.turns: list[list[str]] = []
+        self.reset_groups: list[list[str]] = []
         self._number = {name: number for number, name in enumerate(self.names)}
         self._line_ends = tree.line_ends
         self._forgets = DIALECTS[dialect].forgets_groups
         self._leaf_of: dict[object, int] = {}
         self._labels = 0
         self._looks: list[tuple[str, Callable[[], list[_Item]]]] = []
-        self._open: list[list[str]] = []  # the groups of the repetitions that are open
+        self._open: list[list[str]] = []  # the groups of each open repetition
         searches = DIALECTS[dialect].searches
         if searches:
             self.program.part(self._leaf("text", _core.text), lazy=True)
@@ -128,7 +129,7 @@ class _Writer:
             self.program.accept()
 
     def _write(self, items: list[_Item], watch: Watch) -> None:
-        """Writes nodes, and runs what is to be done between them."""
+        """Writes the nodes and runs the callbacks among them, in order."""
         pending = items[::-1]
         while pending:
             watch.check()
@@ -139,7 +140,7 @@ class _Writer:
                 pending += reversed(self._written(item))
 
     def _written(self, node: Node) -> list[_Item]:
-        """Writes a node; returns what is to follow."""
+        """Writes a node; returns the items to write next."""
         if isinstance(node, Concat):
             return list(node.items)
         if isinstance(node, Union):
@@ -172,7 +173,7 @@ class _Writer:
         return [*items, *options[-1], partial(self.program.label, end)]
 
     def _repetition(self, node: Repeat) -> list[_Item]:
-        if isinstance(node.body, CodePoints):  # each turn reads one code point: more turns are a longer text
+        if isinstance(node.body, CodePoints):  # each iteration reads one code point: more make a longer text
             one = self._leaf_of_node(node.body)
             key = (one, node.minimum, node.maximum)
             body = self.leaves[one]
@@ -183,8 +184,8 @@ class _Writer:
         after: list[_Item] = [partial(self.program.end_repetition, name, drops_empty=self._forgets)]
         if self._forgets:
             self._open.append([])
-            self.turns.append(self._open[-1])
-            self.program.mark(2 * (len(self.names) + len(self.turns) - 1))
+            self.reset_groups.append(self._open[-1])
+            self.program.mark(2 * (len(self.names) + len(self.reset_groups) - 1))
             after.append(self._close)
         return [node.body, *after]
 
@@ -197,7 +198,7 @@ class _Writer:
         self._looks.append((label, body))
 
     def _not_beside(self, ranges: Ranges, behind: bool) -> None:
-        """No code point of a set stands there."""
+        """Requires that no code point of a set is next to the position."""
         leaf = self._code_points(ranges)
         self._look(lambda: [partial(self.program.part, leaf)], behind, negated=True)
 
@@ -261,7 +262,7 @@ _Item = Node | Callable[[], None]
 
 
 def _others(ranges: Ranges) -> Ranges:
-    """All code points but those of a set."""
+    """All code points except those of a set."""
     others: list[tuple[int, int]] = []
     low = 0
     for first, last in ranges:

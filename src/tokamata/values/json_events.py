@@ -1,9 +1,9 @@
-"""The values that close in a JSON text under way, each with its JSON Pointer.
+"""Events of a JSON text: its values as they are completed, each with its JSON Pointer.
 
-Problem: while a text streams in, people want its parts as soon as they are whole, without parsing all of it
-again after every token.
+Problem: while a text streams in, applications want its parts as soon as they are complete, without parsing
+the whole text again after every token.
 
-Example: of ``{"name": "Ann", "ages": [3, 4]}``, cut anywhere,
+Example: ``{"name": "Ann", "ages": [3, 4]}``, in pieces of any size, has the events
 
 ================  ==================  ====================
 after             pointer             value
@@ -15,15 +15,15 @@ after             pointer             value
 the last brace    (the empty text)    all of it
 ================  ==================  ====================
 
-A string closes with its quote, ``true`` with its last letter; a number with what follows it, since more
-digits might, and a number that is the whole text at its end.
+A string closes with its quote, ``true`` with its last letter.  A number closes at the next byte after it,
+since more digits might follow, or at the end of the text.
 
-Method: a machine over bytes with a stack.  Its states are immutable and share their parts, so a copy costs
-nothing. Strings are skipped to the next quote or backslash, and decoded once, when they are whole: a code
-point that is cut in two does no harm.
+Method: a pushdown automaton over bytes.  Its states are immutable and share their parts, so a copy costs
+nothing.  Strings are skipped to the next quote or backslash, and decoded once, when they are complete; so
+a piece may end within a code point.
 
-Cost: linear in the text, however it is cut.  Values of objects and arrays hold the values within them, and
-are not copies.
+Cost: linear in the text, however it is cut.  Values of objects and arrays refer to the values within them,
+without copies.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from tokamata.values.forms import Value
 
 __all__ = ["Event", "JsonTracker", "Path"]
 
-# The path of what holds a value, and its name or number within that; None: it is the whole.
+# The path of the container of a value, and its name or number there; None for the whole.
 Path = tuple[Any, "str | int"] | None
 
-# What comes next, or is under way.
+# Modes: the syntax that comes next, or that is being read.
 _VALUE, _FIRST_VALUE, _NAME, _COLON, _COMMA, _STRING, _NAME_STRING, _SCALAR, _END = range(9)
 
 _QUOTE_OR_BACKSLASH = re.compile(rb'["\\]')
@@ -54,10 +54,10 @@ class Event:
     """A value that has closed.
 
     Attributes:
-        value: the value, as :meth:`tokamata.Constraint.parse` gives it; in JSON, what ``json.loads`` gives,
-            also where parsing makes an instance of a type of it.  Objects, arrays and sequences hold the
-            values of earlier events: leave them as they are.
-        start, end: where it stands in the text, in bytes.
+        value: the value, as :meth:`tokamata.Constraint.parse` returns it; in JSON, the result of
+            ``json.loads``, even if parsing makes an instance of a type.  Objects, arrays and sequences refer
+            to the values of earlier events: do not change them.
+        start, end: its offsets in the text, in bytes.
     """
 
     __slots__ = ("_path", "end", "start", "value")
@@ -70,7 +70,7 @@ class Event:
 
     @property
     def pointer(self) -> str:
-        """JSON Pointer to the value in that of the whole text; ``""`` for the whole."""
+        """JSON Pointer to the value in the value of the whole text; ``""`` for the whole."""
         parts: list[str] = []
         path = self._path
         while path is not None:
@@ -91,15 +91,15 @@ class Event:
 
 
 class _Container(NamedTuple):
-    """An object or an array under way.
+    """An object or an array that is open.
 
     Attributes:
-        outer: the one that holds it.
-        path: where it stands.
-        start: where it begins.
-        is_object: which of the two it is.
-        size: how many values it has.
-        name: of the member under way.
+        outer: its container.
+        path: its path.
+        start: the offset of its first byte.
+        is_object: whether it is an object.
+        size: the number of its values so far.
+        name: the name of the current member.
         members: the values so far, last first, with their names.
     """
 
@@ -112,7 +112,7 @@ class _Container(NamedTuple):
     members: tuple[Any, ...] | None = None
 
     def value(self) -> Any:
-        """All of it."""
+        """The object or array."""
         values: list[Any] = []
         names: list[str] = []
         members = self.members
@@ -126,14 +126,14 @@ class _Container(NamedTuple):
 
 
 class _State(NamedTuple):
-    """Where the machine is.
+    """A state of the automaton.
 
     Attributes:
-        mode: what comes next, or is under way.
-        at: how many bytes were read.
-        start: where the string or scalar under way begins.
-        container: the innermost one under way.
-        value: of the whole, once it has closed.
+        mode: the syntax that comes next, or that is being read.
+        at: the number of bytes read.
+        start: the offset of the string or scalar that is being read.
+        container: the innermost open one.
+        value: the whole value, once it has closed.
     """
 
     mode: int = _VALUE
@@ -144,7 +144,7 @@ class _State(NamedTuple):
 
 
 class JsonTracker:
-    """The values that close in a JSON text, which begins somewhere in a text that grows."""
+    """Reports the values that close in a JSON text, which may begin anywhere in a growing text."""
 
     __slots__ = ("_root", "_state")
 
@@ -153,17 +153,17 @@ class JsonTracker:
         self._root = path
 
     def fork(self) -> JsonTracker:
-        """A second one at the same place."""
+        """A second one at the same position."""
         copy = JsonTracker(0, self._root)
         copy._state = self._state
         return copy
 
     def feed(self, text: bytes | bytearray, until: int, events: list[Event]) -> None:
-        """Reads on, up to ``until`` at most; adds what closes to the events."""
+        """Reads more of the text, up to ``until``; appends the events of values that close."""
         self._state = _followed(self._state, text, until, self._root, events)
 
     def end(self, text: bytes | bytearray, end: int, events: list[Event]) -> Value:
-        """Adds what closes with the end of the text: a number that is all of it.  Returns the whole."""
+        """Ends the text, which closes a number that is the whole text; returns the whole value."""
         self.feed(text, end, events)
         state = self._state
         if state.mode != _SCALAR:
@@ -174,7 +174,7 @@ class JsonTracker:
 
 
 def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, events: list[Event]) -> _State:
-    """The state after the first ``length`` bytes of a text; what closes on the way is added to the events."""
+    """The state after the first ``length`` bytes of a text; appends the events of values that close."""
     mode, at, start, container, whole = state
     while at < length:
         if mode in (_STRING, _NAME_STRING):
@@ -219,7 +219,7 @@ def _followed(state: _State, text: bytes | bytearray, length: int, root: Path, e
 
 
 def _opened(byte: int, at: int, container: _Container | None, root: Path) -> tuple[int, _Container | None]:
-    """What a first byte of a value begins."""
+    """The mode and the container after the first byte of a value."""
     if byte == 0x22:
         return _STRING, container
     if byte == 0x7B or byte == 0x5B:
@@ -229,7 +229,7 @@ def _opened(byte: int, at: int, container: _Container | None, root: Path) -> tup
 
 
 def _punctuated(byte: int, mode: int, container: _Container | None) -> int:
-    """What comes after a byte between values."""
+    """The mode after a byte between values."""
     if container is not None:
         if byte == 0x2C:
             return _NAME if container.is_object else _VALUE
@@ -243,7 +243,7 @@ def _punctuated(byte: int, mode: int, container: _Container | None) -> int:
 def _closed(
     container: _Container | None, value: Any, start: int, end: int, root: Path, events: list[Event]
 ) -> tuple[int, _Container | None, Any]:
-    """Adds a value to what holds it; returns the mode, the container, and the whole where this is it."""
+    """Adds a value to its container; returns the mode, the container, and the value if it is the whole."""
     events.append(Event(_path(container, root), value, start, end))
     if container is None:
         return _END, None, value
@@ -252,14 +252,14 @@ def _closed(
 
 
 def _path(container: _Container | None, root: Path) -> Path:
-    """Where the next value of a container stands."""
+    """The path of the next value of a container."""
     if container is None:
         return root
     return container.path, container.name if container.is_object else container.size
 
 
 def _end_of_scalar(text: bytes | bytearray, start: int, at: int, length: int) -> int:
-    """Where it ends; -1 where more of it may come."""
+    """The offset of the end of a scalar; -1 if more of it may come."""
     letters = _LENGTHS.get(text[start])
     if letters is not None:
         return start + letters if length >= start + letters else -1
@@ -270,5 +270,5 @@ def _end_of_scalar(text: bytes | bytearray, start: int, at: int, length: int) ->
 def _scalar(text: bytes | bytearray) -> Any:
     try:
         return json.loads(text)
-    except ValueError:  # more digits than Python takes for an int
+    except ValueError:  # more digits than Python accepts for an int
         return Decimal(bytes(text).decode("ascii"))

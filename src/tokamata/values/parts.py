@@ -1,4 +1,4 @@
-"""What parsing gives for a regular expression and for a sequence: a text with groups, a tuple with names."""
+"""The values of a regular expression and of a sequence: a text with groups, and a tuple with names."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _Groups = Mapping[str, "str | None"]
 
 
 class Match(str):
-    """The text that a regular expression matched: a ``str`` that knows its named groups.
+    """The text that a regular expression matched: a ``str`` with named groups.
 
         date = tk.regex(r"(?P<year>\\d{4})-(?P<month>\\d\\d)").parse("2026-11")
         date == "2026-11"      # True
         date["year"]           # "2026"
 
-    Groups are those that ``re.fullmatch`` finds (``re.search`` in the dialect of ECMA-262); they are looked
-    for when one is first read.
+    Groups are those that ``re.fullmatch`` finds (``re.search`` in the dialect of ECMA-262); the first access
+    computes them.
     """
 
     __slots__ = ("_groups",)
     _groups: _Groups | Callable[[], _Groups]
 
     def __new__(cls, text: str, groups: _Groups | Callable[[], _Groups]) -> Match:
-        """``groups``: by name, or what finds them."""
+        """``groups``: the texts of groups by name, or a function that finds them."""
         match = super().__new__(cls, text)
         match._groups = groups
         return match
@@ -37,7 +37,7 @@ class Match(str):
         """The named groups; ``None`` for one that took no part in the match.
 
         Raises:
-            LimitExceeded, Cancelled: looking for them was stopped.
+            LimitExceeded, Cancelled: the work was stopped.
         """
         if callable(self._groups):
             self._groups = self._groups()
@@ -48,16 +48,16 @@ class Match(str):
     @overload
     def __getitem__(self, key: str) -> str | None: ...
     def __getitem__(self, key: SupportsIndex | slice | str) -> str | None:
-        """The group of a name; by numbers and slices, a piece of the text.
+        """For a name, the group; for a number or a slice, a piece of the text.
 
         Raises:
-            IndexError: there is no group of this name.
+            IndexError: there is no group with this name.
         """
         if not isinstance(key, str):
             return super().__getitem__(key)
         groups = self.groupdict()
         if key not in groups:
-            raise IndexError(f"no group is named {key!r:.80}; there are {', '.join(groups) or 'none'}")
+            raise IndexError(f"no group is named {key!r:.80}; the groups are {', '.join(groups) or 'none'}")
         return groups[key]
 
     def __reduce__(self) -> tuple[type[Match], tuple[str, dict[str, str | None]]]:
@@ -89,7 +89,7 @@ class Parts(tuple[Unpack[_Ts]]):
             raise AttributeError(f"no part was captured as {name!r}") from None
 
     def __dir__(self) -> list[str]:
-        """With the names of captured parts."""
+        """The attributes, including the names of captured parts."""
         return [*super().__dir__(), *self._fields]
 
     def __reduce__(self) -> tuple[type[Parts[Unpack[_Ts]]], tuple[tuple[Any, ...], dict[str, Any]]]:

@@ -1,6 +1,6 @@
-"""Programs that split a text, as ``core/splitting/split_program.hpp`` explains them; written with labels.
+"""Programs that split a text, with labels; ``core/splitting/split_program.hpp`` defines them.
 
-Example, ``a | b`` with the marks of its pieces::
+Example: ``a | b`` with the marks of its pieces::
 
     program = Program()
     program.fork("b")
@@ -32,7 +32,7 @@ class Program:
         self._labels[name] = len(self._lines)
 
     def part(self, leaf: int, lazy: bool = False) -> None:
-        """Reads a text of a leaf: the longest that the rest allows; ``lazy``: the shortest."""
+        """Reads a text of a leaf: the longest that the rest allows, or the shortest if ``lazy``."""
         self._emit("part", leaf, flags="lazy" if lazy else "")
 
     def mark(self, number: int) -> None:
@@ -46,19 +46,19 @@ class Program:
         self.mark(2 * number + 1)
 
     def fork(self, label: str) -> None:
-        """Goes on with the next instruction, or, where that fails, at the label."""
+        """Continues with the next instruction, or, if that fails, at the label."""
         self._emit("fork", target=label)
 
     def jump(self, label: str) -> None:
-        """Goes on at the label."""
+        """Continues at the label."""
         self._emit("jump", target=label)
 
     def look(self, label: str, behind: bool, negated: bool) -> None:
-        """Goes on where the program at the label accepts what follows, or what was read."""
+        """Continues if the program at the label accepts the rest of the text, or its part so far."""
         self._emit("look", target=label, flags="behind" * behind + " negated" * negated)
 
     def begin_repetition(self, low: int, high: int | None, lazy: bool = False) -> str:
-        """What follows, up to :meth:`end_repetition`, is read ``low`` to ``high`` times; returns its name."""
+        """Repeats the instructions up to :meth:`end_repetition` ``low`` to ``high`` times; returns a name."""
         self._loops += 1
         name = f"repetition {self._loops}"
         self._emit("enter")
@@ -69,18 +69,18 @@ class Program:
     def end_repetition(self, name: str, drops_empty: bool = False) -> None:
         """The end of the repetition of this name.
 
-        ``drops_empty``: past the minimum, a turn that reads nothing is not taken; otherwise it is the last.
+        ``drops_empty``: past the minimum, an empty iteration is not taken; otherwise it is the last.
         """
         self._emit("again", target=name, flags="drops_empty" if drops_empty else "")
         self.label(f"end of {name}")
         self._emit("leave")
 
     def accept(self) -> None:
-        """The end of the program, or of one that a lookaround asks for."""
+        """The end of the program, or of that of a lookaround."""
         self._emit("accept")
 
     def code(self) -> list[Instruction]:
-        """The instructions, with the numbers of their targets."""
+        """The instructions; labels are replaced by the numbers of their targets."""
         return [
             (operation, number, 0 if target is None else self._labels[target], low, high, flags)
             for operation, number, target, low, high, flags in self._lines

@@ -1,4 +1,4 @@
-"""``TypeVarTuple`` and ``Unpack``, which Python 3.10 lacks: there, type checkers alone read what they say."""
+"""``TypeVarTuple`` and ``Unpack``; in Python 3.10, which lacks them, only type checkers see them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""From any tokenizer to the exact bytes of every token.
+"""Reads the exact bytes of every token from any tokenizer.
 
-``vocabulary.py`` holds the public class; ``sources.py`` finds out what a source is; each
+``vocabulary.py`` has the public class; ``sources.py`` detects the type of a source; each
 family of tokenizers has one module, which returns a ``TokenTable`` (``token_table.py``).
 """
 

@@ -1,8 +1,8 @@
 """The byte-level alphabet: one printable character for each of the 256 bytes.
 
-GPT-2's tokenizer wrote token bytes as text, so that a JSON file can hold them: bytes that
-Latin-1 prints stand for themselves, the 68 others take U+0100 to U+0143 in order.  Thus
-`` the`` (0x20 0x74 0x68 0x65) is written ``Ġthe``, since U+0120 is the 33rd of those.
+GPT-2's tokenizer writes token bytes as text, so that a JSON file can contain them: bytes that
+are printable in Latin-1 stand for themselves, the 68 others are U+0100 to U+0143 in order.
+Thus `` the`` (0x20 0x74 0x68 0x65) is written ``Ġthe``, since U+0120 is the 33rd of those.
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019), the
 encoder published with it; the fallback is that of the decoder in Hugging Face's `tokenizers`.
 """
@@ -12,8 +12,8 @@ from __future__ import annotations
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 _OTHERS = [b for b in range(0x100) if b not in _PRINTABLE]
 
-# Byte by code point of the alphabet.  Latin-1 code points outside the alphabet become U+FFFF, which
-# Latin-1 cannot encode: that is how `byte_level_bytes` notices them at the speed of `str.translate`.
+# Byte by code point of the alphabet.  Latin-1 code points outside the alphabet become U+FFFF, which Latin-1
+# cannot encode: so `byte_level_bytes` detects them at the speed of `str.translate`.
 _BYTE_OF = {
     **{b: b for b in _PRINTABLE},
     **dict.fromkeys(_OTHERS, 0xFFFF),
@@ -24,8 +24,8 @@ _BYTE_OF = {
 def byte_level_bytes(text: str) -> bytes:
     """The bytes that ``text`` spells in the byte-level alphabet.
 
-    A text with any character outside the alphabet (an added token such as ``<｜User｜>``) is
-    not written in it, and stands for its own UTF-8.
+    A text with a character outside the alphabet (an added token such as ``<｜User｜>``) is not
+    written in it, and becomes its own UTF-8.
 
     Raises:
         UnicodeEncodeError: for a lone surrogate.

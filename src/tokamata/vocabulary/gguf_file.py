@@ -1,8 +1,8 @@
 """GGUF, the model file of llama.cpp: the tokens are part of its metadata.
 
-``tokenizer.ggml.model`` names the family, ``tokenizer.ggml.token_type`` says of each token what
-it is (normal, control, user-defined, byte, ...).  Bytes are those that llama.cpp's
-``llama_token_to_piece`` gives: ``▁`` is a space in normal tokens of the SentencePiece families
+``tokenizer.ggml.model`` names the family, ``tokenizer.ggml.token_type`` the type of each token
+(normal, control, user-defined, byte, ...).  Bytes are those of llama.cpp's
+``llama_token_to_piece``: ``▁`` is a space in normal tokens of the SentencePiece families
 (``llama``, ``t5``, and ``bert``, whose ``##`` the converter has rewritten), normal tokens of
 ``gpt2`` are in the byte-level alphabet, user-defined tokens are plain text.  Stop tokens are
 the ids of end of sequence, of turn and of message.
@@ -34,7 +34,7 @@ def table_from_gguf(path: Path) -> TokenTable:
     """The tokens of a GGUF file.
 
     Raises:
-        VocabularyError: for a file that is damaged, holds no tokenizer, or one of another family.
+        VocabularyError: for a file that is damaged, has no tokenizer, or one of another family.
     """
     where = str(path)
     metadata = read_metadata(path, [_PREFIX + key for key in _KEYS])
@@ -57,7 +57,7 @@ def table_from_gguf(path: Path) -> TokenTable:
 
 
 def drops_space_by_default(family: str) -> bool:
-    """Whether llama.cpp drops a space at the start of a text where the file does not say."""
+    """Whether llama.cpp drops a space at the start of a text if the file does not define it."""
     return family == "llama"
 
 
@@ -66,7 +66,7 @@ def _family(metadata: dict[str, Value], where: str) -> str:
     family = value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
     if not family:
         raise VocabularyError(
-            f"{where}: the GGUF file holds no tokenizer (no {_PREFIX}model); of a model in several files, "
+            f"{where}: the GGUF file holds no tokenizer (no {_PREFIX}model); if the model has several files, "
             "pass the first"
         )
     if family not in _IS_BYTE_LEVEL:
@@ -80,7 +80,7 @@ def _family(metadata: dict[str, Value], where: str) -> str:
 def _token_texts(metadata: dict[str, Value], where: str) -> tuple[list[bytes], list[int]]:
     texts = metadata.get(_PREFIX + "tokens")
     if not isinstance(texts, list) or not all(type(text) is bytes for text in texts):
-        raise VocabularyError(f"{where}: {_PREFIX}tokens is missing, or no list of strings")
+        raise VocabularyError(f"{where}: {_PREFIX}tokens is missing, or not a list of strings")
     kinds = metadata.get(_PREFIX + "token_type", [_NORMAL] * len(texts))
     if (
         not isinstance(kinds, list)
@@ -114,7 +114,7 @@ def _stop(metadata: dict[str, Value], size: int, where: str) -> tuple[int, ...]:
             continue
         if type(value) is not int or not 0 <= value < size:
             raise VocabularyError(
-                f"{where}: {_PREFIX}{key} is {value!r:.40}, which is no token; pass stop= to override it"
+                f"{where}: {_PREFIX}{key} is {value!r:.40}, which is not a token; pass stop= to override it"
             )
         stop.append(value)
     return tuple(dict.fromkeys(stop))

@@ -1,17 +1,17 @@
-"""The head of a GGUF file: its metadata, and where each tensor is.
+"""The head of a GGUF file: its metadata, and the offset of each tensor.
 
 Layout (GGUF versions 2 and 3, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md)::
 
     "GGUF"  u32 version  u64 tensors  u64 pairs
     pair:   string key   u32 type     value
     tensor: string name  u32 rank     u64 sizes, the fastest first   u32 type   u64 offset in the data
-    data:   begins at the next multiple of the metadata's general.alignment, 32 where it has none
+    data:   begins at the next multiple of the metadata's general.alignment, by default 32
     string: u64 length   bytes
     array:  u32 type of its elements   u64 length   elements
 
-The package `gguf` makes a numpy view of every element of every array: 10 s and 700 MB for
-Gemma 3's 262,144 tokens, against 0.2 s here, and no bound on what a hostile file can make it
-allocate.  So the head is read here, in bounds, and the tests compare the two.
+The package `gguf` makes a numpy view of every element of every array, which takes 10 s and 700 MB
+for Gemma 3's 262,144 tokens, against 0.2 s here.  It also lets a hostile file allocate any amount
+of memory.  So the head is read here, with bounds; the tests compare both readers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tokamata.vocabulary.token_table import MAX_TOKENS
 Value = int | float | bool | bytes | list[int] | list[float] | list[bool] | list[bytes]
 
 MAGIC = b"GGUF"
-_HEAD_BYTES = 1 << 28  # the largest heads known have 20 MB
+_HEAD_BYTES = 1 << 28  # the largest known heads have 20 MB
 _MAX_PAIRS = 1 << 16
 _MAX_TENSORS = 1 << 16
 _MAX_RANK = 4
@@ -41,12 +41,12 @@ _Read = TypeVar("_Read")
 
 
 class Tensor(NamedTuple):
-    """Where a tensor is in its file.
+    """The type of a tensor and its location in the file.
 
     Attributes:
-        shape: the slowest size first, as numpy has it.
+        shape: the slowest size first, as in numpy.
         kind: its type, by GGML's number.
-        offset: of its first byte in the file.
+        offset: the offset of its first byte in the file.
     """
 
     shape: tuple[int, ...]
@@ -55,7 +55,7 @@ class Tensor(NamedTuple):
 
 
 def read_metadata(path: Path, wanted: Collection[str]) -> dict[str, Value]:
-    """The values of the keys in ``wanted`` that the GGUF file has; strings come as bytes.
+    """The values of the keys in ``wanted`` that the GGUF file has; strings are bytes.
 
     Raises:
         VocabularyError: for a file that is truncated, malformed, or of another version.
@@ -64,7 +64,7 @@ def read_metadata(path: Path, wanted: Collection[str]) -> dict[str, Value]:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """All tensors of the GGUF file by name; whether the file is long enough for their data is not checked.
+    """All tensors of the GGUF file by name; the length of the file is not checked against their data.
 
     Raises:
         VocabularyError: as for :func:`read_metadata`.
@@ -95,14 +95,14 @@ class _Head:
         self._end = min(len(data), _HEAD_BYTES)
         self._at = len(MAGIC)
         version = data[4:8]
-        # A small number in the wrong half means the other byte order.
+        # The version is a small number: if its first half is zero, the file is big-endian.
         self._order = ">" if version[:2] == b"\0\0" else "<"
         if (number := self._scalar("I")) not in (2, 3):
             raise self._error(f"GGUF version {number} is not supported; versions 2 and 3 are")
         self._tensors = int(self._scalar("Q"))
 
     def pairs(self, wanted: frozenset[str]) -> dict[str, Value]:
-        """The metadata, from the beginning."""
+        """The wanted metadata; must be called first."""
         count = int(self._scalar("Q"))
         if count > _MAX_PAIRS:
             raise self._error(f"{count} metadata pairs are more than the {_MAX_PAIRS} that are allowed")
@@ -125,7 +125,7 @@ class _Head:
         if self._order == ">":
             raise self._error("weights are read in little-endian files only")
         if not isinstance(alignment, int) or alignment < 1:
-            raise self._error(f"{_ALIGNMENT} is {alignment!r:.80}, which is no number of bytes")
+            raise self._error(f"{_ALIGNMENT} is {alignment!r:.80}, which is not a number of bytes")
         found: dict[str, Tensor] = {}
         for _ in range(self._tensors):
             name = self._string().decode("utf-8", "replace")
@@ -135,7 +135,7 @@ class _Head:
             shape = tuple(int(self._scalar("Q")) for _ in range(rank))[::-1]
             found[name] = Tensor(shape, int(self._scalar("I")), int(self._scalar("Q")))
         start = -(-self._at // alignment) * alignment
-        return {name: place._replace(offset=start + place.offset) for name, place in found.items()}
+        return {name: tensor._replace(offset=start + tensor.offset) for name, tensor in found.items()}
 
     def _single(self, kind: int) -> int | float | bool | bytes:
         if kind == _STRING:

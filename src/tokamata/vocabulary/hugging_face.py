@@ -1,10 +1,10 @@
 """``tokenizer.json``, the file of Hugging Face's `tokenizers`, as parsed JSON.
 
-Three sections say what the tokens are: ``model`` holds token texts by id, ``added_tokens``
-those that stand beside the model (special ones are control tokens, the others are text), and
-``decoder`` says which bytes a text spells (``hugging_face_decoder.py``).  Nothing is guessed
-from a token's text.  The token that the model declares as its ``unk_token`` stands for what
-could not be read, not for its own name, so it is a control token too.
+Three sections define the tokens: ``model`` has token texts by id; ``added_tokens`` has tokens
+beside the model (special ones are control tokens, the others are text); ``decoder`` defines the
+bytes of a text (``hugging_face_decoder.py``).  Nothing is guessed from a token's text.  The
+model's ``unk_token`` stands for unreadable text, not for its own name, so it is a control token
+too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tokamata.errors import VocabularyError
 from tokamata.vocabulary.hugging_face_decoder import Decoding, read_decoder
 from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, check_ids, with_none
 
-# Whether the model's `vocab` is a list of [text, score], its index the id, or a map from text to id.
+# Whether the model's `vocab` is a list of [text, score] with the id as its index, or a map from text to id.
 _VOCAB_IS_LIST = {"BPE": False, "WordPiece": False, "WordLevel": False, "Unigram": True}
 
 
@@ -33,7 +33,7 @@ def table_from_tokenizer_json(document: object, where: str) -> TokenTable:
 
     Args:
         document: the parsed file.
-        where: what errors call it, a path as a rule.
+        where: its name in errors, as a rule a path.
 
     Raises:
         VocabularyError: for a document of another shape, contradictory ids, or an unknown decoder.
@@ -41,7 +41,7 @@ def table_from_tokenizer_json(document: object, where: str) -> TokenTable:
     if not isinstance(document, dict) or not isinstance(document.get("model"), dict):
         raise VocabularyError(
             f"{where}: no section 'model', so this is not the tokenizer.json of Hugging Face's tokenizers; "
-            "pass the folder that holds tokenizer.json, or convert the tokenizer with its save_pretrained"
+            "pass the folder with tokenizer.json, or convert the tokenizer with its save_pretrained"
         )
     model = document["model"]
     texts, ids = _model_tokens(model, where)
@@ -54,7 +54,7 @@ def table_from_tokenizer_json(document: object, where: str) -> TokenTable:
         tokens = with_none(decoding.mid_text(dense), none_ids)
     except UnicodeEncodeError as error:
         raise VocabularyError(
-            f"{where}: the token text {error.object!r:.80} has a lone surrogate, which no text can hold; "
+            f"{where}: the token text {error.object!r:.80} has a lone surrogate, which is not valid; "
             "the file is damaged"
         ) from None
     return TokenTable(
@@ -75,9 +75,9 @@ class _StartRule:
 
 
 def _model_tokens(model: dict[str, object], where: str) -> tuple[list[str], list[int]]:
-    """Texts and ids of the model's own tokens, side by side."""
+    """Texts and ids of the model's own tokens, in the same order."""
     name, vocab = model.get("type"), model.get("vocab")
-    # Files older than the field "type" are told apart by the shape of the vocabulary, as upstream does.
+    # Files older than the field "type" are distinguished by the shape of the vocabulary, as upstream does.
     if name is not None and (not isinstance(name, str) or name not in _VOCAB_IS_LIST):
         raise VocabularyError(
             f"{where}: model type {name!r:.80} is not known; known are {', '.join(_VOCAB_IS_LIST)}"
@@ -124,9 +124,9 @@ def _by_id(
     """The text of every id, and the ids that have none.
 
     Raises:
-        VocabularyError: where an added token contradicts the model: its id is another token's, or
-            its text has another id there.  Upstream renumbers such tokens without a word, so the
-            model's logits and the file may disagree: nobody but the author can tell which is right.
+        VocabularyError: an added token contradicts the model: its id is another token's, or its
+            text has another id there.  Upstream silently renumbers such tokens, so the model's
+            logits and the file may disagree, and only the author knows which is right.
     """
     size = 1 + max(max(ids, default=-1), max((token.id for token in added), default=-1))
     dense = [""] * size
@@ -159,10 +159,10 @@ def _control_ids(
     control = {token.id for token in added if token.special}
     unk_token, unk_id = model.get("unk_token"), model.get("unk_id")
     if isinstance(unk_token, str):
-        # A file may name an unknown token that it does not have.
+        # A file may name an unknown token that is not in its vocabulary.
         control.update(number for text, number in zip(texts, ids, strict=True) if text == unk_token)
     if unk_id is not None:
         if type(unk_id) is not int or not 0 <= unk_id < len(ids):
-            raise VocabularyError(f"{where}: model.unk_id is {unk_id!r:.80}, which is no token's id")
+            raise VocabularyError(f"{where}: model.unk_id is {unk_id!r:.80}, which is not the id of a token")
         control.add(unk_id)
     return control

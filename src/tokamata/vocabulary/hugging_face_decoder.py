@@ -1,20 +1,20 @@
-"""What the ``decoder`` section of a ``tokenizer.json`` does to one token.
+"""The ``decoder`` section of a ``tokenizer.json``, as a function of one token.
 
-A decoder is a pipeline over the list of token texts.  Read for a single token it has three
-parts, each optional, always in this order:
+A decoder is a pipeline over the list of token texts.  For a single token it has three parts, each
+optional, always in this order:
 
 1. steps on the token's text, some of which treat the first token of a text differently
    (``Replace``, ``Strip``, ``Metaspace``, ``WordPiece``, ``BPEDecoder``);
 2. the step from text to bytes (``ByteLevel``, ``ByteFallback``; otherwise UTF-8);
-3. after ``Fuse`` the text is one string, so ``Strip`` now means the start of the text.
+3. after ``Fuse`` the text is one string, so ``Strip`` concerns the start of the text.
 
-Llama 2, as an example: ``Replace ▁→space, ByteFallback, Fuse, Strip one leading space``
-gives ``▁the`` the bytes `` the`` in mid-text and ``the`` at the start, and ``<0x0A>`` a line
-feed.  A decoder that does not fit this scheme cannot be said token by token and is refused by
-name, as is one that this module does not know.
+Example: Llama 2 has ``Replace ▁→space, ByteFallback, Fuse, Strip one leading space``, so the bytes
+of ``▁the`` are `` the`` in mid-text and ``the`` at the start, and those of ``<0x0A>`` a line feed.
+A decoder that does not fit this scheme is not a function of single tokens; it is refused by name,
+like an unknown one.
 
-Clean-up of spaces (``cleanup`` of WordPiece) looks at several tokens at once; it is off here.
-``BPEDecoder`` ends a text without the space that ends a word in mid-text; mid-text counts.
+Clean-up of spaces (``cleanup`` of WordPiece) concerns several tokens at once; it is off here.
+``BPEDecoder`` omits the last word's space at the end of a text; here, every token is in mid-text.
 
 Behaviour follows Hugging Face's `tokenizers` 0.23 (Apache-2.0), against which it is tested.
 """
@@ -40,8 +40,8 @@ class TextStep:
     """One step on token texts.
 
     Attributes:
-        mid_text: what it does to tokens in the middle of a text.
-        at_start: what it does to a first token, or ``None`` where that is the same.
+        mid_text: the step for tokens in the middle of a text.
+        at_start: the step for the first token of a text, or ``None`` if it is the same.
     """
 
     mid_text: Callable[[Texts], Texts]
@@ -55,7 +55,7 @@ class Decoding:
     Attributes:
         steps: the steps on its text, in order.
         to_bytes: from texts to bytes.
-        stripped: ASCII character of which one is dropped at the start of a text, or ``b""``.
+        stripped: an ASCII character that is dropped once at the start of a text, or ``b""``.
     """
 
     steps: tuple[TextStep, ...]
@@ -111,15 +111,15 @@ def read_decoder(section: object, where: str) -> Decoding:
             steps.append(_TEXT_STEPS[name](decoder, where))
         elif name in _TEXT_STEPS or name in ("ByteLevel", "ByteFallback"):
             raise VocabularyError(
-                f"{where}: decoder {name!r} comes after the step to bytes or after Fuse, where what it does "
-                f"cannot be said token by token; {_ADVICE}"
+                f"{where}: decoder {name!r} comes after the step to bytes or after Fuse, where it is not a "
+                f"function of single tokens; {_ADVICE}"
             )
         else:
             raise VocabularyError(f"{where}: decoder {name!r:.80} is not known to tokamata; {_ADVICE}")
     return Decoding(tuple(steps), to_bytes, stripped)
 
 
-# Bounds on what a hostile file can ask for: real ones have up to five decoders, and no text grows.
+# Bounds against hostile files: real ones have up to five decoders, and no text grows.
 _MAX_DECODERS = 16
 _MAX_CHARACTERS = 1 << 27
 
@@ -127,7 +127,7 @@ _ADVICE = "pass a list of each token's bytes to Vocabulary.load instead"
 
 
 def _flattened(section: object, where: str, depth: int = 0) -> Iterator[dict[str, object]]:
-    """The decoders of a section in order, with Sequences resolved."""
+    """The decoders of a section in order, with Sequences flattened."""
     if not isinstance(section, dict) or depth > 8:
         raise VocabularyError(f"{where}: the section 'decoder' is malformed: {section!r:.80}")
     if section.get("type") != "Sequence":
@@ -197,7 +197,7 @@ def _replace(decoder: dict[str, object], where: str) -> TextStep:
 
 
 def _strip(decoder: dict[str, object], where: str) -> TextStep:
-    """``Strip`` ahead of ``Fuse``: drops characters from both ends of each token."""
+    """``Strip`` before ``Fuse``: drops characters from both ends of each token."""
     content, start, stop = _strip_fields(decoder, where)
 
     def strip(text: str) -> str:
@@ -212,7 +212,7 @@ def _strip_of_fused(decoder: dict[str, object], stripped: bytes, where: str) -> 
     content, start, stop = _strip_fields(decoder, where)
     if start == 0 and stop == 0:
         return stripped
-    # More than one would reach into the second token; at the end of a text there is no mid-text rule.
+    # More than one would reach into the second token; the end of a text has no rule for single tokens.
     if start != 1 or stop != 0 or stripped or not content.isascii():
         raise VocabularyError(
             f"{where}: decoder 'Strip' with content={content!r}, start={start}, stop={stop} after Fuse is "
@@ -233,7 +233,7 @@ def _strip_fields(decoder: dict[str, object], where: str) -> tuple[str, int, int
 
 
 def _metaspace(decoder: dict[str, object], where: str) -> TextStep:
-    """Replacement marks are spaces; in the first token they all vanish, not just the leading one."""
+    """Replacement marks are spaces; in the first token all of them are dropped, not only the leading one."""
     mark = decoder.get("replacement")
     scheme = decoder.get("prepend_scheme")
     if decoder.get("add_prefix_space") is False and scheme is None:
@@ -249,7 +249,7 @@ def _metaspace(decoder: dict[str, object], where: str) -> TextStep:
 def _word_piece(decoder: dict[str, object], where: str) -> TextStep:
     """``##x`` continues a word; any other token begins one, with a space unless it is the first.
 
-    A first token is left as it is, its ``##`` included: so does the decoder.
+    The first token is unchanged, including its ``##``, as in the decoder.
     """
     prefix = decoder.get("prefix", "##")
     if not isinstance(prefix, str):

@@ -1,7 +1,7 @@
-"""What terminals do to a vocabulary, kept on disk: where, and how much of it.
+"""Segments of a vocabulary, kept on disk.
 
-A JSON string does the same to a vocabulary in every schema.  The engine finds out once in a process, and
-with this module once on a machine (``core/vocabulary/segment_files.hpp``).
+The segment of a terminal, such as a JSON string, is the same in every schema.  The engine computes it once in
+a process, and with this module once on a machine (``core/vocabulary/segment_files.hpp``).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from tokamata import _core
 
 _KIND = "terminals"
-_LEAST_SECONDS = 60e-6  # about what reading a file takes
-_MOST_WRITTEN = 1 << 26  # bytes that one process may add before others look at how much there is
+_LEAST_SECONDS = 60e-6  # about the time for reading a file
+_MOST_WRITTEN = 1 << 26  # bytes that one process may add between trims
 
 
 def keep_segments(vocabulary: _core.Vocabulary) -> None:
-    """Has the segments of a vocabulary kept, and those used that are, if anything may be kept at all."""
+    """Makes a vocabulary use and keep segments on disk, if the cache is on."""
     kind = kept_files.folder_of(_KIND)
     if kind is None:
         return
@@ -30,7 +30,7 @@ def keep_segments(vocabulary: _core.Vocabulary) -> None:
 
 
 def _engine() -> bytes:
-    """What tells this build of the engine from others: a version alone does not while it is worked on."""
+    """Identifies this build of the engine: in development, the version alone does not."""
     from tokamata import _core
 
     stat = Path(_core.__file__).stat()

@@ -1,10 +1,10 @@
-"""``llama_cpp.Llama`` of llama-cpp-python: asks the loaded model for each token.
+"""``llama_cpp.Llama`` of llama-cpp-python: reads each token from the loaded model.
 
 Bytes, attributes and stop tokens come from llama.cpp's own functions
 (``llama_token_to_piece``, ``llama_vocab_get_attr``, ``llama_vocab_is_eog``; see ``llama.h``),
 through the low-level interface of the package, since ``Llama.detokenize`` cuts tokens at 32
-bytes.  At the start of a text llama.cpp drops one leading space where the model's metadata
-say ``add_space_prefix``.
+bytes.  At the start of a text llama.cpp drops one leading space if the model's metadata have
+``add_space_prefix``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def table_from_llama(llama: Any, where: str) -> TokenTable:
     names: dict[int, str] = {}
     for token in range(size):
         attributes = api.llama_vocab_get_attr(vocab, token)
-        # No attribute at all marks padding that the converter made up.
+        # A token without any attribute is padding that the converter added.
         if attributes == 0 or attributes & _NO_TEXT:
             tokens.append(None)
             names[token] = (api.llama_vocab_get_text(vocab, token) or b"").decode("utf-8", "replace")
@@ -58,6 +58,6 @@ def _piece(api: Any, vocab: Any, token: int, where: str) -> bytes:
         written = api.llama_token_to_piece(vocab, token, buffer, size, 0, False)
         if written >= 0:
             return buffer.raw[:written]
-        size = -written  # the buffer was too small; this is the size it takes
+        size = -written  # the buffer was too small; this is the needed size
         if size > _LONGEST_PIECE:
             raise VocabularyError(f"{where}: token {token} has {size} bytes, which is out of bounds")

@@ -1,13 +1,12 @@
-"""Reading parsed JSON that a stranger wrote: each field is read with the type that it must have.
+"""Reads fields of untrusted parsed JSON and checks their types.
 
-A damaged file says ``"merges": null``, or leaves out ``"pattern"``.  A ``Section`` is an object of a file and
-knows where it stands, so that the error names the place::
+A damaged file may contain ``"merges": null``, or lack ``"pattern"``.  A ``Section`` is an object of a file
+together with its path, so that errors name the field::
 
     part = Section({"type": "Split", "pattern": None}, "pre_tokenizer")
     part.section("pattern")     VocabularyError: pre_tokenizer.pattern is null; expected an object
 
-A field that is absent has its default; ``null`` is a value like any other, as in the programs that write
-these files.
+An absent field has its default; ``null`` is an ordinary value, as in the programs that write these files.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Section:
 
     Attributes:
         fields: its members.
-        path: where it stands in the file.
+        path: its path in the file.
     """
 
     __slots__ = ("fields", "path")
@@ -73,20 +72,20 @@ class Section:
 
     def section(self, name: str) -> Section:
         """An object."""
-        return Section(self._field(name, _REQUIRED, "an object"), self.place(name))
+        return Section(self._field(name, _REQUIRED, "an object"), self.path_of(name))
 
-    def place(self, name: str) -> str:
-        """Where a field of it stands."""
+    def path_of(self, name: str) -> str:
+        """The path of a field."""
         return f"{self.path}.{name}" if self.path else name
 
     def refuse(self, name: str, expected: str) -> NoReturn:
-        """Raises ``VocabularyError`` for a field that is there."""
-        refuse(self.place(name), self.fields[name], expected)
+        """Raises ``VocabularyError`` for a field that is present."""
+        refuse(self.path_of(name), self.fields[name], expected)
 
     def _field(self, name: str, default: Any, expected: str) -> Any:
         value = self.fields.get(name, default)
         if value is _REQUIRED:
-            raise VocabularyError(f"{self.place(name)} is missing; expected {expected}; {_ADVICE}")
+            raise VocabularyError(f"{self.path_of(name)} is missing; expected {expected}; {_ADVICE}")
         return value
 
     def __repr__(self) -> str:
@@ -94,15 +93,15 @@ class Section:
 
 
 def flattened(document: Section, name: str, inner: str) -> list[Section]:
-    """The parts of a section that may be ``null``, one part, or sequences of parts in sequences, in order.
+    """The parts of a section that may be ``null``, one part, or nested sequences of parts, in order.
 
     Args:
-        document: what holds it.
-        name: of the section.
-        inner: what the list of a sequence is called.
+        document: the object that contains the section.
+        name: the name of the section.
+        inner: the name of the list in a sequence.
     """
     value = document.fields.get(name)
-    return [] if value is None else _parts(Section(value, document.place(name)), inner, 0)
+    return [] if value is None else _parts(Section(value, document.path_of(name)), inner, 0)
 
 
 def _parts(part: Section, inner: str, depth: int) -> list[Section]:
@@ -113,22 +112,22 @@ def _parts(part: Section, inner: str, depth: int) -> list[Section]:
     return [
         found
         for index, value in enumerate(part.items(inner))
-        for found in _parts(Section(value, f"{part.place(inner)}[{index}]"), inner, depth + 1)
+        for found in _parts(Section(value, f"{part.path_of(inner)}[{index}]"), inner, depth + 1)
     ]
 
 
 def refuse(path: str, found: object, expected: str) -> NoReturn:
-    """Raises ``VocabularyError`` for a value at a place of a file."""
+    """Raises ``VocabularyError`` for a value at a path of a file."""
     raise VocabularyError(f"{path} is {shown(found)}; expected {expected}; {_ADVICE}")
 
 
 def shown(value: object) -> str:
-    """The beginning of a value of a file, as it is written there."""
+    """The beginning of a value of a file, in JSON."""
     return f"{json.dumps(_beginning(value, 3), ensure_ascii=False):.80}"
 
 
 def _beginning(value: Any, depth: int) -> Any:
-    """Enough of a value to be recognized, however large it is."""
+    """A small part of a value, enough to recognize it."""
     if isinstance(value, dict):
         return {k: _beginning(v, depth - 1) for k, v in list(value.items())[:4]} if depth else "…"
     if isinstance(value, list):

@@ -1,10 +1,10 @@
 """SentencePiece: ``.model`` files and ``SentencePieceProcessor`` objects.
 
-The model says of each piece what it is: control and unknown pieces are no text, byte pieces
-(``<0x0A>``) are one byte, in all others ``▁`` (U+2581) is a space.  At the start of a text the
-decoder drops one space where the model adds one when encoding (``add_dummy_prefix``) or
-removes superfluous ones; since that setting is not part of the package's interface, the
-decoder itself is asked about each piece.
+The model has the type of each piece: control and unknown pieces are not text, byte pieces
+(``<0x0A>``) are one byte, in all others ``▁`` (U+2581) is a space.  At the start of a text, the
+decoder drops one space if the model adds one when encoding (``add_dummy_prefix``) or removes
+superfluous ones.  The package's interface does not expose that setting, so each piece is
+decoded as a first one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def table_from_model_file(data: bytes, where: str) -> TokenTable:
     """The tokens of a ``.model`` file, given its contents.
 
     Raises:
-        MissingExtraError: where the package `sentencepiece` is not installed.
-        VocabularyError: where it cannot read the file.
+        MissingExtraError: the package `sentencepiece` is not installed.
+        VocabularyError: it cannot read the file.
     """
     try:
         import sentencepiece
@@ -56,7 +56,7 @@ def table_from_processor(processor: Any, where: str) -> TokenTable:
 
 
 def piece_bytes(processor: Any, token: int, piece: str, where: str) -> bytes | None:
-    """The bytes of the piece with id ``token`` in mid-text, ``None`` where it is no text."""
+    """The bytes of the piece with id ``token`` in mid-text, ``None`` if it is not text."""
     if processor.is_control(token) or processor.is_unknown(token):
         return None
     if not processor.is_byte(token):
@@ -73,14 +73,14 @@ class _StartRule:
     tokens: TokenBytes
 
     def __call__(self) -> TokenBytes:
-        # Byte pieces, alone, may not be text; the decoder never drops them.
-        asked = [
+        # A byte piece alone may not be valid text; the decoder never drops it.
+        pieces = [
             token
             for token, value in enumerate(self.tokens)
             if value is not None and not self.processor.is_byte(token)
         ]
-        decoded = self.processor.decode([[token] for token in asked])
+        decoded = self.processor.decode([[token] for token in pieces])
         start = list(self.tokens)
-        for token, text in zip(asked, decoded, strict=True):
+        for token, text in zip(pieces, decoded, strict=True):
             start[token] = text.encode()
         return start

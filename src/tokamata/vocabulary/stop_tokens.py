@@ -1,8 +1,7 @@
-"""Stop tokens: from the files next to a tokenizer, and from what a caller passes.
+"""Stop tokens, from the files next to a tokenizer or from a caller's argument.
 
-``generation_config.json`` holds ids, ``tokenizer_config.json`` the text of one token; a folder
-may have both, and then both count: models that chat end a turn with one and a text with the
-other.
+``generation_config.json`` has ids, ``tokenizer_config.json`` the text of one token.  If a folder
+has both, both count: chat models end a turn with one and a text with the other.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def _tokenizer_stop(path: Path, table: TokenTable) -> tuple[int, ...]:
         return ()
     if not isinstance(name, str):
         raise VocabularyError(f"{path}: eos_token is {value!r:.80}, not the text of a token; pass stop=")
-    # Files that cannot hold control tokens themselves leave them to this map.
+    # Tokenizer files without control tokens have them in this map.
     declared = config.get("added_tokens_decoder")
     for number, entry in declared.items() if isinstance(declared, dict) else ():
         if isinstance(entry, dict) and entry.get("content") == name and re.fullmatch("[0-9]{1,9}", number):
@@ -73,12 +72,12 @@ def _read_config(path: Path) -> dict[str, object]:
 
 
 def resolve_stop(stop: object, table: TokenTable) -> tuple[int, ...]:
-    """Ids of the stop tokens that a caller passes: ids or names, one or a sequence of them.
+    """Ids of the caller's stop tokens: ids or names, one or a sequence of them.
 
     A name is that of a control token, or the whole text of a token.
 
     Raises:
-        VocabularyError: for a name that no token has, or several have, and for other types.
+        VocabularyError: for a name of no token or of several, and for other types.
     """
     is_one = isinstance(stop, (str, bytes)) or not isinstance(stop, (Sequence, set, frozenset))
     items = [stop] if is_one else list(stop)  # type: ignore[call-overload]  # one of the types above

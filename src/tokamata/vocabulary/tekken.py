@@ -1,9 +1,9 @@
 """tekken, mistral-common's tokenizer: its JSON file, and ``Tekkenizer`` objects.
 
-The first ``default_num_special_tokens`` ids are control tokens, the text tokens follow in the
-order of their ranks, cut off so that ``default_vocab_size`` ids remain (the file lists more).
-The stop token is ``</s>``.  Files up to version 7 do not list their control tokens; those are then
-the ones below, by mistral-common's convention.
+The first ``default_num_special_tokens`` ids are control tokens; the text tokens follow in the
+order of their ranks, up to ``default_vocab_size`` ids in all (the file lists more).  The stop
+token is ``</s>``.  Files up to version 7 do not list their control tokens, which are then
+those below, by mistral-common's convention.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _entry_bytes(entry: object, index: int, where: str) -> bytes:
         )
     try:
         return binascii.a2b_base64(encoded)
-    except ValueError:  # binascii.Error among them, and text that is not ASCII
+    except ValueError:  # including binascii.Error, and text that is not ASCII
         raise VocabularyError(f"{where}: vocab[{index}].token_bytes is not base64: {encoded!r:.80}") from None
 
 

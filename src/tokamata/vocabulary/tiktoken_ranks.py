@@ -1,8 +1,8 @@
 """tiktoken: rank files, one ``base64 rank`` a line, and ``tiktoken.Encoding`` objects.
 
-A rank file holds the text tokens alone.  Its special tokens live in the code that uses it, so
-their ids are holes, or lie beyond the file: pass ``stop=`` and ``width=``.
-OpenAI's own files for Whisper write the empty token as ``= 50256``, which is read as such.
+A rank file has only text tokens.  Its special tokens are defined by the code that uses it, so
+their ids are holes or beyond the end of the file: pass ``stop=`` and ``width=``.
+OpenAI's files for Whisper write the empty token as ``= 50256``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tokamata.vocabulary.token_table import (
     shown_int,
 )
 
-# Far more than any line needs: the longest token known has 128 bytes.
+# Far more than any line needs: the longest known token has 128 bytes.
 _LONGEST_LINE = 1 << 16
 
 
@@ -80,7 +80,7 @@ def _decoded_strictly(encoded: bytes, rank: int) -> tuple[bytes, int] | None:
 
 
 def encoding_content(encoding: Any) -> bytes:
-    """All that an encoding's way of cutting a text depends on."""
+    """The data that determines how an encoding cuts a text into tokens."""
     ranks = sorted(encoding._mergeable_ranks.items(), key=lambda item: item[1])
     parts = [encoding._pat_str, repr(sorted(encoding._special_tokens.items())), repr(ranks)]
     return "\0".join(parts).encode()
@@ -89,7 +89,7 @@ def encoding_content(encoding: Any) -> bytes:
 def table_from_encoding(encoding: Any, where: str) -> TokenTable:
     """The tokens of a ``tiktoken.Encoding``.
 
-    Its special tokens are control tokens; ``<|endoftext|>``, where it has one, is the stop token.
+    Its special tokens are control tokens; ``<|endoftext|>``, if it has one, is the stop token.
     """
     size = encoding.max_token_value + 1
     if not 0 <= size <= MAX_TOKENS:

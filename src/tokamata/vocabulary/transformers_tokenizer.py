@@ -1,10 +1,10 @@
 """Tokenizers of the package `transformers`, fast and slow.
 
-A fast one wraps a ``tokenizers.Tokenizer``, which says everything.  A slow one is told apart
-by what it is made of: a SentencePiece model (``sp_model``), a tiktoken encoding or a
-mistral-common tokenizer (``tokenizer``), a byte-level alphabet (``byte_decoder``), or
+A fast one wraps a ``tokenizers.Tokenizer``, which has all the data.  Slow ones are
+distinguished by their attributes: a SentencePiece model (``sp_model``), a tiktoken encoding or
+a mistral-common tokenizer (``tokenizer``), a byte-level alphabet (``byte_decoder``), or
 WordPiece (``wordpiece_tokenizer``).
-Added tokens are control tokens where the tokenizer calls them special, text otherwise.
+Added tokens are control tokens if the tokenizer marks them as special, text otherwise.
 The stop token is its ``eos_token_id``.
 """
 
@@ -46,10 +46,10 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
 
 
 def _document(tokenizer: Any) -> Any:
-    """The sections of a ``tokenizer.json`` that say what the tokens are.
+    """The sections of a ``tokenizer.json`` that define the tokens.
 
-    Writing all of it takes twice as long: most of the file is merges.  Unigram models are
-    written nevertheless, for a map from text to id cannot hold two tokens of the same text.
+    Writing the whole file takes twice as long: most of it is merges.  Unigram models are
+    written nevertheless, since a map from text to id cannot hold two tokens of the same text.
     """
     model, decoder = tokenizer.model, tokenizer.decoder
     if type(model).__name__ not in ("BPE", "WordPiece", "WordLevel"):
@@ -71,7 +71,7 @@ def table_from_transformers(tokenizer: Any, where: str) -> TokenTable:
     """The tokens of a transformers tokenizer.
 
     Raises:
-        VocabularyError: for a slow tokenizer of an unknown kind.
+        VocabularyError: for a slow tokenizer of an unknown type.
     """
     stop = getattr(tokenizer, "eos_token_id", None)
     stops = tuple(stop) if isinstance(stop, (list, tuple)) else () if stop is None else (stop,)
@@ -92,13 +92,13 @@ def _table(tokenizer: Any, where: str) -> TokenTable:
         if hasattr(tokenizer, attribute):
             return table_from_tokenizer_json(_as_document(tokenizer, decoder), where)
     raise VocabularyError(
-        f"{where}: a slow tokenizer of a kind that tokamata does not know; load it with use_fast=True, "
+        f"{where}: a slow tokenizer of a type that tokamata does not know; load it with use_fast=True, "
         "or pass a list of each token's bytes to Vocabulary.load"
     )
 
 
 def _as_document(tokenizer: Any, decoder: str) -> dict[str, Any]:
-    """What a slow tokenizer would write into a ``tokenizer.json``, as far as tokens are concerned."""
+    """The sections of a ``tokenizer.json`` that define the tokens, for a slow tokenizer."""
     vocab, added = tokenizer.get_vocab(), tokenizer.added_tokens_decoder
     return {
         "model": {"vocab": {text: token for text, token in vocab.items() if token not in added}},
@@ -119,7 +119,7 @@ def table_from_mistral(tokenizer: Any, where: str) -> TokenTable:
 
 
 def _with_sentence_piece(tokenizer: Any, processor: Any, where: str) -> TokenTable:
-    """A slow tokenizer around a SentencePiece model, which may number the pieces in its own way."""
+    """A slow tokenizer around a SentencePiece model, whose pieces may have other ids there."""
     size = len(tokenizer)
     if size > MAX_TOKENS:
         raise VocabularyError(f"{where}: {size:,} tokens are more than the {MAX_TOKENS:,} that are allowed")
@@ -134,34 +134,34 @@ def _with_sentence_piece(tokenizer: Any, processor: Any, where: str) -> TokenTab
         if tokens[token] is None:
             names[token] = piece
     table = _with_added(TokenTable(tokens, names), tokenizer, where)
-    # Only white space is ever dropped at the start; byte pieces and added tokens stay as they are.
-    asked = {
+    # Only whitespace is ever dropped at the start, and never from byte pieces and added tokens.
+    spaced = {
         token: pieces[token]
         for token, value in enumerate(tokens)
         if value is not None
         and value[:1].isspace()
         and not processor.is_byte(processor.piece_to_id(pieces[token]))
     }
-    return replace(table, start_rule=_SlowStartRule(tokenizer, table.tokens, asked))
+    return replace(table, start_rule=_SlowStartRule(tokenizer, table.tokens, spaced))
 
 
 @dataclass(frozen=True)
 class _SlowStartRule:
     tokenizer: Any
     tokens: TokenBytes
-    asked: dict[int, str]
+    spaced: dict[int, str]  # the pieces that begin with whitespace, by id
 
     def __call__(self) -> TokenBytes:
-        """Asks the tokenizer for each piece as the first of two: many drop white space at both ends."""
+        """Decodes each piece as the first of two, since many tokenizers drop whitespace at both ends."""
         start = list(self.tokens)
-        for token, piece in self.asked.items():
+        for token, piece in self.spaced.items():
             text = self.tokenizer.convert_tokens_to_string([piece, "x"])
             start[token] = text.removesuffix("x").encode()
         return start
 
 
 def _with_added(table: TokenTable, tokenizer: Any, where: str) -> TokenTable:
-    """``table`` with the added tokens of a slow tokenizer over it."""
+    """``table`` with the added tokens of a slow tokenizer, which replace others with the same id."""
     added = tokenizer.added_tokens_decoder
     check_ids(list(added), f"{where}: added tokens")
     tokens, names = list(table.tokens), dict(table.names)

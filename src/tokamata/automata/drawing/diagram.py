@@ -1,6 +1,6 @@
-"""What a drawing shows: states, and one edge for all transitions between two of them.
+"""A drawing as data: states, and one edge for all transitions between two of them.
 
-Transitions are counted before they are merged, so that a drawing can say how much it stands for.
+It has the number of transitions before they are merged, so that a drawing can show it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 __all__ = ["Diagram", "Edge", "edge", "merged_edges"]
 
 _SHORT = 28  # characters of a label
-_LONG = 400  # characters of the text that is shown when a pointer rests on an edge
+_LONG = 400  # characters of the tooltip of an edge
 
 _Label = TypeVar("_Label")
 
@@ -24,8 +24,8 @@ class Edge:
     Attributes:
         source: the state that they leave.
         target: the state that they lead to.
-        label: their symbols, in few words.
-        title: the same in more words.
+        label: a short list of their symbols.
+        title: a longer list of them.
     """
 
     source: int
@@ -36,15 +36,15 @@ class Edge:
 
 @dataclass(frozen=True)
 class Diagram:
-    """A machine as a drawing shows it.
+    """A machine as states and edges.
 
     Attributes:
-        kind: what it is, such as ``"Acceptor"``.
+        kind: the type of machine, such as ``"Acceptor"``.
         states: the number of states.
         start: the start state.
         accepting: the accepting states.
         edges: in order of source and target.
-        transitions: how many transitions the edges stand for.
+        transitions: the number of transitions that the edges represent.
     """
 
     kind: str

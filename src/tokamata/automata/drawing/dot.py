@@ -1,4 +1,4 @@
-"""Text for Graphviz: ``dot -Tsvg`` and the like draw it, and other tools read it."""
+"""Text for Graphviz, for ``dot -Tsvg`` and other tools."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def to_dot(diagram: Diagram) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of the DOT language, in which a backslash would begin an escape of its own."""
+    """A string of the DOT language, in which a backslash begins an escape."""
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,21 +1,22 @@
-"""Where states, edges and labels go: a layered drawing from left to right.
+"""The positions of states, edges and labels: a layered drawing from left to right.
 
 Sugiyama, Tagawa and Toda, *Methods for Visual Understanding of Hierarchical System Structures*, 1981,
 in the form of Gansner, Koutsofios, North and Vo, *A Technique for Drawing Directed Graphs*, 1993:
 
-1. Depth first from the start, edges that lead back are turned round; what is left has no cycle.
-2. A state's layer is the length of the longest way to it, times two.  Odd layers are for labels.
+1. Depth first from the start, edges that lead back are reversed; the result has no cycle.
+2. A state's layer is the length of the longest path to it, times two.  Odd layers are for labels.
 3. An edge becomes a chain of points, one in each layer that it crosses; the middle one carries the
-   label and has its size.  So no label can lie on a state, or on another label.
-4. Within layers, points are ordered by the mean of their neighbours' places, to and fro, and the
-   order with the fewest crossings stays.
-5. Heights: each point is drawn towards the mean of its neighbours, and pushed as little as the
-   distances between points allow (least squares; pool adjacent violators).
+   label and has its size.  So no label can overlap a state or another label.
+4. Within layers, points are sorted by the mean position of their neighbours, in sweeps to and fro;
+   the order with the fewest crossings is kept.
+5. Heights: each point moves to the mean height of its neighbours, as far as the distances between
+   points allow (least squares; pool adjacent violators).
 
-Loops lie above their states and are part of their size.
+Loops are above their states and part of their size.
 
-Cost: edges times layers, times the number of rounds; :func:`points` tells beforehand how many points
-there will be.  Gansner's network simplex for layers and heights is better and ten times as long.
+Cost: edges times layers, times the number of rounds; :func:`points` returns the number of points
+beforehand.  Rejected: Gansner's network simplex for layers and heights, which is better, but ten times
+as long.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ _CHAIN_WEIGHT = 6.0  # how much straighter the inside of an edge is kept than it
 
 @dataclass
 class Point:
-    """A state, or a place where an edge crosses a layer.
+    """A state, or a point at which an edge crosses a layer.
 
     Attributes:
-        width: how much room it takes, half of it on either side of ``x``.
-        above: how much room above ``y``.
-        below: how much below.
+        width: its width, half of it on either side of ``x``.
+        above: its height above ``y``.
+        below: its height below ``y``.
         layer: its layer, from the left.
-        x: where it is, to the right.
-        y: where it is, downwards: the middle of a state, or the height of a line.
-        before: the points that lines come from, in the layer before.
-        after: the points that they lead to, in the layer after.
+        x: its distance from the left.
+        y: its distance from the top: of the middle of a state, or of a line.
+        before: its neighbours in the previous layer.
+        after: its neighbours in the next layer.
         is_state: whether it is a state.
     """
 
@@ -66,9 +67,9 @@ class Layout:
 
     Attributes:
         points: first the states, in order; then the points of the edges.
-        chains: for each edge the points between its source and its target, from the source on.
-        width: of all.
-        height: of all.
+        chains: for each edge the points between its source and its target, in this order.
+        width: the width of the drawing.
+        height: its height.
     """
 
     points: list[Point]
@@ -82,7 +83,7 @@ Size = tuple[float, float, float]  # width, above, below
 
 
 def layers_of(states: int, start: int, edges: Sequence[Ends]) -> list[int]:
-    """The layer of each state: twice the longest way to it, edges that lead back turned round."""
+    """The layer of each state: twice the longest path to it, with edges that lead back reversed."""
     after: list[list[int]] = [[] for _ in range(states)]
     for source, target in edges:
         if source != target:
@@ -101,7 +102,7 @@ def layers_of(states: int, start: int, edges: Sequence[Ends]) -> list[int]:
 
 
 def points(layers: Sequence[int], edges: Sequence[Ends]) -> int:
-    """How many points a drawing of these layers will have."""
+    """The number of points of a drawing with these layers."""
     return len(layers) + sum(max(abs(layers[s] - layers[t]) - 1, 0) for s, t in edges)
 
 
@@ -111,10 +112,10 @@ def lay_out(
     """Place states and edges.
 
     Args:
-        layers: of the states, as :func:`layers_of` gives them.
-        sizes: width of each state, and its heights above and below its middle.
-        edges: source and target of each; those from a state to itself take no points.
-        labels: the same of each edge's label, about the line that it lies on.
+        layers: the layers of the states, from :func:`layers_of`.
+        sizes: the width of each state, and its heights above and below its middle.
+        edges: the source and the target of each; loops have no points.
+        labels: the sizes of the edges' labels, above and below their lines.
     """
     nodes = [Point(*size, layer, is_state=True) for size, layer in zip(sizes, layers, strict=True)]
     chains = [
@@ -124,8 +125,8 @@ def lay_out(
     for number, node in enumerate(nodes):
         ranks[node.layer].append(number)
     ranks = _ordered(nodes, ranks)
-    width = _place_columns(nodes, ranks)
-    _place_heights(nodes, ranks)
+    width = _set_columns(nodes, ranks)
+    _set_heights(nodes, ranks)
     top = min(node.y - node.above for node in nodes)
     for node in nodes:
         node.y -= top
@@ -133,7 +134,7 @@ def lay_out(
 
 
 def _depth_first(states: int, start: int, after: Sequence[Sequence[int]]) -> tuple[list[int], set[Ends]]:
-    """An order of the states in which edges lead on, and the edges that lead back in it."""
+    """A topological order of the states, and the edges that lead back in it."""
     finished: list[int] = []
     backward: set[Ends] = set()
     open_, seen = set(), set()
@@ -161,7 +162,7 @@ def _depth_first(states: int, start: int, after: Sequence[Sequence[int]]) -> tup
 
 
 def _chain(nodes: list[Point], source: int, target: int, label: Size) -> list[int]:
-    """Add the points of one edge; an edge that leads back gets them from right to left."""
+    """Add the points of one edge; those of an edge that leads back go from right to left."""
     low, high = sorted((source, target), key=lambda state: nodes[state].layer)
     first, last = nodes[low].layer, nodes[high].layer
     chain = []
@@ -183,7 +184,7 @@ def _link(nodes: list[Point], low: int, high: int) -> None:
 
 
 def _ordered(nodes: Sequence[Point], ranks: list[list[int]]) -> list[list[int]]:
-    """The order within layers with the fewest crossings that sweeping to and fro finds."""
+    """The order within layers with the fewest crossings, of those that sweeps to and fro find."""
     best = [list(rank) for rank in ranks]
     fewest = _crossings(nodes, best)
     ranks = [list(rank) for rank in ranks]
@@ -203,37 +204,37 @@ def _ordered(nodes: Sequence[Point], ranks: list[list[int]]) -> list[list[int]]:
 def _sort_by_neighbours(
     nodes: Sequence[Point], ranks: Sequence[Sequence[int]], rank: list[int], forth: bool
 ) -> None:
-    """Sort one layer by the mean place of its neighbours on one side; without any, a point stays."""
+    """Sort one layer by the mean position of its neighbours on one side; without any, a point stays."""
     if not rank:
         return
     layer = nodes[rank[0]].layer + (-1 if forth else 1)
     if not 0 <= layer < len(ranks):
         return
-    place = {number: at for at, number in enumerate(ranks[layer])}
+    position = {number: at for at, number in enumerate(ranks[layer])}
     keys = {}
     for at, number in enumerate(rank):
         neighbours = nodes[number].before if forth else nodes[number].after
-        places = [place[other] for other in neighbours]
-        keys[number] = sum(places) / len(places) if places else float(at)
+        positions = [position[other] for other in neighbours]
+        keys[number] = sum(positions) / len(positions) if positions else float(at)
     rank.sort(key=keys.__getitem__)
 
 
 def _crossings(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> int:
-    """How many pairs of edges cross between neighbouring layers: the inversions of their ends."""
+    """The number of crossings between neighbouring layers: the inversions of the edges' ends."""
     count = 0
     for rank, following in pairwise(ranks):
-        place = {number: at for at, number in enumerate(following)}
+        position = {number: at for at, number in enumerate(following)}
         seen: list[int] = []
         for number in rank:
-            ends = sorted(place[other] for other in nodes[number].after)
+            ends = sorted(position[other] for other in nodes[number].after)
             count += sum(len(seen) - bisect_left(seen, end + 1) for end in ends)
             for end in ends:
                 insort(seen, end)
     return count
 
 
-def _place_columns(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> float:
-    """Set every x; a layer is as wide as its widest point.  Returns the width of all."""
+def _set_columns(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> float:
+    """Set every x; a layer is as wide as its widest point.  Returns the total width."""
     x = 0.0
     for rank in ranks:
         width = max((nodes[number].width for number in rank), default=0.0)
@@ -243,7 +244,7 @@ def _place_columns(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> fl
     return x - _GAP_X
 
 
-def _place_heights(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> None:
+def _set_heights(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> None:
     """Set every y, sweeping to and fro."""
     for rank in ranks:
         _pushed_apart(nodes, rank, [0.0] * len(rank))
@@ -253,7 +254,7 @@ def _place_heights(nodes: Sequence[Point], ranks: Sequence[Sequence[int]]) -> No
 
 
 def _wanted(nodes: Sequence[Point], number: int) -> float:
-    """The mean height of the neighbours; those inside the same edge count more."""
+    """The mean height of the neighbours; those within the same edge count more."""
     node = nodes[number]
     total = weights = 0.0
     for other in (*node.before, *node.after):
@@ -266,8 +267,8 @@ def _wanted(nodes: Sequence[Point], number: int) -> float:
 def _pushed_apart(nodes: Sequence[Point], rank: Sequence[int], wanted: Sequence[float]) -> None:
     """The heights nearest to ``wanted`` that keep the order and the distances of a layer.
 
-    Less the distances, heights must not fall; least squares under that condition are found by
-    joining neighbours that fall into pools, which take their mean (pool adjacent violators).
+    After subtracting the distances, heights must not decrease.  Least squares under that condition:
+    neighbours that decrease are joined in pools, which get their mean (pool adjacent violators).
     """
     offsets = [0.0]
     for upper, lower in pairwise(rank):

@@ -1,8 +1,8 @@
-"""A diagram as SVG, in colours that can be read on white and on black.
+"""A diagram as SVG, in colours that are readable on white and on black.
 
-A notebook shows the drawing on whatever background it has, often as an image that cannot ask which.
-So every line and letter has a luminance in the middle, with a contrast of at least 4 to 1 to white
-and to #111 alike, and nothing is filled.
+A notebook shows the drawing on any background, often as an image that cannot adapt to it.  So all lines
+and letters have a medium luminance, with a contrast of at least 4 to 1 both to white and to #111, and
+nothing is filled.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _ARROW = 7.0
 _MOST_EDGES = 600
 _MOST_POINTS = 12_000
 
-Place = tuple[float, float]
+_XY = tuple[float, float]
 
 
 def draw(diagram: Diagram) -> str:
-    """The diagram as an SVG document; a description of it, where it has too many lines to be read."""
+    """The diagram as an SVG document; a description of it if it has too many lines to be readable."""
     if len(diagram.edges) > _MOST_EDGES:
         return describe(diagram.kind, diagram.states, diagram.transitions)
     edges = [(edge.source, edge.target) for edge in diagram.edges]
@@ -65,12 +65,12 @@ def draw(diagram: Diagram) -> str:
 
 
 def describe(kind: str, states: int, transitions: int) -> str:
-    """What is shown in the place of a drawing that is too large to be read."""
+    """The description that replaces a drawing too large to be readable."""
     title = _title(kind, states, transitions)
     lines = [
         title,
-        "Too large to be read as a drawing. minimize() or trim() may help;",
-        "to_dot() gives all of it to Graphviz, to_openfst() to OpenFst.",
+        "Too large for a readable drawing. minimize() or trim() may help;",
+        "to_dot() exports it to Graphviz, to_openfst() to OpenFst.",
     ]
     width = max(map(columns, lines)) * _COLUMN + 2 * _MARGIN
     height = len(lines) * 1.4 * _LINE + _MARGIN
@@ -83,7 +83,7 @@ def describe(kind: str, states: int, transitions: int) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a fixed-width font a text takes."""
+    """The number of columns of a text in a fixed-width font."""
     return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -119,7 +119,7 @@ def _state(diagram: Diagram, state: int, at: Point, radius: float) -> str:
 
 
 def _loop(edge: Edge, at: Point, radius: float) -> str:
-    """From the upper left of the circle round to its upper right."""
+    """A loop from the upper left of the circle to its upper right."""
     angle = math.radians(60)
     reach_x, reach_y = radius * math.cos(angle), radius * math.sin(angle)
     left, right = (at.x - reach_x, at.y - reach_y), (at.x + reach_x, at.y - reach_y)
@@ -130,14 +130,14 @@ def _loop(edge: Edge, at: Point, radius: float) -> str:
 
 
 def _edge(edge: Edge, layout: Layout, chain: Sequence[int], radii: Sequence[float]) -> str:
-    """A smooth line through the points of the chain, level under its label."""
+    """A smooth line through the points of the chain, horizontal under its label."""
     source, target = layout.points[edge.source], layout.points[edge.target]
     rightward = 1.0 if source.x < target.x else -1.0
-    stops: list[Place] = []
+    stops: list[_XY] = []
     label_at = None
     for number in chain:
         point = layout.points[number]
-        if point.width:  # the label lies on the line, which is level under it
+        if point.width:  # the label is on the line, which is horizontal under it
             label_at = (point.x, point.y - 5)
             half = rightward * point.width / 2
             stops += [(point.x - half, point.y), (point.x + half, point.y)]
@@ -162,17 +162,17 @@ def _edge(edge: Edge, layout: Layout, chain: Sequence[int], radii: Sequence[floa
     return _drawn(path, end, angle, label_at or here, edge)
 
 
-def _direction(begin: Place, end: Place) -> Place:
-    """The direction from one place to another, of length 1."""
+def _direction(begin: _XY, end: _XY) -> _XY:
+    """The unit vector from one position to another."""
     length = math.dist(begin, end)
     return (end[0] - begin[0]) / length, (end[1] - begin[1]) / length
 
 
-def _border(state: Point, radius: float, towards: Place) -> tuple[Place, list[Place]]:
-    """Where the circle of a state faces a point; not too steeply, so that lines leave sideways.
+def _border(state: Point, radius: float, towards: _XY) -> tuple[_XY, list[_XY]]:
+    """The point of a state's circle that faces ``towards``; not too steep, so that lines leave sideways.
 
-    A state with a label above it is wider than its circle; a stop at its side, which comes second,
-    keeps lines level until they are clear of the label.
+    A state with a label above it is wider than its circle; the second result is a stop at its side, which
+    keeps lines horizontal until they are past the label.
     """
     rightward = 1.0 if towards[0] >= state.x else -1.0
     steep = math.atan2(towards[1] - state.y, abs(towards[0] - state.x))
@@ -182,8 +182,8 @@ def _border(state: Point, radius: float, towards: Place) -> tuple[Place, list[Pl
     return at, [(side, at[1])] if state.width > 2 * radius + 1 else []
 
 
-def _drawn(path: str, tip: Place, angle: float, label_at: Place, edge: Edge) -> str:
-    """A line, its arrow and its label, with all symbols to be seen when a pointer rests on it."""
+def _drawn(path: str, tip: _XY, angle: float, label_at: _XY, edge: Edge) -> str:
+    """A line, its arrow and its label, with a longer list of symbols as its tooltip."""
     wings = [
         (tip[0] - _ARROW * math.cos(angle + turn), tip[1] - _ARROW * math.sin(angle + turn))
         for turn in (0.4, -0.4)
@@ -197,10 +197,10 @@ def _drawn(path: str, tip: Place, angle: float, label_at: Place, edge: Edge) -> 
     )
 
 
-def _xy(place: Place) -> str:
-    return f"{place[0]:.1f},{place[1]:.1f}"
+def _xy(position: _XY) -> str:
+    return f"{position[0]:.1f},{position[1]:.1f}"
 
 
 def _text(text: str) -> str:
-    """Text for XML, which has no place for control characters and lone surrogates, escaped or not."""
+    """Text for XML, which does not allow control characters and lone surrogates, not even escaped."""
     return escape(printable(text))

@@ -1,8 +1,8 @@
-"""Byte-pair encoding in two ways: by priority, and merge after merge.
+"""Byte-pair encoding: by priority, in order, and one pair at a time.
 
-Priority (000, algorithm 3) looks for the neighbours whose merge stands first in the list, applies
-that merge, and looks again, until no neighbours have a merge.  Order (000, algorithm 5; 001, section
-1.1) goes through the list once and applies each merge.  For ``(t,o) (g,y) (l,o) (p,o) (lo,gy)``::
+By priority (000, algorithm 3): find the neighbours with the first merge in the list, apply that merge, and
+repeat until no neighbours have a merge.  In order (000, algorithm 5; 001, section 1.1): apply each merge of
+the list once.  For ``(t,o) (g,y) (l,o) (p,o) (lo,gy)``::
 
     t o p o l o g y    (t,o)     to p o l o g y
                        (g,y)     to p o l o gy
@@ -10,22 +10,21 @@ that merge, and looks again, until no neighbours have a merge.  Order (000, algo
                        (p,o)     to po lo gy
                        (lo,gy)   to po logy                            (000, figure 2)
 
-000 says that the two are the same.  They are if the list is proper (:mod:`.merges`): what a merge makes
-is a part of later merges alone, so the merges that priority chooses stand in increasing order, and
-those it passes over find no neighbours.  ``(ab, c), (a, b)`` tells them apart: ``a b c`` becomes ``abc`` by
-priority and ``ab c`` in order.  A merge that is listed twice counts where it stands first by priority,
-and twice in order.
+000 claims that the two are equal.  They are if the list is proper (:mod:`.merges`): the result of a merge is
+part of later merges only, so priority chooses merges in increasing order, and the merges that it skips find
+no neighbours.  ``(ab, c), (a, b)`` distinguishes them: ``a b c`` becomes ``abc`` by priority and ``ab c`` in
+order.  If a merge is listed twice, its first position counts by priority, and both count in order.
 
-What libraries do is neither, where a list is not proper.  They join one pair at a time, the leftmost of
-those with the best merge, so that what it makes can be joined before the rest of its kind
-(``one_at_a_time``).  With ``(aa, a), (a, a)`` four ``a`` become ``aa aa`` by priority, and ``aaa a`` one
-pair at a time.  For proper lists it is the same again.
+For lists that are not proper, libraries do neither.  They join one pair at a time, the leftmost of those with
+the best merge, so its result can be joined before other pairs of the same merge (``encode_one_at_a_time``).
+With ``(aa, a), (a, a)`` four ``a`` become ``aa aa`` by priority, and ``aaa a`` one pair at a time.  For
+proper lists, all three are equal.
 
-All constructions of machines here are about order, as the papers' are: a merge is a transducer, and a
-list of them a composition.
+All constructions of machines here use order, like those of the papers: a merge is a transducer, and a list of
+merges a composition.
 
-Cost: the length of the text times the number of merges.  These are oracles; a tokenizer keeps the
-pairs in a heap.
+Cost: the length of the text times the number of merges.  These are oracles; a tokenizer keeps the pairs in a
+heap.
 """
 
 from __future__ import annotations
@@ -39,21 +38,21 @@ Rank = tuple[int, Merge]
 
 
 def encode_by_priority(merges: Sequence[Merge], characters: Sequence[int]) -> list[int]:
-    """The tokens of a text by 000, algorithm 3: the first merge that applies, everywhere, again and again.
+    """The tokens of a text by 000, algorithm 3: repeatedly, the first merge that applies, everywhere.
 
     Args:
-        merges: in order, the first goes first.
+        merges: in order of priority.
         characters: the text, as ids of its characters.
     """
-    return _by_priority(merges, characters, lambda merge, place, tokens: apply(merge, tokens))
+    return _by_priority(merges, characters, lambda merge, index, tokens: apply(merge, tokens))
 
 
 def encode_one_at_a_time(merges: Sequence[Merge], characters: Sequence[int]) -> list[int]:
-    """The same with one pair joined at a time, the leftmost of those whose merge stands first."""
+    """The same with one pair joined at a time, the leftmost of those with the first merge."""
     return _by_priority(
         merges,
         characters,
-        lambda merge, place, tokens: [*tokens[:place], merge.token, *tokens[place + 2 :]],
+        lambda merge, index, tokens: [*tokens[:index], merge.token, *tokens[index + 2 :]],
     )
 
 
@@ -75,8 +74,8 @@ def _by_priority(
         ranks.setdefault((merge.left, merge.right), (rank, merge))
     tokens = list(characters)
     while True:
-        found = [(*ranks[pair], place) for place, pair in enumerate(pairwise(tokens)) if pair in ranks]
+        found = [(*ranks[pair], index) for index, pair in enumerate(pairwise(tokens)) if pair in ranks]
         if not found:
             return tokens
-        _, merge, place = min(found, key=lambda one: (one[0], one[2]))
-        tokens = join(merge, place, tokens)
+        _, merge, index = min(found, key=lambda one: (one[0], one[2]))
+        tokens = join(merge, index, tokens)

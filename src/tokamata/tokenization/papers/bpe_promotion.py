@@ -1,27 +1,26 @@
-"""Promotion that keeps byte-pair encoding: one gadget after the other.
+"""Promotion to the encodings of byte-pair encoding, with one gadget after the other.
 
-000, equation 5: the acceptor of a pattern over characters, composed with the gadget of each merge, in
-order, and projected to what that writes, accepts exactly the encodings of the pattern's texts.  For
+000, equation 5: the acceptor of a pattern over characters is composed with the gadget of each merge, in
+order, and projected to its output; the result accepts exactly the encodings of the pattern's texts.  For
 ``(a b)+`` and the merges ``(a, b)`` and ``(ab, ab)``::
 
     (0) ─a─▶ (1) ─b─▶ ((2)) ─a─▶ (1)      (0) ─ab─▶ ((1)) ⟲ ab      (0) ─abab─▶ ((1)) ⟲ abab
                                                                      (0), (1) ─ab─▶ ((2))
 
-Composed all at once the states could multiply by 3 with every merge.  Projected and minimized after each
-they hardly grow: a merge splits a state in two at most (000, theorem 5.1, which bounds them by
-``k·|A|³``).  There is a bound that is linear in
-the states.  After any merges the encodings of all texts are accepted by a machine
-with at most one state for each token and one for the start (001, algorithm 3), so those of a pattern by
-its product with ``A``, which has ``|A|·(1 + |Γ|)`` states.
+Composed all at once, the states could multiply by 3 with every merge.  Projected and minimized after each
+merge, they hardly grow: a merge splits a state in at most two (000, theorem 5.1, with the bound ``k·|A|³``).
+A better bound is linear in the states: a machine with at most one state for each token and one for the start
+accepts the encodings of all texts (001, algorithm 3), so its product with ``A``, which has ``|A|·(1 + |Γ|)``
+states, accepts those of a pattern.
 
-Projected, a step can be nondeterministic, against 000's proposition C.8: the active state writes ``a`` when
-another a follows and when anything else does.  ``minimize`` determinizes; a set that it makes is of two
-places at most, one of them active and the other aborted.
+After the projection, a step can be nondeterministic, against 000's proposition C.8: the active state writes
+``a`` both if another a follows and if anything else does.  ``minimize`` determinizes; its sets have at most
+two states, one active and the other aborted.
 
-A merge is skipped where no state lies between its parts: nothing would change.
+A merge is skipped if no state is between its parts, since nothing would change.
 
-Cost: a composition and a minimization for each merge that applies.  :mod:`.direct_merge` changes
-the machine only where a merge applies, and is what to use.
+Cost: a composition and a minimization for each merge that applies.  :mod:`.direct_merge` only changes the
+states between the parts of a merge; use it instead.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def promote_bpe(
     Args:
         pattern: over the ids of characters; :func:`.characters.in_tokens` makes it of one over bytes.
         merges: in order.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -56,7 +55,7 @@ def promote_bpe(
 def promotions(
     pattern: Acceptor, merges: Sequence[Merge], limits: Limits | Account | None = None
 ) -> Iterator[Acceptor]:
-    """The same before the first merge and after each, to see how it grows."""
+    """The same machine before the first merge and after each, for studies of its growth."""
     account = Account(limits)
     machine = minimize(pattern, account)
     symbols = machine.symbols
@@ -71,6 +70,6 @@ def promotions(
 
 
 def _applies(machine: Acceptor, merge: Merge) -> bool:
-    """Whether some state is entered by the left part and left by the right one."""
+    """Whether the left part leads to a state that reads the right part."""
     entered = {target for _, symbol, target in machine.transitions if symbol == merge.left}
     return any(symbol == merge.right for state in entered for symbol, _ in machine.rows[state])

@@ -1,16 +1,15 @@
-"""Training byte-pair encoding: the most frequent neighbours become a token, again and again.
+"""Training byte-pair encoding: repeatedly, the most frequent neighbours become a token.
 
 000, algorithm 2.  With the words ``a b a b c`` and ``b c`` and three merges::
 
-    a b a b c    b c        ab: 2, bc: 2, ba: 1       of two as frequent, the one seen first: (a, b)
+    a b a b c    b c        ab: 2, bc: 2, ba: 1       of two equally frequent pairs, the first: (a, b)
     ab ab c      b c        abab: 1, abc: 1, bc: 1    (ab, ab)
     abab c       b c        ababc: 1, bc: 1           (abab, c)
 
-000 leaves open which of several goes first, how many pairs a run has, what happens when none is left,
-and when two pairs make one token.  Here: the first one seen; neighbours are counted as they stand, so
-``a a a`` has (a, a) twice although only one pair of it can be joined; training ends early; and the token
-is made by both merges, and has one id.  The parts of a merge exist before it, so lists are proper but
-for that last case (:func:`.merges.first_improper`).
+000 leaves four cases open, which are decided here.  Of equally frequent pairs, the first one seen is merged.
+Overlapping pairs all count: ``a a a`` has (a, a) twice, although only one of them can be joined.  Training
+ends early if no pair is left.  If two pairs make the same token, it has one id and both merges.  The parts of
+a merge exist before it, so lists are proper except in the last case (:func:`.merges.first_improper`).
 
 Cost: the length of the corpus times the number of merges.
 """
@@ -30,7 +29,7 @@ def train(corpus: Iterable[bytes], merges: int) -> tuple[list[bytes], list[Merge
 
     Args:
         corpus: words; a repeated word counts each time.
-        merges: how many are wanted; there are fewer where the corpus has no neighbours left.
+        merges: the largest number of merges; there are fewer if the corpus has no neighbours left.
 
     Returns:
         The text of each token, by id, the bytes of the corpus first and in order; and the merges.
@@ -48,7 +47,7 @@ def train(corpus: Iterable[bytes], merges: int) -> tuple[list[bytes], list[Merge
         counts = Counter(pair for word in words for pair in pairwise(word))
         if not counts:
             break
-        left, right = max(counts, key=counts.__getitem__)  # of several, the first that was seen
+        left, right = max(counts, key=counts.__getitem__)  # of several, the first one seen
         text = vocabulary[left] + vocabulary[right]
         if text not in ids:
             ids[text] = len(vocabulary)

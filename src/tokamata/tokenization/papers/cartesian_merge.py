@@ -1,4 +1,4 @@
-"""CartesianMerge: the tokens of a pattern, and the neighbours that a tokenizer allows, side by side.
+"""CartesianMerge: the product of a pattern's tokens and the neighbours that a tokenizer allows.
 
 The encodings of a pattern's texts are the token sequences that spell such a text and are encodings
 (001, section 4)::
@@ -6,21 +6,20 @@ The encodings of a pattern's texts are the token sequences that spell such a tex
     tokenize(L)  =  decode⁻¹(L)  ∩  tokenize(all texts)
 
 The first is the tokenization-agnostic acceptor (:func:`.lexicon.promote`), the second the automaton of
-:mod:`.tokenizer_automaton`, whose state depends on the last token alone.  Instead of a product of
-both it is enough to walk beside each other: a token is allowed where both allow it, and where it leads to a
-*relevant* pair of states, one that can be reached and from which acceptance can be reached
-(algorithms 5 and 6).  With a, b, ab, the merge (a, b) and the text ``ab``::
+:mod:`.tokenizer_automaton`, whose state depends only on the last token.  The product need not be built: both
+run in parallel, and a token is allowed if both allow it and it leads to a *relevant* pair of states, one that
+is reachable and live (algorithms 5 and 6).  With a, b, ab, the merge (a, b) and the text ``ab``::
 
-    decode⁻¹     0 ─a─▶ 1 ─b─▶ 2, 0 ─ab─▶ 2       a leads to 1, where b alone goes on, which may not follow a:
+    decode⁻¹     0 ─a─▶ 1 ─b─▶ 2, 0 ─ab─▶ 2       a leads to 1, which reads only b, and b may not follow a:
     tokenizer    b may not follow a               the pair is not relevant, and a is not allowed in 0
 
-Relevance is found once for a pattern.  Tokens that lead from a state to the same pair are looked at as one
-group, and what does not lead to a relevant pair is taken out of the first machine, so that nothing is
-left of relevance when tokens are requested (section 5.4).
+Relevance is computed once for a pattern.  Tokens that lead from a state to the same pair are one group.
+Transitions to irrelevant pairs are removed from the first machine, so steps need not check relevance
+(section 5.4).
 
-At the beginning no token is the last one; the listing of algorithm 6 has no such case.
+At the beginning there is no last token; the listing of algorithm 6 lacks this case.
 
-Cost: the groups of transitions times the states of the tokenizer that a pattern's state is paired with.
+Cost: the groups of transitions, times the states of the tokenizer that a pattern's state is paired with.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ _Pair = tuple[int, int]
 
 
 class CartesianMerge:
-    """A pattern's acceptor over tokens, without what leads nowhere, and a tokenizer.
+    """A pattern's acceptor over tokens, and a tokenizer.
 
     Attributes:
-        rows: for each state of the pattern's acceptor its target by token, to relevant pairs alone.
+        rows: for each state of the pattern's acceptor its targets by token, only for relevant pairs.
         tokenizer: the automaton of all encodings.
-        start: the state to begin in.
-        accepting: where a sequence may end.
-        relevant: the relevant pairs, of a state of the pattern and one of the tokenizer.
+        start: the start state of the pattern's acceptor.
+        accepting: its accepting states.
+        relevant: the relevant pairs of a state of the pattern and one of the tokenizer.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class CartesianMerge:
         Args:
             tokens: every token sequence that spells an accepted text: trim and deterministic.
             tokenizer: the automaton of all encodings.
-            limits: bounds what is made.
+            limits: bounds on the result.
 
         Raises:
             LimitExceeded: too many pairs.
@@ -74,7 +73,7 @@ class CartesianMerge:
         """The tokens that may come next (001, algorithm 6).
 
         Args:
-            state: of the pattern's acceptor.
+            state: a state of the pattern's acceptor.
             last: the token before; ``None`` at the beginning.
         """
         return {token for token in self.rows[state] if self.tokenizer.allows(last, token)}
@@ -89,7 +88,7 @@ class CartesianMerge:
         return state in self.accepting and (state, self._state_after(last)) in self.relevant
 
     def to_acceptor(self, limits: Limits | Account | None = None) -> Acceptor:
-        """The product itself, of relevant pairs.
+        """The product, restricted to relevant pairs.
 
         Raises:
             LimitExceeded: too many transitions.
@@ -119,7 +118,7 @@ class CartesianMerge:
 
 
 def _groups(row: Sequence[tuple[int, int]], state_of: dict[int, int]) -> dict[_Pair, set[int]]:
-    """The tokens of a row by the pair that they lead to; those that no encoding contains are left out."""
+    """The tokens of a row by the pair that they lead to, without tokens that no encoding contains."""
     groups: dict[_Pair, set[int]] = {}
     for token, target in row:
         if token in state_of:
@@ -133,7 +132,7 @@ def _relevant_pairs(
     tokenizer: TokenizerAutomaton,
     account: Account,
 ) -> set[_Pair]:
-    """FindRelevantProductStates: forward from the start, then back from where sequences may end."""
+    """FindRelevantProductStates: forward from the start, then back from accepting pairs."""
     account.add_states()
     order = [(tokens.start, 0)]
     numbers = {order[0]: 0}

@@ -1,7 +1,7 @@
-"""From bytes to the ids of tokens of one byte: where byte-pair encoding starts.
+"""Translates a pattern over bytes to the ids of tokens of one byte, with which byte-pair encoding starts.
 
 A pattern is over bytes, merges are over tokens, and the token of byte 97 is 64 in GPT-2.  So the pattern's
-transitions get the ids of single bytes; the result accepts the same texts, each in its characters::
+transitions get the ids of single bytes; the result accepts the same texts, in characters::
 
     (0) ─97─▶ ((1))      becomes      (0) ─64─▶ ((1))
 
@@ -21,12 +21,12 @@ from tokamata.tokenization.papers.merges import Texts, ids_of
 
 
 def in_tokens(pattern: Acceptor, vocabulary: Texts, limits: Limits | Account | None = None) -> Acceptor:
-    """``pattern``, over bytes, over the ids of the tokens of single bytes; named by all tokens.
+    """``pattern`` with the ids of the tokens of single bytes as symbols; it has the names of all tokens.
 
     Args:
         pattern: over bytes.
         vocabulary: the bytes of each token, by id.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states or transitions.

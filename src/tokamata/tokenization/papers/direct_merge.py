@@ -1,33 +1,33 @@
-"""DirectMerge: a merge is made where the machine can read its two parts, and nowhere else.
+"""DirectMerge: applies a merge only to the states between its two parts.
 
-Of a trim, deterministic machine only the states between the parts of ``a b → ab`` change, those that some
-a leads to and that read b.  Such a state is thought of as three: one entered by other symbols, one
-entered by a and left by other symbols, and one entered by a and left by b, which becomes the new
-transition (001, section 2.2, algorithm 1)::
+A merge ``a b → ab`` changes only those states of a trim, deterministic machine that some a leads to and that
+read b.  Such a state is split in three: one entered by other symbols, one entered by a and left by other
+symbols, and one entered by a and left by b, which becomes the new transition (001, section 2.2, algorithm
+1)::
 
     Sa ─a─▶ S ─b─▶ Sb      becomes     Sa ─ab─▶ Sb
-    Sx ─x─▶ S ─y─▶ Sy                  Sa ─a─▶ S' ─y─▶ Sy        S' is left out where S cannot end or go on
-                                       Sx ─x─▶ S ─b─▶ Sb, S ─y─▶ Sy    but by b; S where only a enters it
+    Sx ─x─▶ S ─y─▶ Sy                  Sa ─a─▶ S' ─y─▶ Sy        no S' if S does not accept and reads only b
+                                       Sx ─x─▶ S ─b─▶ Sb, S ─y─▶ Sy    no S if only a enters it
 
-Where ``a = b`` it matters how many a stand before a state: after an even number two more are joined, after an
-odd number the first of them is taken already (section 3, algorithm 2).  States between a and a are
+If ``a = b``, the number of a before a state matters: after an even number the next two are joined, after an
+odd number the first of them is already part of a pair (section 3, algorithm 2).  States between a and a are
 split by that parity first, and those of odd parity are processed as above::
 
     (0) ─a─▶ (1) ⟲ a      (0) ─a─▶ (1') ─a─▶ (1) ─a─▶ (1')      (0) ─aa─▶ (1) ⟲ aa   (0), (1) ─a─▶ (1')
 
-Algorithm 2 splits every such state and drops those that cannot be reached at the end; here only
-parities that occur are made (section 5.2).  As printed its loop also redirects transitions of
-the states that it has just made, and its result depends on the order of states (``docs/errata.md``).
+Algorithm 2 splits every such state and drops unreachable ones at the end; here only parities that occur are
+made (section 5.2).  As printed, its loop also redirects transitions of new states, and its result depends on
+the order of states (``docs/errata.md``).
 
-A machine that starts from characters never reads ``ab`` where a merge is about to make it, also where two
-merges make one token: within a longer text, a stretch between two borders is encoded as it is by itself,
-so that one of the merges makes the token always, and the other never.
+A machine that starts from characters never reads ``ab`` before a merge makes it, even if two merges make one
+token: a stretch of text between two borders is encoded as if it were alone, so one of the merges always makes
+the token, and the other never does.
 
-The result is trim and deterministic, but it need not be minimal.
+The result is trim and deterministic, but need not be minimal.
 
-Cost: for each merge, the transitions of the states between its parts; two look-ups where there are none.
-It grows with the result, and that can have as many states as there are tokens, each with as many
-transitions.  Where a pattern loops over many characters, :mod:`.shared_rows` is what to use.
+Cost: for each merge, the transitions of the states between its parts; two look-ups if there are none.  The
+result can have as many states as there are tokens, each with as many transitions.  For patterns that loop
+over many characters, use :mod:`.shared_rows`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def direct_merge(
     Args:
         pattern: over the ids of characters; :func:`.characters.in_tokens` makes it of one over bytes.
         merges: in order.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Returns:
         A deterministic, trim acceptor over tokens.
@@ -100,10 +100,10 @@ def _process(machine: Mergeable, state: int, merge: Merge) -> None:
 
 
 def _split_by_parity(machine: Mergeable, symbol: int, states: list[int]) -> list[int]:
-    """001, algorithm 2, lines 3 to 17: part the states by the number of ``symbol`` that stand before them.
+    """001, algorithm 2, lines 3 to 17: split the states by the parity of the run of ``symbol`` before them.
 
     Returns:
-        Those of odd parity.
+        The states of odd parity.
     """
     even, odd = _parities(machine, symbol, states)
     sources = {state: sorted(machine.sources[state][symbol]) for state in states}
@@ -126,7 +126,7 @@ def _split_by_parity(machine: Mergeable, symbol: int, states: list[int]) -> list
 
 
 def _parities(machine: Mergeable, symbol: int, states: list[int]) -> tuple[set[int], set[int]]:
-    """Which of ``states`` an even number of ``symbol`` leads to, and which an odd number."""
+    """The ``states`` that an even number of ``symbol`` leads to, and those that an odd number leads to."""
     split = set(states)
     even = {
         state

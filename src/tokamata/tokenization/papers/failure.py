@@ -1,28 +1,28 @@
-"""Failure transitions: what to do where a state cannot read the next symbol.
+"""Failure transitions, which a state takes if it cannot read the next symbol.
 
 A state may have one failure transition, written φ.  It reads nothing and writes one symbol, or nothing;
-it may be taken only where no other transition of the state reads the next symbol (000, section 5; Aho and
+it may be taken only if no other transition of the state reads the next symbol (000, section 5; Aho and
 Corasick, 1975; Allauzen and Riley, *Algorithms for Weighted Finite Automata with Failure Transitions*,
-2018).  At the end of the text there is no next symbol: there it may be taken where the state does not
-accept.  Without that, what a state holds back could not be written at the end.  This one joins ``a b``::
+2018).  At the end of the text it may be taken if the state does not accept; otherwise the state could not
+write its delayed output there.  This one joins ``a b``::
 
     ((0)) ─a:ε─▶ (1) ─b:ab─▶ ((0))         a b    →  ab
     ((0)) ─b:b─▶ ((0))                     a a b  →  (1) φ writes a, (0) reads a, (1) reads b: a ab
              (1) ─φ:a─▶ ((0))              a      →  (1) φ writes a at the end, (0) accepts: a
 
-Composing with such a machine, it is not enough to take φ for epsilon: behind φ the next symbol must not
-be one that was readable before it.  So a state of the composition has three parts: a state of the first
-machine, one of the second, and the symbols that states on the way here, along φ, could have read.  These
-are barred.  Any step that reads lifts the bar.
+A composition with such a machine cannot treat φ as epsilon: after φ, the next symbol must not be one that
+was readable before it.  So a configuration of the composition has three parts: a state of the first machine,
+one of the second, and the *barred* symbols, which the states before each φ could have read.  A step that
+reads clears them.
 
-    (p, 1, {}) ─ε:a─▶ (p, 0, {b})     from here p may go on by any symbol but b
+    (p, 1, {}) ─ε:a─▶ (p, 0, {b})     from here p may continue with any symbol except b
 
-Only symbols that can come next are kept in the bar, so that it is empty as a rule.  Where the first
-machine has steps that write nothing, it cannot be known which can, and all are kept.
+Only symbols that can come next are kept, so the set is usually empty.  If the first machine has steps that
+write nothing, its next symbols are not known, and all barred symbols are kept.
 
-Cost: that of composition, times the bars, of which a state of the second machine has at most as many as
-failure paths lead to it.  To have no bars one would replace φ by what it leads to, for each symbol; of a
-trie over a large alphabet that is a transition for each node and symbol.
+Cost: that of composition, times the sets of barred symbols; a state of the second machine has at most one for
+each failure path that leads to it.  Rejected: replacing φ by ordinary transitions, one for each symbol; a
+trie over a large alphabet would have one for each node and symbol.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from tokamata.automata.machine import MAX_SYMBOL, Pair
 from tokamata.errors import MachineError
 from tokamata.limits import Limits
 
-_END = -3  # stands for the end of the text, among the symbols that may come next
-_Place = tuple[int, int, frozenset[int]]
+_END = -3  # the end of the text, among the symbols that may come next
+_Configuration = tuple[int, int, frozenset[int]]  # a state of each machine, and the barred symbols
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class FailureTransducer:
 
     Attributes:
         transducer: the states and all other transitions.
-        failures: for states that have one: what it writes (``EPSILON``: nothing), and where it leads.
+        failures: by state, the written symbol (``EPSILON``: nothing) and the target.
     """
 
     transducer: Transducer
@@ -59,12 +59,12 @@ class FailureTransducer:
             if not (0 <= state < states and 0 <= target < states) or written < EPSILON:
                 raise MachineError(
                     f"a failure transition from state {state} to {target} writes {written}; states are "
-                    f"numbered 0 to {states - 1}, symbols from 0, and {EPSILON} is for nothing"
+                    f"numbered 0 to {states - 1}, symbols from 0, and {EPSILON} means nothing"
                 )
-        self._refuse_circles()
+        self._refuse_cycles()
 
     def to_svg(self, max_states: int = 300) -> str:
-        """A drawing, as of any machine, in which failure transitions read φ."""
+        """A drawing in which failure transitions read φ."""
         return self._drawn().to_svg(max_states)
 
     def to_dot(self) -> str:
@@ -75,7 +75,7 @@ class FailureTransducer:
         return self.to_svg()
 
     def _drawn(self) -> Transducer:
-        """Failures as transitions of a symbol of their own; it is no machine to compose with."""
+        """Failures as transitions of a special symbol; only for drawings."""
         machine = self.transducer
         rows = list(map(list, machine.rows))
         for state, (written, target) in self.failures.items():
@@ -85,8 +85,8 @@ class FailureTransducer:
             tuple(map(tuple, rows)), machine.accepting, machine.start, names, machine.output_names
         )
 
-    def _refuse_circles(self) -> None:
-        """A circle of failures could be walked for ever on one symbol."""
+    def _refuse_cycles(self) -> None:
+        """A cycle of failures would never end."""
         ends: set[int] = set()
         for state in self.failures:
             path: dict[int, None] = {}
@@ -101,7 +101,7 @@ class FailureTransducer:
 def compose_failing(
     first: Transducer | Acceptor, second: FailureTransducer, limits: Limits | Account | None = None
 ) -> Transducer:
-    """The pairs that ``first`` and then ``second`` make; its failure transitions become epsilons.
+    """The composition of ``first`` and ``second``, whose failure transitions become epsilons.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -109,12 +109,12 @@ def compose_failing(
     account = Account(limits)
     composition = _Composition(as_transducer(first), second)
     account.add_states()
-    order: list[_Place] = [(first.start, second.transducer.start, frozenset())]
+    order: list[_Configuration] = [(first.start, second.transducer.start, frozenset())]
     numbers = {order[0]: 0}
     rows: list[list[tuple[Pair, int]]] = []
-    for place in order:  # grows as places are found
+    for configuration in order:  # grows as configurations are found
         row = []
-        for label, target in composition.steps(place):
+        for label, target in composition.steps(configuration):
             if target not in numbers:
                 account.add_states(members=len(target[2]))
                 numbers[target] = len(order)
@@ -122,13 +122,13 @@ def compose_failing(
             row.append((label, numbers[target]))
         account.add_transitions(1 + len(row))
         rows.append(row)
-    accepting = [number for number, place in enumerate(order) if composition.accepts(place)]
+    accepting = [number for number, each in enumerate(order) if composition.accepts(each)]
     names = composition.first.input_names, second.transducer.output_names
     return Transducer(tuple(map(tuple, rows)), frozenset(accepting), 0, *names)
 
 
 class _Composition:
-    """Two machines, and what can be done in a place of both."""
+    """Two machines, and the steps from their common configurations."""
 
     def __init__(self, first: Transducer, second: FailureTransducer) -> None:
         self.first, self.second = first, second.transducer
@@ -140,14 +140,14 @@ class _Composition:
                 by_input.setdefault(read, []).append((written, target))
             self._by_input.append(by_input)
 
-    def accepts(self, place: _Place) -> bool:
-        here, there, barred = place
+    def accepts(self, configuration: _Configuration) -> bool:
+        here, there, barred = configuration
         ends = here in self.first.accepting and there in self.second.accepting
         return ends and _END not in barred
 
-    def steps(self, place: _Place) -> Iterator[tuple[Pair, _Place]]:
-        """Every step from a place: its label, and the place it leads to."""
-        here, there, barred = place
+    def steps(self, configuration: _Configuration) -> Iterator[tuple[Pair, _Configuration]]:
+        """Every step from a configuration: its label and its target."""
+        here, there, barred = configuration
         readers = self._by_input[there]
         for written, waited in readers.get(EPSILON, ()):
             yield (EPSILON, written), (here, waited, barred)
@@ -158,11 +158,11 @@ class _Composition:
                 for written, answer in readers.get(passed, ()):
                     yield (read, written), (target, answer, frozenset())
         if there in self._failures:
-            yield from self._fail(place)
+            yield from self._fail(configuration)
 
-    def _fail(self, place: _Place) -> Iterator[tuple[Pair, _Place]]:
-        """The failure transition of a place, where some symbol that may come next needs it."""
-        here, there, barred = place
+    def _fail(self, configuration: _Configuration) -> Iterator[tuple[Pair, _Configuration]]:
+        """The failure transition of a configuration, if a symbol that may come next needs it."""
+        here, there, barred = configuration
         readable = frozenset(self._by_input[there]) - {EPSILON}
         if there in self.second.accepting:
             readable |= {_END}
@@ -176,7 +176,7 @@ class _Composition:
         yield (EPSILON, written), (here, target, barred)
 
     def _coming(self, here: int) -> frozenset[int] | None:
-        """The symbols that the first machine can write next, the end among them; ``None``: not known."""
+        """The symbols that the first machine can write next, including the end; ``None``: not known."""
         row = self.first.rows[here]
         if any(passed == EPSILON for (_, passed), _ in row):
             return None

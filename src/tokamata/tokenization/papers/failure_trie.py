@@ -1,19 +1,20 @@
-"""The failure trie: what MaxMatch has settled when the text leaves the trie of tokens.
+"""The failure trie: the tokens that MaxMatch has chosen when the text leaves the trie of tokens.
 
-A node is a beginning of tokens.  Reading goes down the trie as long as it can.  Where it cannot, the tokens
-that MaxMatch has certainly chosen are *popped*, and reading goes on at the node of the characters that
-are left.  Two functions say so: ``pops(v)``, the tokens, and ``link(v)``, the node, or none where no
-sequence of tokens begins so.  With a, b, aa, ab, aabc and the node ``aab``::
+A node is a prefix of tokens.  Reading descends the trie as long as possible.  Then the tokens that MaxMatch
+has certainly chosen are *popped*, and reading continues at the node of the remaining characters.  ``pops(v)``
+are these tokens, and ``link(v)`` is that node, or none if no sequence of tokens has this prefix.  With a, b,
+aa, ab, aabc and the node ``aab``::
 
-    aa b     aab is no token; the longest token in it is aa, and what is left is b
+    aa b     aab is not a token; its longest token is aa, and b remains
              pops(aab) = [aa]     link(aab) = the node b
 
-For a node that is a token itself: ``pops`` is that token, ``link`` the root.  For another, ``v = u c``: it
-pops what u pops, and then, as long as the node so reached has no child c, what that one pops; the child c is
-its link.  (000, algorithm 7, after Song, Salcianu, Song, Dopson and Zhou, *Fast WordPiece Tokenization*,
-2021.)  The listing in 000 cannot run as printed; ``docs/errata.md`` has it line by line.
+If a node is a token, ``pops`` is that token and ``link`` the root.  Otherwise, for ``v = u c``: v begins with
+the pops of u and goes to the link of u; while the node has no child c, it adds the node's pops and goes to
+its link.  The child c of the last node is its link.  (000, algorithm 7, after Song, Salcianu, Song, Dopson
+and Zhou, *Fast WordPiece Tokenization*, 2021.)  The listing in 000 cannot run as printed; ``docs/errata.md``
+explains it line by line.
 
-With continuation marks there are two tries, of first tokens and of others, and after a pop a text goes on in
+With continuation marks there are two tries, of first tokens and of others.  After a pop a text continues in
 the second: all links lead there.  (Song et al. write the marks into one trie, in which a text that
 contains ``##`` must not be confused with them.)
 
@@ -34,12 +35,12 @@ class FailureTrie:
     """Tries of tokens with pops and links; nodes are numbered, parents before children.
 
     Attributes:
-        children: for each node, its child by byte.
-        token: for each node the token that ends there, or ``None``.
-        link: for each node the node to go on at, or ``None``.
-        pops: for each node the tokens that are settled on the way to ``link``.
+        children: for each node, its children by byte.
+        token: for each node, the token that ends there, or ``None``.
+        link: for each node, the node to continue at, or ``None``.
+        pops: for each node, the tokens that are written before ``link``.
         start: the root of first tokens.
-        rest: the root of all others; the same node where there are no marks.
+        rest: the root of all others; the same node if there are no marks.
     """
 
     children: list[dict[int, int]] = field(default_factory=lambda: [{}])
@@ -56,10 +57,10 @@ def failure_trie(
     """The trie of a vocabulary, with pops and links.
 
     Args:
-        vocabulary: the bytes of each token, by id; of several ids of one text the lowest is taken.
-        continuations: those of the tokens behind the first, without their marks; the same
-            vocabulary where ``None``.
-        limits: bounds what is made.
+        vocabulary: the bytes of each token, by id; if several ids have one text, the lowest counts.
+        continuations: the bytes of the tokens after the first, without their marks; ``None``: those of
+            ``vocabulary``.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many nodes.
@@ -74,7 +75,7 @@ def failure_trie(
     trie.link = [None] * len(trie.children)
     trie.pops = [[] for _ in trie.children]
     pending = sorted({trie.start, trie.rest})
-    for node in pending:  # breadth first: what a link needs is nearer to a root
+    for node in pending:  # breadth first: a link depends on nodes nearer to a root
         for byte, child in trie.children[node].items():
             _link(trie, node, byte, child, account)
             pending.append(child)

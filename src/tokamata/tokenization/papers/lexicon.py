@@ -1,18 +1,18 @@
-"""The lexicon, from characters to tokens, and promotion without regard to the tokenizer.
+"""The lexicon, from characters to tokens, and promotion to all spellings of a text.
 
-A lexicon reads the characters of tokens and writes the tokens (000, algorithm 6).  It is the detokenizing
-transducer of 002 the other way round: a trie that writes a token on the last of its characters and goes
-back to the root.  For a, b and ab::
+A lexicon reads the characters of tokens and writes the tokens (000, algorithm 6).  It is the inverse of the
+detokenizing transducer of 002: a trie that writes a token at its last character and returns to the root.
+For a, b and ab::
 
     root ─a:a─▶ root      root ─b:b─▶ root      root ─a:ε─▶ (1) ─b:ab─▶ root
 
-Composed with an acceptor of characters it writes every way to spell an accepted text (000, equation 4).
-For the text ``abab`` these are ``a b a b``, ``ab a b``, ``a b ab`` and ``ab ab``.  A tokenizer gives one
+Composed with an acceptor of characters, it writes every spelling of an accepted text (000, equation 4).
+For the text ``abab`` these are ``a b a b``, ``ab a b``, ``a b ab`` and ``ab ab``.  A tokenizer produces one
 of them; :mod:`.maxmatch_transducer` and :mod:`.bpe_promotion` keep that one.
 
-No determinization is needed behind the projection if the acceptor is deterministic (lemma 4.1): from the
-root, a character and a token lead to one place alone, since the token tells all its characters.  So
-``minimize``, which determinizes what is not deterministic, finds nothing to do.
+If the acceptor is deterministic, the projection needs no determinization (lemma 4.1): from the root, a
+character and a token lead to one state, since a token determines its characters.  So ``minimize``, which
+determinizes if necessary, has nothing to determinize.
 
 Cost: the states of the acceptor times the characters of all tokens.
 """
@@ -39,7 +39,7 @@ def lexicon(vocabulary: Texts, limits: Limits | Account | None = None) -> Transd
 
     Args:
         vocabulary: the bytes of each token, by id; tokens of ``None`` or of no bytes are never written.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states or transitions.
@@ -48,12 +48,12 @@ def lexicon(vocabulary: Texts, limits: Limits | Account | None = None) -> Transd
 
 
 def promote(pattern: Acceptor, vocabulary: Texts, limits: Limits | Account | None = None) -> Acceptor:
-    """The token sequences whose bytes ``pattern`` accepts, all spellings of each text (000, equation 4).
+    """The token sequences whose bytes ``pattern`` accepts: all spellings of each text (000, equation 4).
 
     Args:
         pattern: over bytes.
         vocabulary: the bytes of each token, by id.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states or transitions.

@@ -7,11 +7,11 @@
     s                 s         so: bana na s
 
 With continuation marks there are two vocabularies: one for the beginning of a word, and one for the rest
-of it, whose tokens are written with a mark (``##na``).  The mark is no part of the text.
+of it, whose tokens are written with a mark (``##na``).  The mark is not part of the text.
 
-Line 4 of the algorithm begins with the character itself, in the vocabulary or not, and then appends what
-may be no token.  Here a place where no token fits is an error; BERT's tokenizer makes the whole word its
-unknown token instead.
+Line 4 of the algorithm begins with the character itself, in the vocabulary or not, and so may append a text
+that is not a token.  Here it is an error if no token fits; BERT's tokenizer makes the whole word its unknown
+token instead.
 
 Cost: the length of the text times that of the longest token.  :mod:`.maxmatch_transducer` is linear.
 """
@@ -30,27 +30,27 @@ def maxmatch(
 
     Args:
         text: the bytes of the text; with ``continuations``, of one word.
-        vocabulary: the id of each text of a token.
-        continuations: the ids of the tokens behind the first, without their marks; those of
-            ``vocabulary`` where ``None``.
+        vocabulary: the ids of tokens, by their text.
+        continuations: the ids of the tokens after the first, by their text without marks; ``None``: those
+            of ``vocabulary``.
 
     Raises:
-        UnspellableError: no token fits at some place.
+        UnspellableError: no token fits at some position.
     """
     rest = vocabulary if continuations is None else continuations
     longest = max(map(len, (*vocabulary, *rest)), default=0)
     tokens: list[int] = []
-    place = 0
-    while place < len(text):
-        known = vocabulary if place == 0 else rest
-        for length in range(min(longest, len(text) - place), 0, -1):
-            token = known.get(text[place : place + length])
+    position = 0
+    while position < len(text):
+        known = vocabulary if position == 0 else rest
+        for length in range(min(longest, len(text) - position), 0, -1):
+            token = known.get(text[position : position + length])
             if token is not None:
                 break
         else:
             raise UnspellableError(
-                f"no token fits at byte {place} of {text!r}; add its characters to the vocabulary"
+                f"no token fits at byte {position} of {text!r}; add its characters to the vocabulary"
             )
         tokens.append(token)
-        place += length
+        position += length
     return tokens

@@ -1,17 +1,16 @@
 """MaxMatch as a transducer with failure transitions, and promotion that keeps it.
 
-The failure trie becomes a transducer (000, algorithm 8).  Going down reads a character and writes nothing;
-failing writes the pops of a node, through a state for each but the last, and goes on at its link.
-For a, b and ab::
+The failure trie becomes a transducer (000, algorithm 8).  A step down the trie reads a character and writes
+nothing; a failure writes the pops of a node, with an extra state for each but the last, and continues at its
+link.  For a, b and ab::
 
     root ─a:ε─▶ (a) ─b:ε─▶ (ab)         (a) ─φ:a─▶ root     (ab) ─φ:ab─▶ root
       └──b:ε─▶ (b)                      (b) ─φ:b─▶ root
 
-Only the root accepts: at the end of the text what is held back is popped, token after token, until nothing
-is left.  So the transducer writes for each text its greedy tokens and nothing else, and composed with an
-acceptor of characters it writes those of every accepted text.
+Only the root accepts: at the end of the text, failures write the remaining tokens.  So the transducer writes
+exactly the greedy tokens of each text; composed with an acceptor of characters, those of every accepted text.
 
-With continuation marks the text begins at one root and goes on at another, and both accept.
+With continuation marks, a text begins at one root and continues at another, and both accept.
 
 Cost: the characters of all tokens and the pops of all nodes; composed, times the states of the acceptor.
 """
@@ -31,13 +30,13 @@ from tokamata.tokenization.papers.merges import Texts, ids_of
 def maxmatch_transducer(
     vocabulary: Texts, continuations: Texts | None = None, limits: Limits | Account | None = None
 ) -> FailureTransducer:
-    """The transducer from bytes to the tokens that MaxMatch gives, where it gives any.
+    """The transducer from bytes to the tokens of MaxMatch, for the texts that it can tokenize.
 
     Args:
         vocabulary: the bytes of each token, by id.
-        continuations: the bytes of the tokens behind the first, without their marks (``##``), by id;
-            those of ``vocabulary`` where ``None``.
-        limits: bounds what is made.
+        continuations: the bytes of the tokens after the first, without their marks (``##``), by id;
+            ``None``: those of ``vocabulary``.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states.
@@ -72,13 +71,13 @@ def promote_maxmatch(
     continuations: Texts | None = None,
     limits: Limits | Account | None = None,
 ) -> Acceptor:
-    """The token sequences that MaxMatch gives for the texts that ``pattern`` accepts (000, section 5.1).
+    """The token sequences of MaxMatch for the texts that ``pattern`` accepts (000, section 5.1).
 
     Args:
         pattern: over bytes; with ``continuations``, of single words.
         vocabulary: the bytes of each token, by id.
         continuations: as for :func:`maxmatch_transducer`.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many states or transitions.

@@ -1,25 +1,25 @@
 """Merge gadgets: one merge as a transducer.
 
-The gadget of ``a b → ab`` reads tokens and writes them with each ``a b`` joined (000, figure 5).  It holds
-an ``a`` back until it has seen what follows::
+The gadget of ``a b → ab`` reads tokens and writes them with each ``a b`` joined (000, figure 5).  It delays
+an ``a`` until it reads the next token::
 
     q0  initial    c:c ⟲ q0  for c ≠ a          a:ε ─▶ q1
     q1  active     b:ab ─▶ q0     a:a ⟲ q1      φ:a ─▶ q2
     q2  abort      c:c ─▶ q0  for c ≠ a, b
 
-All states but q1 accept: what is held back at the end is written on the way to q2.  For ``a a b``: q0 reads
-the first a and writes nothing, q1 reads the second and writes the first, q1 reads b and writes ab.
+All states except q1 accept; the failure to q2 writes a delayed a at the end.  For ``a a b``: q0 reads the
+first a and writes nothing, q1 reads the second and writes the first, q1 reads b and writes ab.
 
-Where ``a = b``, the figure does not do: the second a could be joined or kept, and ``a a a`` would have three
-outputs.  There q1 reads a in one way only, and the count of a run begins anew behind each pair::
+If ``a = b``, the figure is wrong: the second a could be joined or kept, and ``a a a`` would have three
+outputs.  Then q1 has only one transition for a, and a new pair begins after each pair::
 
     q1             a:aa ─▶ q0                   φ:a ─▶ q2
 
-The paper leaves ``ab`` out of q0 and q2, since it "can't even be observed before this merge is applied".
-It can where two merges make one token, as ``(ab, c)`` and ``(a, bc)`` do, and such texts would be lost.
+The paper omits ``ab`` in q0 and q2, since it "can't even be observed before this merge is applied".  It can
+if two merges make one token, such as ``(ab, c)`` and ``(a, bc)``, and such texts would be lost.
 
-Since q2 reads neither a nor b, its φ could as well be an epsilon; a composition that takes it for one is
-right, and some tests do so.
+Since q2 reads neither a nor b, φ could as well be an epsilon; a composition that treats it as one is right,
+and some tests do so.
 
 Cost: two transitions for each symbol.
 """
@@ -47,10 +47,10 @@ def gadget(
     """The transducer that applies ``merge`` to sequences of ``symbols``.
 
     Args:
-        merge: what is joined.
-        symbols: all tokens that may be read; the two parts of the merge may be read anyway.
-        names: how tokens are shown.
-        limits: bounds what is made.
+        merge: the merge.
+        symbols: all tokens that may be read, in addition to the two parts of the merge.
+        names: the names of tokens, for drawings.
+        limits: bounds on the result.
 
     Raises:
         LimitExceeded: too many transitions.

@@ -1,15 +1,15 @@
-"""A deterministic machine that merges are applied to in place.
+"""A deterministic machine to which merges are applied in place.
 
-What a merge needs to know is which states lie between its two parts, and the states that a token
-comes from (001, section 5.1).  So beside the transitions there are, always in step with them:
+A merge needs the states between its two parts, and the sources of a token (001, section 5.1).  So the machine
+keeps these indexes of its transitions:
 
     rows        for each state its target by symbol
-    sources     for each state, the states that each symbol comes from, by symbol
+    sources     for each state, the states from which each symbol leads to it, by symbol
     entered     for each symbol, the states that it leads to
     leaving     for each symbol, the states that read it
 
-The states between ``a`` and ``b`` are ``entered[a] & leaving[b]``; a merge for which that is empty costs
-two look-ups.
+The states between ``a`` and ``b`` are ``entered[a] & leaving[b]``; if there are none, a merge costs two
+look-ups.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Mergeable:
 
     def __init__(self, acceptor: Acceptor, account: Account) -> None:
         if not acceptor.is_deterministic:
-            raise MachineError("merges change deterministic acceptors alone; minimize it first")
+            raise MachineError("merges need a deterministic acceptor; minimize it first")
         self._account = account
         self._like = acceptor
         self.start = acceptor.start
@@ -56,15 +56,15 @@ class Mergeable:
         return len(self.rows) - 1
 
     def add(self, source: int, symbol: int, target: int) -> None:
-        """A new transition.
+        """Adds a transition.
 
         Raises:
-            MachineError: the state reads that symbol already, and is led elsewhere.
+            MachineError: the state has another target for that symbol already.
         """
         if self.rows[source].get(symbol, target) != target:
             raise MachineError(
-                f"a merge makes token {symbol}, which state {source} reads already; a token that a merge "
-                "makes may not be one of the characters"
+                f"a merge makes token {symbol}, which state {source} reads already; the result of a merge "
+                "may not be one of the characters"
             )
         self._account.add_transitions()
         self.rows[source][symbol] = target
@@ -73,7 +73,7 @@ class Mergeable:
         self._leaving[symbol].add(source)
 
     def remove(self, source: int, symbol: int) -> None:
-        """Without the transition of ``source`` that reads ``symbol``."""
+        """Removes the transition of ``source`` that reads ``symbol``."""
         target = self.rows[source].pop(symbol)
         self._leaving[symbol].discard(source)
         sources = self.sources[target][symbol]
@@ -83,12 +83,12 @@ class Mergeable:
             self._entered[symbol].discard(target)
 
     def redirect(self, source: int, symbol: int, target: int) -> None:
-        """The transition leads to ``target`` now."""
+        """Changes the target of a transition."""
         self.remove(source, symbol)
         self.add(source, symbol, target)
 
     def remove_state(self, state: int) -> None:
-        """Without all transitions from and to ``state``."""
+        """Removes all transitions from and to ``state``."""
         for symbol in list(self.rows[state]):
             self.remove(state, symbol)
         for symbol, sources in list(self.sources[state].items()):
@@ -97,7 +97,7 @@ class Mergeable:
         self.accepting.discard(state)
 
     def to_acceptor(self) -> Acceptor:
-        """The states that can be reached, in their order."""
+        """The acceptor of the reachable states, in their order."""
         reached = {self.start}
         pending = [self.start]
         while pending:

@@ -1,19 +1,18 @@
-"""Merges: the rules of byte-pair encoding, and what one of them does to a sequence of tokens.
+"""Merges: the rules of byte-pair encoding, and their application to a sequence of tokens.
 
-A merge ``(a, b) → ab`` joins a token ``a`` and a token ``b`` behind it into ``ab``.  Applied to a
-sequence it joins all such neighbours, from left to right, and a token takes part once.  That matters
-where ``a = b``, and there alone, since otherwise two occurrences cannot overlap::
+A merge ``(a, b) → ab`` joins a token ``a`` and a following token ``b`` into ``ab``.  Applied to a sequence,
+it joins all such neighbours, from left to right, each token at most once.  The order only matters if
+``a = b``, since otherwise two occurrences cannot overlap::
 
     (a, a) → aa      a a a a a   becomes   aa aa a        and never   a aa aa
 
-(001, section 1.1; 000 calls it APPLY and does not say which of two overlapping pairs goes first.  All
+(001, section 1.1; 000 calls it APPLY and does not define which of two overlapping pairs comes first.  All
 tokenizers take the left one.)
 
-An ordered list of merges and the characters that it starts from make a tokenizer.  The list is
-*proper* where no merge stands before one that makes a part of it, nor makes a part of itself.  In
-``(ab, c), (a, b)`` the first is before the merge that makes its ``ab``; such lists exist (a few
-in the files of Llama 3.1 and Gemma 3), and there the ways to encode differ:
-:mod:`tokamata.tokenization.papers.bpe`.
+An ordered list of merges and its characters make a tokenizer.  The list is *proper* if each merge comes after
+the merges that make its parts.  In ``(ab, c), (a, b)`` the first is before the merge that makes its ``ab``.
+Such lists exist (a few in the files of Llama 3.1 and Gemma 3), and for them the algorithms of
+:mod:`tokamata.tokenization.papers.bpe` differ.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Texts = Sequence["bytes | None"] | Mapping[int, "bytes | None"]
 
 
 class Merge(NamedTuple):
-    """One rule: ``left`` and ``right``, next to each other, become ``token``.  All three are ids."""
+    """One rule: the neighbours ``left`` and ``right`` become ``token``.  All three are ids."""
 
     left: int
     right: int
@@ -37,14 +36,14 @@ class Merge(NamedTuple):
 def apply(merge: Merge, tokens: Sequence[int]) -> list[int]:
     """``tokens`` with every ``left`` followed by ``right`` joined, the leftmost first.  Cost: linear."""
     joined: list[int] = []
-    place = 0
-    while place < len(tokens):
-        if tuple(tokens[place : place + 2]) == (merge.left, merge.right):
+    index = 0
+    while index < len(tokens):
+        if tuple(tokens[index : index + 2]) == (merge.left, merge.right):
             joined.append(merge.token)
-            place += 2
+            index += 2
         else:
-            joined.append(tokens[place])
-            place += 1
+            joined.append(tokens[index])
+            index += 1
     return joined
 
 
@@ -53,10 +52,10 @@ def merge_list(pairs: Iterable[tuple[bytes, bytes]], vocabulary: Texts) -> list[
 
     Args:
         pairs: the two parts of each merge, in order.
-        vocabulary: the text of each token, by id; of several ids of one text the lowest is meant.
+        vocabulary: the text of each token, by id; if several ids have one text, the lowest counts.
 
     Raises:
-        VocabularyError: a part, or the two of them joined, is not in the vocabulary.
+        VocabularyError: a part, or the joined text, is not in the vocabulary.
     """
     ids = ids_of(vocabulary)
     merges = []
@@ -64,7 +63,7 @@ def merge_list(pairs: Iterable[tuple[bytes, bytes]], vocabulary: Texts) -> list[
         for text in (left, right, left + right):
             if text not in ids:
                 raise VocabularyError(
-                    f"merge {number} joins {left!r} and {right!r}, and {text!r} is no token; "
+                    f"merge {number} joins {left!r} and {right!r}, but {text!r} is not a token; "
                     "use the merges and the vocabulary of one tokenizer"
                 )
         merges.append(Merge(ids[left], ids[right], ids[left + right]))
@@ -72,7 +71,7 @@ def merge_list(pairs: Iterable[tuple[bytes, bytes]], vocabulary: Texts) -> list[
 
 
 def first_improper(merges: Sequence[Merge]) -> int | None:
-    """The number of the first merge with a part that it, or a merge behind it, makes; else ``None``."""
+    """The number of the first merge with a part that it or a later merge makes; else ``None``."""
     last_made = {merge.token: number for number, merge in enumerate(merges)}
     for number, merge in enumerate(merges):
         if max(last_made.get(merge.left, -1), last_made.get(merge.right, -1)) >= number:
@@ -81,14 +80,14 @@ def first_improper(merges: Sequence[Merge]) -> int | None:
 
 
 def spellings(merges: Sequence[Merge], characters: Iterable[int]) -> dict[int, tuple[int, ...]]:
-    """The characters of every token that the merges can make from ``characters``, these among them.
+    """The characters of every token that the merges can make from ``characters``, including these.
 
     Raises:
-        VocabularyError: two merges make one token of different texts.
+        VocabularyError: two merges make the same token from different texts.
     """
     spelled: dict[int, tuple[int, ...]] = {character: (character,) for character in characters}
     grows = True
-    while grows:  # once, and once more to see that it was enough, where the list is proper
+    while grows:  # for a proper list one round suffices, and a second one finds nothing
         grows = False
         for left, right, token in merges:
             if left not in spelled or right not in spelled:
@@ -99,7 +98,7 @@ def spellings(merges: Sequence[Merge], characters: Iterable[int]) -> dict[int, t
             elif spelled[token] != text:
                 raise VocabularyError(
                     f"token {token} is made of the characters {spelled[token]} and of {text}; "
-                    "a token stands for one text"
+                    "a token must have one text"
                 )
     return spelled
 

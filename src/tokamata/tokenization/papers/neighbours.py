@@ -1,17 +1,17 @@
-"""Which token may follow which, by trying all pairs.
+"""The tokens that may follow each token, by trying all pairs.
 
-Whether a sequence of tokens is an encoding depends on its neighbours alone: it is one where each two of
-them are (001, section 4.1, algorithm 4).  So the brute force encodes the text of each two tokens and looks
-whether they come back.  With the merges (a,b), (a,a) over a, b::
+A sequence of tokens is an encoding if and only if each two neighbours are an encoding (001, section 4.1,
+algorithm 4).  So the brute force encodes the text of each pair of tokens and compares.  With the merges
+(a,b), (a,a) over a, b::
 
-    a ab  is the text aab, and is encoded  a ab     they may be neighbours
-    aa b  is the text aab as well                   they may not
+    a ab  is the text aab, which is encoded  a ab     they may be neighbours
+    aa b  is the text aab as well                     they may not
 
-The paper's table has no row for the beginning of a sequence.  There a token may stand that is the encoding of
-its own text; one that the merges never make is not, and without that row it would be allowed.
+The paper's table has no row for the beginning of a sequence.  A token may stand there if it is the encoding
+of its own text.  Without that row, a token that the merges never make would be allowed.
 
-Cost: the square of the number of tokens, times what encoding takes.  A test of
-:mod:`.tokenizer_automaton`, as the paper says, and no more.
+Cost: the square of the number of tokens, times the cost of encoding.  Only an oracle for
+:mod:`.tokenizer_automaton`, as in the paper.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def neighbours(characters: Iterable[int], merges: Sequence[Merge]) -> Mapping[in
     for first, text in spelled.items():
         table[first] = {
             second
-            for second, behind in spelled.items()
-            if encode_in_order(merges, [*text, *behind]) == [first, second]
+            for second, rest in spelled.items()
+            if encode_in_order(merges, [*text, *rest]) == [first, second]
         }
     return table

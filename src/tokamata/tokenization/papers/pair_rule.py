@@ -1,23 +1,22 @@
-"""Which token may follow which, from the merges that meet at their border.
+"""Decides whether a token may follow another, from the merges that meet at their border.
 
-:mod:`.tokenizer_automaton` keeps a list of forbidden tokens for each state.  How its lists grow says
-what is in them: the list of ``t`` begins as that of its right part, when ``t`` is made; ``y`` is added to
-the list of ``x`` by the merge ``(x, y)``; and where ``y`` is in a list, so is every ``y z`` that is made
-from then on.  So ``u`` is forbidden after ``t`` where some merge ``(x, y)`` joined them across the border::
+:mod:`.tokenizer_automaton` keeps a list of forbidden tokens for each state.  The list of ``t`` begins as that
+of its right part, when ``t`` is made; the merge ``(x, y)`` adds ``y`` to the list of ``x``; and a list with
+``y`` gets every ``y z`` that is made later.  So ``u`` is forbidden after ``t`` if some merge ``(x, y)`` joins
+them across the border::
 
     t  =  … [ … [ … x ]]    x: t, its right part, the right part of that, …
     u  =  [[ y … ] … ] …    y: u, its left part, the left part of that, …
 
-while x was not yet a part of something, and y not before: with merges numbered in order, the merge
-``(x, y)`` has to come before the one that makes the next larger token on the left side; on the right
-side it may also be that one itself (``(a, a)`` makes ``aa`` and forbids it after a).
+This holds if x was not yet part of a larger token, and y not before the merge.  With merges numbered in
+order, ``(x, y)`` must come before the merge that makes the next larger token on the left side; on the right
+side it may also be that merge itself (``(a, a)`` makes ``aa`` and forbids it after a).
 
-For (a,b), (b,c), (ab,c) and the tokens ``a`` and ``bc``: y = b is the left part of bc, ``(a, b)`` is
+Example: for (a,b), (b,c), (ab,c) and the tokens ``a`` and ``bc``, y = b is the left part of bc, ``(a, b)`` is
 merge 0 and ``bc`` is made by merge 1, so bc may not follow a.
 
-This is algorithm 3 of 001 with the lists left implicit; they would not fit into memory for all merges
-of a real tokenizer.  Memory: linear in the merges.  A question costs the product of the two depths,
-some 25 look-ups.
+This is algorithm 3 of 001 without explicit lists, which would not fit into memory for all merges of a real
+tokenizer.  Cost: memory linear in the merges; for each pair the product of the two depths, about 25 look-ups.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from tokamata.tokenization.papers.merges import Merge
 
 
 class PairRule:
-    """Which tokens may be neighbours, after some merges; ``join`` adds the next merge."""
+    """Decides which tokens may be neighbours, after some merges; ``join`` adds the next merge."""
 
     def __init__(self) -> None:
         self._parts: dict[int, tuple[int, int]] = {}
@@ -47,14 +46,14 @@ class PairRule:
         return True
 
     def join(self, merge: Merge) -> None:
-        """Takes in the next merge, of two tokens that may be neighbours."""
+        """Adds the next merge, of two tokens that may be neighbours."""
         self._joined[merge.left, merge.right] = self._count
         self._parts[merge.token] = merge.left, merge.right
         self._made[merge.token] = self._count
         self._count += 1
 
     def _ends(self, token: int, side: int) -> Iterator[tuple[int, int]]:
-        """The token, its part on that side, that one's part, …; each with what made the one before it."""
+        """The token, its part on one side, that one's part, …; each with the merge of the one before it."""
         made = self._count
         while True:
             yield token, made

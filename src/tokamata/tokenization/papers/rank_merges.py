@@ -1,15 +1,15 @@
 """The merges of a file of ranks.
 
-tiktoken's files have no merges, but texts with ranks: two neighbours are joined where their text has a rank,
-the lowest first.  Each text was made by one merge in training, and its rank is the number of that merge; so
-the parts are found by encoding the text with the texts of lower rank.  With a, b, c, ``ab`` 3, ``abc`` 4::
+tiktoken's files have no merges, but texts with ranks: two neighbours are joined if their text has a rank,
+the lowest first.  Each text was made by one merge in training, and its rank is the number of that merge.  So
+its parts are found by encoding the text with the texts of lower rank.  With a, b, c, ``ab`` 3, ``abc`` 4::
 
-    a b c   (a, b) is ab, 3     ab c   (ab, c) would be abc, 4, whose own parts are found next: ab and c
+    a b c   (a, b) is ab, 3     ab c   (ab, c) is abc, 4: not of lower rank, so the parts of abc are ab and c
 
-A text for which that gives other than two parts cannot be made by merges, and has none.
+If the result does not have two parts, merges cannot make the text, and it has no merge.
 
-tiktoken also joins other parts that make the same text.  No encoding contains those next to each other: the
-text by itself is encoded in one way, and so it is in any longer one.
+tiktoken also joins other parts with the same text.  No encoding contains those as neighbours: a text has one
+encoding by itself, and the same one within any longer text.
 
 Cost: for each text, the square of its length.
 """
@@ -36,11 +36,11 @@ def rank_merges(ranks: Mapping[bytes, int]) -> list[Merge]:
 
 
 def _parts(text: bytes, ranks: Mapping[bytes, int], below: int) -> list[bytes]:
-    """``text`` encoded with the texts of a rank below that one."""
+    """``text`` encoded with the texts of ranks below ``below``."""
     parts = [text[i : i + 1] for i in range(len(text))]
     while len(parts) > 1:
-        best, place = min((ranks.get(parts[i] + parts[i + 1], below), i) for i in range(len(parts) - 1))
+        best, first = min((ranks.get(parts[i] + parts[i + 1], below), i) for i in range(len(parts) - 1))
         if best >= below:
             break
-        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        parts[first : first + 2] = [parts[first] + parts[first + 1]]
     return parts

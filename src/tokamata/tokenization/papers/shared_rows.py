@@ -1,23 +1,23 @@
-"""DirectMerge with shared rows: all merges of a real tokenizer, over patterns with wide loops too.
+"""DirectMerge with shared rows: all merges of a real tokenizer, also over patterns with wide loops.
 
-:mod:`.direct_merge` copies a state each time that a merge forbids something after a token, and each
-copy has a row of its own: over ``[a-z]*`` that is some ten thousand copies with as many transitions
-each.  But the copies of a state differ in one thing alone, in what is forbidden there.  A token that two
-of them read leads both to the same state.  So one row is enough for all copies of a state, and what is
-forbidden after which token is the same in every pattern (001, section 4; :mod:`.pair_rule`).
+:mod:`.direct_merge` copies a state whenever a merge forbids something after a token, and each copy has its
+own row: for ``[a-z]*`` about ten thousand copies with as many transitions each.  But the copies of a state
+differ only in the forbidden tokens; a token that two of them read leads both to the same state.  So all
+copies of a state can share one row, and the tokens that are forbidden after a token are the same in every
+pattern (001, section 4; :mod:`.pair_rule`).
 
-What is left of DirectMerge are the rows, and they are kept by token: ``edges[t]`` leads from states of
-the pattern to states of the pattern.  A merge composes two of them::
+The rows are kept by token: ``edges[t]`` maps states of the pattern to states of the pattern.  A merge
+composes two of them::
 
     edges[a]   0 → 1, 2 → 1      edges[b]   1 → 0      (a, b):   edges[ab]   0 → 0, 2 → 0
 
-unless a and b may not be neighbours by then.  A state of DirectMerge's result is a state of the
-pattern with the last token, and it reads what the pattern reads there and the last token allows.
+unless a and b may not be neighbours by then.  A state of DirectMerge's result is a state of the pattern with
+the last token; it reads the tokens that both allow.
 
 A merge of tokens that the pattern does not read one after the other costs two look-ups.
 
-Cost: linear in the edges and the merges.  The edges are the transitions of tokens over the pattern's
-states, what 002 calls the composition, without tokens that no encoding contains.
+Cost: linear in the edges and the merges.  The edges are the transitions of tokens over the pattern's states,
+which 002 calls the composition, without tokens that no encoding contains.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from tokamata.tokenization.papers.pair_rule import PairRule
 
 
 class MergedPattern:
-    """The encodings of a pattern's texts.  A place is a state of the pattern and the last token.
+    """The encodings of a pattern's texts.  A configuration is a state of the pattern and the last token.
 
     Attributes:
-        edges: for each token that some encoding may contain, where it leads from which state.
+        edges: for each token that some encoding may contain, its targets by state.
         pattern: the minimal acceptor of the texts, over the ids of characters.
     """
 
@@ -47,11 +47,11 @@ class MergedPattern:
 
     @property
     def transitions(self) -> int:
-        """The number of edges, all tokens together."""
+        """The number of edges of all tokens."""
         return sum(map(len, self.edges.values()))
 
     def step(self, state: int, last: int | None, token: int) -> int | None:
-        """The state that ``token`` leads to, behind ``last``; ``None`` where it is not allowed."""
+        """The state that ``token`` leads to, after ``last``; ``None`` if it is not allowed."""
         if last is not None and not self._rule.allows(last, token):
             return None
         return self.edges.get(token, {}).get(state)
@@ -67,10 +67,10 @@ class MergedPattern:
         return state in self.pattern.accepting
 
     def to_acceptor(self, limits: Limits | Account | None = None) -> Acceptor:
-        """All places and all transitions, without those from which nothing is accepted.
+        """All live configurations, as states of an acceptor, and their transitions.
 
         Raises:
-            LimitExceeded: there are too many of them; a wide loop has thousands of millions.
+            LimitExceeded: there are too many of them; a wide loop has billions.
         """
         account = Account(limits)
         row_of: dict[int, list[tuple[int, int]]] = {}
@@ -81,7 +81,7 @@ class MergedPattern:
         order: list[tuple[int, int | None]] = [(self.pattern.start, None)]
         numbers = {order[0]: 0}
         rows = []
-        for state, last in order:  # grows as places are found
+        for state, last in order:  # grows as configurations are found
             row = []
             for token, target in row_of.get(state, ()):
                 account.work()
@@ -106,7 +106,7 @@ def merge_shared(
     Args:
         pattern: over the ids of characters; :func:`.characters.in_tokens` makes it of one over bytes.
         merges: in order.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
         MachineError: a merge makes a token that is one of the pattern's characters.
@@ -127,8 +127,8 @@ def merge_shared(
         if joined and rule.allows(merge.left, merge.right):
             if merge.token in edges:
                 raise MachineError(
-                    f"a merge makes token {merge.token}, which the pattern reads already; a token that a "
-                    "merge makes may not be one of the characters"
+                    f"a merge makes token {merge.token}, which the pattern reads already; the result of a "
+                    "merge may not be one of the characters"
                 )
             account.add_transitions(len(joined))
             edges[merge.token] = joined

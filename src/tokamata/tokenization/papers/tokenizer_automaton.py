@@ -1,25 +1,24 @@
 """The automaton of all encodings: after each token, those that may not follow.
 
-Encode every text there is.  The token sequences that come out are regular, and where the machine that
-accepts them stands depends on the last token alone: all of its states accept, and every token leads to one
-state from wherever it is allowed (001, section 4, algorithm 3).  So it is enough to keep, for each token,
-its state, and for each state, its forbidden tokens.  For a, b, c and the merges (a,b) (a,a) (a,c)
-(001, figure 9)::
+The encodings of all texts are a regular set of token sequences, and the state of its automaton depends only
+on the last token: all states accept, and every token leads to one state wherever it is allowed (001, section
+4, algorithm 3).  So the automaton is, for each token, its state, and for each state, its forbidden tokens.
+For a, b, c and the merges (a,b) (a,a) (a,c) (001, figure 9)::
 
     token    a  b  c  ab  aa  ac        state   forbidden
     state    1  0  0  0   2   0         0
                                         1       b, a, aa, c, ac
                                         2       b
 
-A merge ``(a, b)`` forbids b after a, and ab leads to where b leads.  Where a is forbidden, so is ab from then
-on.  If another token leads to the state of a, or if that is the start, a gets a state of its own.  (The
-listing forgets the start; after ``(a, a), (aa, a)`` it forbids a at the beginning of a text.
-It also looks up the states of parts that were never made.)
+A merge ``(a, b)`` forbids b after a, and ab leads to the state of b.  States that forbid a also forbid ab
+from then on.  If another token leads to the state of a, or if that is the start, a gets a state of its own.
+(The listing ignores the start; after ``(a, a), (aa, a)`` it forbids a at the beginning of a text.  It also
+looks up the states of parts that were never made.)
 
-States with equal lists are made one at the end (section 5.3).
+States with equal lists are joined at the end (section 5.3).
 
-Cost: the sum of the lists, which for a real tokenizer is far more than there are merges: some 2,000 to
-5,000 tokens are forbidden after each of 100,000.  :mod:`.pair_rule` answers without lists.
+Cost: the sum of the lists, which for a real tokenizer is far larger than the number of merges: about 2,000 to
+5,000 tokens are forbidden after each of 100,000.  :mod:`.pair_rule` needs no lists.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class TokenizerAutomaton:
         return len(self.forbidden)
 
     def allows(self, last: int | None, token: int) -> bool:
-        """Whether ``token`` may follow ``last``, or begin a sequence where ``last`` is ``None``."""
+        """Whether ``token`` may follow ``last``, or begin a sequence if ``last`` is ``None``."""
         if token not in self.state_of or (last is not None and last not in self.state_of):
             return False
         return token not in self.forbidden[0 if last is None else self.state_of[last]]
@@ -65,7 +64,7 @@ class TokenizerAutomaton:
         return set(self.state_of) - self.forbidden[0 if last is None else self.state_of[last]]
 
     def to_acceptor(self, names: Names | None = None, limits: Limits | Account | None = None) -> Acceptor:
-        """The same with all of its transitions.
+        """The same automaton with all transitions.
 
         Raises:
             LimitExceeded: too many transitions.
@@ -88,10 +87,10 @@ def tokenizer_automaton(
     Args:
         characters: the ids of single characters.
         merges: in order.
-        limits: bounds what is made.
+        limits: bounds on the result.
 
     Raises:
-        MachineError: a merge makes a token that is there already.
+        MachineError: a merge makes a token that exists already.
         LimitExceeded: too many states or forbidden tokens.
     """
     building = _Building(characters, Account(limits))
@@ -101,7 +100,7 @@ def tokenizer_automaton(
 
 
 class _Building:
-    """What algorithm 3 keeps, with the tokens of each state and the states of each forbidden token."""
+    """The data of algorithm 3, with the tokens of each state and the states of each forbidden token."""
 
     def __init__(self, characters: Iterable[int], account: Account) -> None:
         self._account = account
@@ -116,14 +115,13 @@ class _Building:
         left, right, token = merge
         self._account.work()
         if left not in self.state_of or right not in self.state_of:
-            return  # a part that no text has
+            return  # no text has this part
         state, after = self.state_of[left], self.state_of[right]
         if right in self.forbidden[state]:
             return  # never neighbours: an earlier merge joined an end of one to a beginning of the other
         if token in self.state_of:
             raise MachineError(
-                f"a merge makes token {token}, which stands for another text already; "
-                "give it an id of its own"
+                f"a merge makes token {token}, which has another text already; give it an id of its own"
             )
         if left == right or state == 0 or len(self._tokens_to[state]) > 1:
             state = self._own_state(left)
@@ -134,7 +132,7 @@ class _Building:
             self._forbid(forbidding, token)
 
     def _own_state(self, token: int) -> int:
-        """A state that ``token`` alone leads to, with the forbidden tokens that it had."""
+        """A new state for ``token`` alone, with its forbidden tokens."""
         old, new = self.state_of[token], len(self.forbidden)
         self._account.add_states(members=len(self.forbidden[old]))
         self.forbidden.append(set())
@@ -153,7 +151,7 @@ class _Building:
 
 
 def _fused(building: _Building) -> TokenizerAutomaton:
-    """States that can be reached, one for each list of forbidden tokens; the start stays 0."""
+    """The reachable states, one for each list of forbidden tokens; the start stays 0."""
     numbers: dict[frozenset[int], int] = {frozenset(building.forbidden[0]): 0}
     state_of = {}
     for token, state in building.state_of.items():

@@ -1,5 +1,5 @@
-"""Pipelines: what a tokenizer does to a text, read from the files of each family of tokenizers.
+"""Pipelines: the steps of a tokenizer, read from the files of each family of tokenizers.
 
-Way of the data: file ─ :mod:`.tokenizer_json` (:mod:`.byte_pairs`, :mod:`.word_piece`) or :mod:`.ranks` ─▶ a
-:class:`.pipeline.Pipeline`, of which ``tokenization/tables.py`` makes the tables of the engine.
+Data flow: file ─ :mod:`.tokenizer_json` (:mod:`.byte_pairs`, :mod:`.word_piece`) or :mod:`.ranks` ─▶ a
+:class:`.pipeline.Pipeline` ─ ``tokenization/tables.py`` ─▶ the tables of the engine.
 """

@@ -1,7 +1,7 @@
-"""What byte-pair encoding begins with: the tokens of single characters that a token's text is cut into.
+"""Atoms: the tokens of single characters with which byte-pair encoding begins a token's text.
 
-Done for all tokens at once, on arrays: the texts of a quarter of a million tokens have two million
-characters.  With the tokens a, b, ``ab`` the atoms of ``ab`` are those of a and b, and ``ax`` has none.
+With the tokens a, b and ``ab``, the atoms of ``ab`` are a and b; a token ``ax`` has none.  Arrays hold all
+tokens at once, since the texts of a quarter of a million tokens have two million characters.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _Text = TypeVar("_Text", str, bytes)
 
 
 def atoms_of_texts(ids: Mapping[str, int], size: int, whole: Collection[int] = ()) -> tuple[UInt32, UInt32]:
-    """The atoms of every token as offsets and atoms, see ``BytePairs``; empty where a part is no token.
+    """The atoms of every token as offsets and atoms, see ``BytePairs``; empty if a character is not a token.
 
     Args:
         ids: tokens by their text.
-        size: how many tokens there are; ids past it are left out.
-        whole: tokens that are never cut, whatever their text is.
+        size: the number of tokens; ids past it are omitted.
+        whole: tokens that are never cut, whatever their text.
     """
     texts, tokens = _in_order(ids, size)
     single = np.full(CODE_POINTS, -1, dtype=np.int64)
@@ -36,7 +36,7 @@ def atoms_of_texts(ids: Mapping[str, int], size: int, whole: Collection[int] = (
 
 
 def atoms_of_bytes(ids: Mapping[bytes, int], size: int) -> tuple[UInt32, UInt32]:
-    """The same where texts are bytes."""
+    """The same for texts of bytes."""
     texts, tokens = _in_order(ids, size)
     single = np.array([ids.get(bytes([byte]), -1) for byte in range(256)], dtype=np.int64)
     units = np.frombuffer(b"".join(texts), dtype=np.uint8)
@@ -49,7 +49,7 @@ def _in_order(ids: Mapping[_Text, int], size: int) -> tuple[list[_Text], npt.NDA
     tokens = np.fromiter(ids.values(), dtype=np.int64, count=len(texts))
     if len(texts) > 1 and not (tokens[1:] > tokens[:-1]).all():
         order = np.argsort(tokens)
-        texts, tokens = [texts[place] for place in order], tokens[order]
+        texts, tokens = [texts[index] for index in order], tokens[order]
     count = int(np.searchsorted(tokens, size))
     return texts[:count], tokens[:count]
 
@@ -65,7 +65,7 @@ def _cut(
     size: int,
     whole: npt.NDArray[np.int64],
 ) -> tuple[UInt32, UInt32]:
-    """From the parts of all texts in a row, -1 where one is no token, to the lists of those that have all."""
+    """The offsets and atoms of all tokens, from the atoms of all texts in a row (-1 for a missing one)."""
     ends = np.cumsum(lengths)
     missing = np.cumsum(np.concatenate([[0], parts < 0]))
     is_cut = (missing[ends] == missing[ends - lengths]) & ~np.isin(tokens, whole)

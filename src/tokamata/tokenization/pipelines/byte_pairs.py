@@ -1,7 +1,7 @@
 """The pipeline of a ``tokenizer.json`` whose model is byte-pair encoding.
 
-What each part of the file does is what that package does (its Rust source is the specification); what
-is not known here is refused by its name.
+Each part of the file is followed as in the package `tokenizers`, whose Rust source is the specification.
+Unknown parts are refused by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFace
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
-# What `ByteLevel` splits by where it is asked to: GPT-2's regex.
+# The regex of GPT-2, by which `ByteLevel` splits if its `use_regex` is true.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
@@ -50,7 +50,7 @@ def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
         kind = one.kind
         if kind in ("NFC", "NFKC"):
             if single:
-                raise refusal("normalizer", f"{kind} behind {type(single[-1]).__name__}")
+                raise refusal("normalizer", f"{kind} after {type(single[-1]).__name__}")
             form = getattr(normalizers, kind)().normalize_str
         elif kind == "Lowercase":
             single.append(normalizers.Lowercase())
@@ -61,7 +61,7 @@ def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
         else:
             raise refusal("normalizer", f"{kind} {one!r:.200}")
     if prefix and prefix != (spaces or " "):
-        raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is no space")
+        raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is not a space")
     keeps = normalizers.Sequence(single).normalize_str if single else None
     return Normalizer(form, keeps, spaces, "always" if prefix else "none")
 
@@ -110,7 +110,7 @@ def _metaspace(part: Section, normalizer: Normalizer) -> Normalizer:
     if scheme not in ("always", "first", "never"):
         part.refuse("prepend_scheme", '"always", "first" or "never"')
     if normalizer.spaces or normalizer.prefix != "none":
-        raise refusal("pre-tokenizer", "Metaspace behind a normalizer that replaces spaces")
+        raise refusal("pre-tokenizer", "Metaspace after a normalizer that replaces spaces")
     replaced = Normalizer(normalizer.form, normalizer.keeps, part.character("replacement"))
     return replaced if scheme == "never" else _prefixed(replaced, "missing", True, scheme == "first")
 
@@ -135,7 +135,7 @@ def _split(part: Section) -> Splitting:
 
 
 def _behaved(one: str, behavior: str, members: dict[str, Any], is_one: bool = True) -> Splitting:
-    """A split by a regex, as one whose matches are pieces; ``is_one``: it matches one code point."""
+    """A split with a behavior, as one whose matches are pieces; ``is_one``: it matches one code point."""
     if behavior == "Isolated":
         return Splitting(one, members=members)
     if behavior == "Contiguous":
@@ -182,7 +182,7 @@ def _byte_pairs(
         lacks[:] = True
         lacks[[ord(text) for text in characters]] = False
         unwritten = _with_bytes(set(range(256)) - set(byte_tokens))
-        if normalizer.spaces:  # where that lacks, its bytes are written, and do not come back as a space
+        if normalizer.spaces:  # without its token, its bytes are written, which do not decode to a space
             unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
         unknown = lacks & unwritten
         lacks &= ~unwritten
@@ -202,7 +202,7 @@ def _byte_pairs(
 
 
 def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, Any]:
-    """The merges as arrays; of a pair that is named twice the last counts, as in the package."""
+    """The merges as arrays; if a pair is listed twice, the last one counts, as in the package."""
     left, right, result = _core.merge_ids(merges, vocab)
     if len(left) < len(merges):
         number = len(left)
@@ -212,15 +212,15 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
     kept = np.arange(len(pairs), dtype=np.uint32)
     in_order = np.sort(pairs)
     if (in_order[1:] == in_order[:-1]).any():
-        _, from_behind = np.unique(pairs[::-1], return_index=True)
-        kept = np.sort(len(pairs) - 1 - from_behind).astype(np.uint32)
+        _, from_end = np.unique(pairs[::-1], return_index=True)
+        kept = np.sort(len(pairs) - 1 - from_end).astype(np.uint32)
     return left[kept], right[kept], result[kept], kept
 
 
 def _with_bytes(missing: set[int]) -> Any:
     """The code points whose UTF-8 has one of these bytes."""
     flags = np.zeros(CODE_POINTS, dtype=bool)
-    # Bytes that no UTF-8 has need not be there.
+    # Bytes that never occur in UTF-8 may be missing.
     if not missing - {0xC0, 0xC1, *range(0xF5, 0x100)}:
         return flags
     for point in range(CODE_POINTS):

@@ -1,19 +1,18 @@
-"""When a text is in a normal form, told code point by code point.
+"""Normal forms as properties of code points: tables that decide whether a text is in NFC or NFKC.
 
-Problem.  A tokenizer that normalizes to NFC changes every text that is not in NFC, and no token sequence
-of such a text is canonical.  Whether a text is in NFC is decided by three things (Unicode Standard,
-D115 to D117, annex 15): no code point is changed by itself; the combining classes behind a starter do not
-descend; no code point composes with the last starter before it, unless one of its own class or another
-starter is between them.
+Problem: a tokenizer that normalizes to NFC changes every text that is not in NFC, so no token sequence of
+such a text is canonical.  A text is in NFC if and only if (Unicode Standard, D115 to D117, annex 15): no code
+point is changed by itself; the combining classes after a starter do not descend; no code point composes with
+the last starter before it, unless one of its own class or another starter is between them.
 
-Example.  ``e`` U+0301 is not in NFC: it composes to é.  é U+0316 is: 220 may come behind a starter.
+Example: ``e`` U+0301 is not in NFC: it composes to é.  é U+0316 is: class 220 may follow a starter.
 ``e`` U+0316 U+0301 is not: U+0301 composes across U+0316.  ``e`` U+0316 U+0317 is: nothing composes.
 
-All of it is asked of the normalizer that the tokenizer runs, since its tables have a version.  Python's
-tables only say which pairs are worth asking; a mark that only the normalizer knows is found because it is
-put in order behind one of a higher class.
+Method: all tables are computed by running the tokenizer's own normalizer, since its Unicode version may
+differ from Python's.  Python's tables only select the pairs to try.  A mark that only the normalizer knows is
+found because the normalizer moves it before a mark of a higher class.
 
-Cost: some 0.3 s.  Not taken: Unicode's quick check, which answers "maybe" for every mark.
+Cost: about 0.3 s.  Rejected: Unicode's quick check, which answers "maybe" for every mark.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, asked_points, spread
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, sample_points, spread
 
 _SEPARATOR = "\n"
 _BASE = "1"  # no mark composes with it
-_HIGHEST_MARK = "\u0345"  # class 240, above which there is none
+_HIGHEST_MARK = "\u0345"  # of class 240, the highest
 
 
 @dataclass(frozen=True)
 class NormalForm:
-    """What each code point is to a normal form.
+    """The properties of code points that decide whether a text is in a normal form.
 
     Attributes:
-        stable: ``bool[0x110000]``: the normalizer leaves the code point as it is, by itself.
+        stable: ``bool[0x110000]``: the normalizer does not change the code point by itself.
         combining: ``uint8[0x110000]``: its canonical combining class.
-        second: ``uint16[0x110000]``: the column of ``composes`` for what it composes with; 0 for nothing.
-        starter: ``uint16[0x110000]``: the row of ``composes`` for what composes with it; 0 for nothing.
-        composes: ``bool[rows, columns]``.
+        second: ``uint16[0x110000]``: its column of ``composes``; 0 if it composes with nothing before it.
+        starter: ``uint16[0x110000]``: its row of ``composes``; 0 if nothing after it composes with it.
+        composes: ``bool[rows, columns]``: whether the two code points compose.
     """
 
     stable: npt.NDArray[np.bool_]
@@ -53,7 +52,7 @@ class NormalForm:
 
 def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     """The normal form that ``normalize`` brings a text into, NFC or NFKC."""
-    points = [point for point in asked_points().tolist() if point != 0x0A]
+    points = [point for point in sample_points().tolist() if point != 0x0A]
     stable = unchanged_points(normalize)
     combining = _combining_classes(normalize, points)
     firsts, seconds = _candidates(points, stable)
@@ -64,13 +63,13 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     same = np.fromiter(_unchanged(normalize, pairs), dtype=bool, count=len(firsts) * len(seconds))
     joined = ~same.reshape(len(firsts), len(seconds))
     rows, numbers = np.unique(joined, axis=0, return_inverse=True)
-    # Row 0 is of those with which nothing composes; -1 where there is none.
+    # Row 0 is for starters with which nothing composes; -1 if there are none.
     empty = [row for row in range(len(rows)) if not rows[row].any()]
     order = [*(empty or [-1]), *(row for row in range(len(rows)) if row not in empty)]
-    place = {int(row): number for number, row in enumerate(order)}
+    renumbered = {int(row): number for number, row in enumerate(order)}
     starter = np.zeros(CODE_POINTS, dtype=np.uint16)
-    for first, kind in zip(firsts, numbers.reshape(-1), strict=True):
-        starter[first] = place[int(kind)]
+    for first, row in zip(firsts, numbers.reshape(-1), strict=True):
+        starter[first] = renumbered[int(row)]
     composes = np.zeros((len(order), len(seconds) + 1), dtype=bool)
     for number, row in enumerate(order):
         if row >= 0:
@@ -79,8 +78,8 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
 
 
 def unchanged_points(normalize: Callable[[str], str]) -> npt.NDArray[np.bool_]:
-    """Which code points stay as they are, each by itself: ``bool[0x110000]``, false for surrogates."""
-    points = asked_points()
+    """Which code points the normalizer does not change: ``bool[0x110000]``, false for surrogates."""
+    points = sample_points()
     points = points[points != ord(_SEPARATOR)]
     flags = np.zeros(CODE_POINTS, dtype=bool)
     flags[points] = _unchanged(normalize, map(chr, points.tolist()))
@@ -89,19 +88,19 @@ def unchanged_points(normalize: Callable[[str], str]) -> npt.NDArray[np.bool_]:
 
 
 def _unchanged(normalize: Callable[[str], str], texts: Iterable[str]) -> list[bool]:
-    """For each text, none of which holds a line end, whether it stays as it is."""
+    """For each text, which must contain no line feed, whether the normalizer leaves it unchanged."""
     given = list(texts)
     result = normalize(_SEPARATOR.join(given)).split(_SEPARATOR)
     return [text == after for text, after in zip(given, result, strict=True)]
 
 
 def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> npt.NDArray[np.uint8]:
-    """A mark of a lower class goes before U+0345, one of class 0 stays behind it."""
+    """Combining classes: the normalizer moves a mark of a lower class before U+0345, but not a starter."""
     combining = np.zeros(CODE_POINTS, dtype=np.uint8)
     texts = [f"{_BASE}{_HIGHEST_MARK}{chr(point)}" for point in points]
     moved = normalize(_SEPARATOR.join(texts)).split(_SEPARATOR)
     known: dict[int, str] = {240: _HIGHEST_MARK}
-    strange = []
+    unknown = []
     combining[ord(_HIGHEST_MARK)] = 240
     for point, text, after in zip(points, texts, moved, strict=True):
         if after == text or not after.endswith(_HIGHEST_MARK) or len(after) != 3:
@@ -110,27 +109,27 @@ def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> np
             combining[point] = cls
             known.setdefault(cls, chr(point))
         else:
-            strange.append(point)
-    for point in strange:
+            unknown.append(point)
+    for point in unknown:
         combining[point] = _class_between(normalize, chr(point), known)
     return combining
 
 
 def _class_between(normalize: Callable[[str], str], mark: str, known: dict[int, str]) -> int:
-    """The class of a mark that Python does not know: that of the known marks it is never reordered with."""
+    """The class of a mark that Python does not know: that of the known marks that it never swaps with."""
     for cls, other in sorted(known.items()):
         if (
             normalize(f"{_BASE}{mark}{other}") == f"{_BASE}{mark}{other}"
             and normalize(f"{_BASE}{other}{mark}") == f"{_BASE}{other}{mark}"
         ):
             return cls
-    # A class of its own, between two that are known.
+    # A class of its own, between two known ones.
     before = (cls for cls, other in known.items() if normalize(text := f"{_BASE}{mark}{other}") != text)
     return max(before, default=0) + 1
 
 
 def _candidates(points: list[int], stable: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
-    """The starters with which something may compose, and what may compose with one."""
+    """The starters with which something may compose, and the code points that may compose with one."""
     firsts, seconds = set(), set()
     for point in points:
         parts = unicodedata.decomposition(chr(point)).split()
@@ -138,7 +137,7 @@ def _candidates(points: list[int], stable: npt.NDArray[np.bool_]) -> tuple[list[
             firsts.add(int(parts[0], 16))
             seconds.add(int(parts[1], 16))
             firsts.add(point)
-    # Hangul is composed by rule: leading and vowel, and then trailing consonants.
+    # Hangul syllables compose by rule: leading consonant and vowel, then trailing consonant.
     firsts.update([*range(0x1100, 0x1113), *range(0xAC00, 0xD7A4, 28)])
     seconds.update([*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)])
     return sorted(p for p in firsts if stable[p]), sorted(p for p in seconds if stable[p])

@@ -1,10 +1,10 @@
-"""A tokenizer's pipeline: what it does to a text before and while it makes tokens of it.
+"""A tokenizer's pipeline as values, for every family of tokenizers.
 
-``encode`` runs four things: added tokens are cut out of the text, the rest is normalized, cut into
-pre-tokens, and each pre-token is made tokens by the model.  Here they are as values that every family of
-tokenizers is read into; ``tokenization/tables.py`` makes the engine's tables of them.
+``encode`` has four steps: added tokens are cut out of the text, the rest is normalized and cut into
+pre-tokens, and the model encodes each pre-token.  ``tokenization/tables.py`` makes the engine's tables of
+these values.
 
-What cannot be followed is refused when it is read, by the name of the part.
+Parts that are not supported are refused, by name, when a tokenizer is read.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ UInt32 = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Normalizer:
-    """What is done to a text before it is cut.
+    """The changes to a text before it is cut.
 
     Attributes:
         form: a function that brings a text into NFC or NFKC, or ``None``.
-        keeps: a function that gives, for each of many code points, what it becomes by itself, where the
-            normalizer changes single code points (lowercase, accents); ``None`` where it does not.
-        spaces: the character that a space is replaced by and decoded from (``"▁"``), or ``""``.
-        prefix: whether a space is put before a text: not at all; always (and the decoder takes it
-            away again); or only where there is none yet.
-        prefix_is_decoded: whether the decoder takes the prefix away.
-        prefix_once: whether that holds for the start of a text alone, and not behind added tokens.
+        keeps: a function that changes single code points (lowercase, accents) in a text of many; ``None``
+            if the normalizer changes none.
+        spaces: the character that replaces a space, and is decoded to one (``"▁"``), or ``""``.
+        prefix: whether a space is put before a text: never; always (and the decoder removes it); or only
+            if the text does not begin with one.
+        prefix_is_decoded: whether the decoder removes the prefix.
+        prefix_once: whether only the start of a text gets a prefix, and not the text after added tokens.
     """
 
     form: Callable[[str], str] | None = None
@@ -55,8 +55,8 @@ class Splitting:
 
     Attributes:
         regex: the regex of its matches.
-        keeps_gaps: whether what lies between matches is a piece of its own, or lost.
-        members: code points of classes that the regex names and no engine knows, by name.
+        keeps_gaps: whether the text between matches is a piece of its own, or is removed.
+        members: the code points of classes in the regex that no engine knows, by name.
     """
 
     regex: str
@@ -70,13 +70,13 @@ class BytePairs:
 
     Attributes:
         left, right, result, rank: the merges, ``uint32[merges]`` each: tokens, and the order.
-        atom_offsets, atoms: for each token the tokens that its text is cut into before any merge; none where
-            the text has a part that is none.  Token ``t`` has ``atoms[atom_offsets[t]:atom_offsets[t + 1]]``.
-        in_model: for each token, whether it is one of the model's.
-        byte_tokens: the tokens of single bytes that stand for what the vocabulary lacks, by byte.
+        atom_offsets, atoms: for each token the tokens of its characters, before any merge; none if a
+            character has no token.  Token ``t`` has ``atoms[atom_offsets[t]:atom_offsets[t + 1]]``.
+        in_model: for each token, whether the model has it.
+        byte_tokens: the tokens of single bytes, by byte, which write code points without a token.
         lacks: which code points have no token of their own and are written with byte tokens.
-        unknown: which code points cannot be written at all.
-        ignore_merges: whether a pre-token that is a token is taken whole, whatever the merges make of it.
+        unknown: which code points cannot be written.
+        ignore_merges: whether a pre-token that is a token becomes that token, whatever the merges.
     """
 
     left: UInt32
@@ -94,20 +94,18 @@ class BytePairs:
 
 @dataclass(frozen=True)
 class WordPieces:
-    """Longest match, over words that stand apart in a text.
+    """Longest match within words.
 
-    A word is what the pre-tokenizer leaves whole; decoded words have a space between them.
+    A word is a text that the pre-tokenizer does not cut; decoded words have a space between them.
 
     Attributes:
-        mark: what the tokens that continue a word are written with (``"##"``); ``""`` where no word can
-            begin so.
+        mark: the prefix of tokens that continue a word (``"##"``); ``""`` if no word can begin with it.
         roles: for each token, whether it is in no word (0), begins words (1), or continues them (2).
-        most: the most code points of a word.
-        kinds: ``uint16[0x110000]``: code points of one kind stay together in a word; 0: they are in none.
+        most: the largest number of code points of a word.
+        kinds: ``uint16[0x110000]``: all code points of a word have the same kind; 0: they are in no word.
         alone: which code points are words of their own.
-        begins, continues: which code points a word may begin with, and go on with, so that tokens can be
-            found for it.
-        lexicon: which words of these have tokens; ``None`` where all have.
+        begins, continues: which code points a word with tokens may begin with, and continue with.
+        lexicon: decides which of these words have tokens; ``None`` if all have.
     """
 
     mark: str
@@ -130,14 +128,14 @@ class AddedToken:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """All of it.
+    """All steps of a tokenizer.
 
     Attributes:
-        engine: what runs its regexes.
-        normalizer: what is done to a text first.
-        splits: the splits of the pre-tokenizer, in order; none where the model is of words.
-        model: what makes tokens of a pre-token.
-        added: the added tokens that any text can hold.
+        engine: runs its regexes.
+        normalizer: the changes to a text before it is cut.
+        splits: the splits of the pre-tokenizer, in order; none for a model of words.
+        model: encodes pre-tokens.
+        added: the added tokens that can occur in a text.
     """
 
     engine: Engine
@@ -149,10 +147,10 @@ class Pipeline:
 
 @contextmanager
 def contradictions_refused() -> Iterator[None]:
-    """Around a call of the engine, which checks whether tables fit each other and the vocabulary.
+    """For calls of the engine, which checks that tables are consistent with each other and the vocabulary.
 
     Raises:
-        VocabularyError: they do not, since the tokenizer's file says two things that exclude each other.
+        VocabularyError: they are not, since the tokenizer's file contradicts itself.
     """
     try:
         yield

@@ -1,8 +1,8 @@
 """Pipelines whose model is a list of ranks: tiktoken, tekken, and SentencePiece's BPE.
 
-None of them has merges.  Two neighbours are joined where the vocabulary has what they spell together,
-and of all such pairs the one of the lowest rank first: as if every way of cutting a token in two were a
-merge of that token's rank (``merges_of_ranks``).
+None of them has merges.  Two neighbours are joined if their joined text is a token, the pair with the lowest
+rank first.  This is as if each cut of a token into two tokens were a merge with that token's rank
+(``merges_of_ranks``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Text = TypeVar("_Text", bytes, str)
 
 
 def pipeline_from_encoding(encoding: Any, tokens: Sequence[bytes | None]) -> Pipeline:
-    """The pipeline of a ``tiktoken.Encoding``, as it encodes with all special tokens allowed in a text."""
+    """The pipeline of a ``tiktoken.Encoding`` that allows all special tokens in a text."""
     added = [
         AddedToken(token, text.encode())
         for text, token in sorted(encoding._special_tokens.items())
@@ -46,7 +46,7 @@ def pipeline_from_encoding(encoding: Any, tokens: Sequence[bytes | None]) -> Pip
 def pipeline_from_tekken(source: Any, tokens: Sequence[bytes | None]) -> Pipeline:
     """The pipeline of a parsed tekken file, or of mistral-common's ``Tekkenizer``.
 
-    Special tokens are never read from a text; they stand between texts.
+    Special tokens are never read from a text; they are between texts.
     """
     if isinstance(source, Mapping):
         config = Section(source, "").section("config")
@@ -71,7 +71,7 @@ def _byte_ranks(ranks: Mapping[bytes, int], tokens: Sequence[bytes | None]) -> B
 def merges_of_ranks(
     ids: Mapping[_Text, int], ranks: Mapping[_Text, int]
 ) -> tuple[UInt32, UInt32, UInt32, UInt32]:
-    """The merges that ranks stand for: each way of cutting a text in two texts that have ids."""
+    """The merges that ranks imply: each cut of a text into two texts that have ids."""
     left, right, result = _core.rank_merge_ids(dict(ids))
     rank_of = np.zeros(max(ids.values(), default=-1) + 1, dtype=np.uint32)
     rank_of[list(ids.values())] = [ranks[text] for text in ids]
@@ -79,7 +79,7 @@ def merges_of_ranks(
 
 
 def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -> Pipeline:
-    """The pipeline of a SentencePiece model, given as its file.
+    """The pipeline of a SentencePiece model file.
 
     Raises:
         UnsupportedTokenizerError: it is not BPE, or normalizes more than spaces.
@@ -100,13 +100,13 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
 
 
 class NoEngine:
-    """SentencePiece cuts nothing by a regex."""
+    """The engine of SentencePiece, which has no regexes."""
 
     name = "sentencepiece"
     dollar_is_end = True
 
     def members(self, cls: str) -> Any:
-        """Refuse: there is no class to ask about."""
+        """Refuses: there are no classes without regexes."""
         raise UnsupportedTokenizerError("pre-tokenizer", f"a class {cls!r:.40} without an engine")
 
 

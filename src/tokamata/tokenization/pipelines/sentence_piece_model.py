@@ -1,8 +1,7 @@
-"""A SentencePiece model file, as far as it says how a text is cut.
+"""Reads those fields of a SentencePiece model file that determine how a text is cut.
 
-The file is a protocol buffer (``sentencepiece_model.proto``): fields by number, of which five matter here.
-The package reads them, but does not say what it has read; its own reader of the format needs a package
-more.  So the few fields are read here.
+The file is a protocol buffer (``sentencepiece_model.proto``) with numbered fields, few of which matter here.
+The package does not expose them, and its own reader of the format needs another package.
 
     ModelProto       1 pieces  2 trainer  3 normalizer
     SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 6 byte)
@@ -25,17 +24,17 @@ _NORMAL, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = 1, 3, 4, 5, 6
 
 @dataclass
 class SentencePieceModel:
-    """What the file says.
+    """The relevant fields.
 
     Attributes:
         kind: the model's type.
         pieces: normal pieces, with their ids.
-        scores: the score of each of them, by id.
+        scores: the scores of normal pieces, by id.
         bytes: the ids of byte pieces, by byte.
         control: the ids of control pieces.
-        user_defined: whether there are user-defined pieces.
-        has_rules: whether the normalizer replaces anything.
-        adds_space, removes_spaces: what it does with spaces.
+        user_defined: whether there are user-defined or unused pieces.
+        has_rules: whether the normalizer has a table of replacements.
+        adds_space, removes_spaces: whether the normalizer adds a space, and removes superfluous ones.
     """
 
     kind: str = "Unigram"
@@ -113,7 +112,7 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a message: numbers as they are, all else as bytes."""
+    """The fields of a message: numbers as ``int``, all others as bytes."""
     at = 0
 
     def varint() -> int:

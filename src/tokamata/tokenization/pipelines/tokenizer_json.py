@@ -17,11 +17,11 @@ def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | 
     """The pipeline of a parsed ``tokenizer.json``.
 
     Args:
-        document: the parsed file, which a vocabulary was read from.
-        tokens: the bytes of every token of that vocabulary.
+        document: the parsed file.
+        tokens: the bytes of every token of the vocabulary that was read from it.
 
     Raises:
-        UnsupportedTokenizerError: a part is not one that can be followed.
+        UnsupportedTokenizerError: a part is not supported.
         VocabularyError: the model contradicts itself.
         MissingExtraError: `tokenizers` is not installed.
     """

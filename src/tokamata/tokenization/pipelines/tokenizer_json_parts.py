@@ -1,4 +1,4 @@
-"""What the pipelines of a ``tokenizer.json`` have in common, whatever its model is."""
+"""Common parts of the pipelines of a ``tokenizer.json``, for all models."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def kind_of(model: Section) -> str:
 
 
 def vocab_of(model: Section) -> dict[str, int]:
-    """The tokens of a model and their ids, which were checked when the vocabulary was read."""
+    """The tokens of a model and their ids, which reading the vocabulary has checked."""
     return model.section("vocab").fields
 
 
 def added_tokens(
     document: Section, tokens: list[bytes | None], normalizer: Normalizer
 ) -> tuple[AddedToken, ...]:
-    """The added tokens of a file that a text can hold."""
+    """The added tokens of a file that can occur in a text."""
     found = []
     for entry in document.fields.get("added_tokens") or ():
         content, token = entry["content"], entry["id"]
@@ -34,13 +34,13 @@ def added_tokens(
             if entry.get(name):
                 raise refusal("added tokens", f"{content!r:.40} is {name}")
         if normalizer.spaces and normalizer.spaces in content:
-            continue  # a text has spaces there, and never this
+            continue  # the normalizer writes this character for a space, so it never occurs itself
         if entry.get("normalized") and normalizer.prefix == "always":
-            raise refusal("added tokens", f"{content!r:.40} is matched behind a prefix")
+            raise refusal("added tokens", f"{content!r:.40} is matched after a prefix")
         found.append(AddedToken(token, content.encode()))
     return tuple(found)
 
 
 def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
-    """The error for a part that cannot be followed."""
+    """The error for a part that is not supported."""
     return UnsupportedTokenizerError(part, reason)

@@ -1,18 +1,17 @@
 """The pipeline of a WordPiece tokenizer, BERT's, from its ``tokenizer.json``.
 
-The normalizer and the pre-tokenizer are local here: what becomes of a code point does not depend on its
-neighbours, but for the order of marks, and whether two neighbours stay in one word depends on these two
-alone.  So both are asked, of the code points that the vocabulary spells and of pairs of them, rather than
-rewritten; parts that are not known to be local are refused by their names.
+The normalizer and the pre-tokenizer are local here.  Except for the order of marks, the normalizer changes
+each code point independently of its neighbours; and whether two neighbours stay in one word depends only on
+these two.  So both are run on the code points of the vocabulary and on pairs of them, instead of being
+reimplemented.  Parts that are not known to be local are refused by name.
 
-For example BERT's: ``A`` becomes ``a``, so that no text with it is canonical; ``中`` gets spaces around it,
-so that it is a word of its own; ``!!`` becomes two words, and so does ``a!``; ``ab`` stays one.
+Example, BERT: ``A`` becomes ``a``, so no text with it is canonical; ``中`` gets spaces around it, so it is a
+word of its own; ``!!`` becomes two words, and so does ``a!``; ``ab`` stays one.
 
-A word that the vocabulary has no tokens for becomes the unknown token, which does not come back as that
-word.  Which words have tokens is simple as long as every code point that is in any token where a
-word begins, or behind that, is a token there by itself: then no place is left without one.  So it is in
-BERT's vocabularies.  Where it is not so, the words that have tokens are followed through the whole
-vocabulary, which is done as long as that is small (``Lexicon``).
+A word without tokens becomes the unknown token, which does not decode to that word.  Usually, every code
+point of a token is a token by itself, both at the beginning of a word and after it; then longest match always
+finds tokens.  This holds for BERT's vocabularies.  For others, the words with tokens are found by an
+automaton of the whole vocabulary, if that is small (``Lexicon``).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from tokamata.vocabulary.sections import Section, flattened
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _NORMALIZERS = ("BertNormalizer", "Lowercase", "StripAccents", *_FORMS)
 _PRE_TOKENIZERS = ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits")
-# A mark of class 240, above which there is none.
+# A mark of class 240, the highest.
 _HIGHEST_MARK = "\u0345"
 _MOST_STATES = 20_000
 
@@ -44,9 +43,9 @@ class _Model(NamedTuple):
 
     Attributes:
         vocab: its tokens.
-        unknown: what it writes for a word without tokens.
-        mark: what the tokens that continue a word are written with.
-        most: the most code points of a word.
+        unknown: the token that it writes for a word without tokens.
+        mark: the prefix of tokens that continue a word.
+        most: the largest number of code points of a word.
     """
 
     vocab: dict[str, int]
@@ -59,11 +58,11 @@ def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeli
     """The pipeline of a parsed ``tokenizer.json`` whose model is WordPiece.
 
     Args:
-        document: the parsed file, which a vocabulary was read from.
-        tokens: the bytes of every token of that vocabulary.
+        document: the parsed file.
+        tokens: the bytes of every token of the vocabulary that was read from it.
 
     Raises:
-        UnsupportedTokenizerError: a part is not one that can be followed.
+        UnsupportedTokenizerError: a part is not supported.
         MissingExtraError: `tokenizers` is not installed.
     """
     engine = HuggingFaceEngine()
@@ -94,7 +93,7 @@ def _model(section: Section) -> _Model:
     )
 
 
-# ---- what must hold -----------------------------------------------------------------------------
+# ---- requirements -------------------------------------------------------------------------------
 
 
 def _check_decoder(decoder: Any, mark: str) -> None:
@@ -110,19 +109,19 @@ def _check_added(
     mark: str,
     is_part: bool,
 ) -> None:
-    """Added tokens are found in the text as it is decoded, each as one of the words."""
+    """Requires that an added token is found in the decoded text, as one of its words."""
     contents = {token.text.decode() for token in added}
     late = {e["content"] for e in document.fields.get("added_tokens") or () if e.get("normalized")} & contents
     for content in sorted(contents):
         name = f"{content!r:.40}"
         if any(character.isspace() for character in content):
-            raise refusal("added tokens", f"{name} has white space")
+            raise refusal("added tokens", f"{name} has whitespace")
         if content.startswith(mark):
-            raise refusal("added tokens", f"{name} begins with the mark of what continues a word")
+            raise refusal("added tokens", f"{name} begins with the mark of continuations")
         if is_part and not set(mark).isdisjoint(content):
-            raise refusal("added tokens", f"{name} may begin in the mark of what continues a word")
+            raise refusal("added tokens", f"{name} may begin in the mark of continuations")
         if content in late and normalize(content) != content:
-            raise refusal("added tokens", f"{name} is looked for in what it is normalized to")
+            raise refusal("added tokens", f"{name} is matched in normalized text, but is not normalized")
         if content in late and any(other in content for other in contents - late):
             raise refusal("added tokens", f"a part of {name} is cut out before it")
 
@@ -133,16 +132,19 @@ def _check_unknown(
     normalize: Callable[[str], str],
     pre_tokenize: Callable[[str], list[str]],
 ) -> None:
-    """No word but its own text may become the unknown token and come back as it was."""
+    """Requires that no other word becomes the unknown token and decodes to itself."""
     unknown = model.unknown
     if any(token.text.decode() == unknown for token in added):
         return
     words = pre_tokenize(normalize(unknown))
     if len(words) == 1 and (words[0] != unknown or len(unknown) > model.most):
-        raise refusal("model", f"{unknown!r:.40} has no tokens, and comes back; make it an added token")
+        raise refusal(
+            "model",
+            f"{unknown!r:.40} is written for unknown words, but has no tokens; make it an added token",
+        )
 
 
-# ---- the parts, asked ---------------------------------------------------------------------------
+# ---- the normalizer and the pre-tokenizer, run --------------------------------------------------
 
 
 def _program(
@@ -176,13 +178,13 @@ def _program(
         raise UnsupportedTokenizerError("pipeline", f"its engine refuses it: {error}") from None
     normalizer, cutter = tokenizer.normalizer, tokenizer.pre_tokenizer
     if cutter is None or cutter.pre_tokenize_str(" "):
-        raise refusal("pre-tokenizer", "it does not part words at spaces")
+        raise refusal("pre-tokenizer", "it does not split words at spaces")
     normalize = normalizer.normalize_str if normalizer is not None else str
     return normalize, lambda text: [piece for piece, _ in cutter.pre_tokenize_str(text)]
 
 
 def _form(parts: list[Section], letters: _Letters, engine: HuggingFaceEngine) -> Callable[[str], str] | None:
-    """The normal form that texts are brought into, where it is more than a matter of single code points."""
+    """The function that brings texts into a normal form; ``None`` if it only changes single code points."""
     names = [name for one in parts for name in _form_of(one)]
     if len(names) > 1:
         raise refusal("normalizer", f"{names[0]} and then {names[1]}")
@@ -191,7 +193,7 @@ def _form(parts: list[Section], letters: _Letters, engine: HuggingFaceEngine) ->
     normalize: Callable[[str], str] = getattr(engine.package.normalizers, names[0])().normalize_str
     texts = [f"x{_HIGHEST_MARK}{letter}" for letter in letters.kinds]
     if names[0] in ("NFD", "NFKD") and all(normalize(text) == text for text in texts):
-        return None  # nothing is composed, and there are no marks to put in order
+        return None  # nothing composes, and no marks are reordered
     return normalize
 
 
@@ -200,16 +202,16 @@ def _form_of(part: Section) -> list[str]:
         return [part.kind]
     if part.kind != "BertNormalizer":
         return []
-    asked = "strip_accents" if part.fields.get("strip_accents") is not None else "lowercase"
-    return ["NFD"] if part.flag(asked, False) else []
+    option = "strip_accents" if part.fields.get("strip_accents") is not None else "lowercase"
+    return ["NFD"] if part.flag(option, False) else []
 
 
 class _Letters:
-    """What the normalizer and the pre-tokenizer make of single code points, and of two together.
+    """The code points of words, found by running the normalizer and the pre-tokenizer on them and on pairs.
 
     Attributes:
-        kinds: the kind of each that a word can have.
-        alone: those that are words of their own.
+        kinds: the kind of each code point that can be in a word, from 1; see ``WordPieces``.
+        alone: the code points that are words of their own.
     """
 
     def __init__(
@@ -237,7 +239,7 @@ class _Letters:
             self.kinds[letter] = kind + 1
 
     def is_word(self, text: str) -> bool:
-        """Whether a text is one word, whatever its tokens."""
+        """Whether a text is one word, with or without tokens."""
         return text in self.alone or self.is_part(text)
 
     def is_part(self, text: str) -> bool:
@@ -258,7 +260,7 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
     if most * max(letters.kinds.values(), default=0) > _MOST_STATES:
         raise refusal("model", f"max_input_chars_per_word = {most}")
     roles = np.zeros(size, dtype=np.uint8)
-    # Code points where a word begins in some token, and behind that.
+    # The code points that begin words in some token, and those after the first.
     firsts: set[str] = set()
     later: set[str] = set()
     for token, text in texts.items():

@@ -1,16 +1,15 @@
-"""Classes of code points, as the engine that runs a tokenizer's regexes understands them.
+"""Classes of code points, as defined by the engine that runs a tokenizer's regexes.
 
-Problem.  What ``\\p{L}`` and ``\\s`` hold depends on the engine's Unicode tables: those of Oniguruma in
-Hugging Face's tokenizers differ from Python's on 9,272 code points, and ``(?i:s)`` holds U+017F.  A mask that
-asks other tables is wrong on such texts.  So the engine itself is asked, by running a class over every
-code point there is, once for each class.
+Problem: the members of ``\\p{L}`` and ``\\s`` depend on the engine's Unicode tables.  Those of Oniguruma in
+Hugging Face's tokenizers differ from Python's on 9,272 code points, and ``(?i:s)`` contains U+017F.  With
+other tables, masks are wrong on such texts.  So the engine itself runs each class once over the code points.
 
-Code points that no version of Unicode assigns yet stand for each other: one of each plane is asked.  (Tests
-hold all of them against the engines.)
+Code points that no version of Unicode assigns yet behave alike, so each plane has a few samples.  (Tests
+compare all code points with the engines.)
 
-Cost: some 10 ms for each class.  The results are kept for the life of the process, and in the tables that
-are made from them (``tables.py``).  Not taken: asking a pre-tokenizer, which also says where it has cut, in
-six times the time.
+Cost: about 10 ms for each class.  The results are kept until the process ends, and in the tables that are
+made from them (``tables.py``).  Rejected: running a pre-tokenizer and reading its cuts, which takes six times
+as long.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ _ASSIGNED = (range(0x33480), range(0xE0000, 0xE0200))
 
 
 class Engine(Protocol):
-    """What runs the regexes of a tokenizer.
+    """Runs the regexes of a tokenizer.
 
     Attributes:
-        name: the engine and its version, for the key of what is kept on disk.
-        dollar_is_end: whether ``$`` is the end of the text alone.
+        name: the engine and its version, for the key of tables on disk.
+        dollar_is_end: whether ``$`` matches only at the end of the text, and not at line ends.
     """
 
     name: str
     dollar_is_end: bool
 
     def members(self, cls: str) -> Flags:
-        """Which code points are of a class: ``bool[0x110000]``, false for surrogates."""
+        """Which code points are in a class: ``bool[0x110000]``, false for surrogates."""
         ...
 
 
@@ -59,14 +58,14 @@ class HuggingFaceEngine:
         self.name = f"tokenizers {self.package.__version__}"
 
     def members(self, cls: str) -> Flags:
-        """Which code points are of a class."""
+        """Which code points are in a class."""
         return _hugging_face_members(cls)
 
     def runs_of(self, pre_tokenizer: Any) -> Flags:
-        """Which code points a pre-tokenizer of runs tells from the first ones, control characters."""
+        """The members of the class that a pre-tokenizer of runs isolates; U+0000 must not be one."""
         flags = np.zeros(CODE_POINTS, dtype=bool)
-        for number, (_, (begin, end)) in enumerate(pre_tokenizer.pre_tokenize_str(asked_text())):
-            flags[asked_points()[begin:end]] = number % 2 == 1
+        for number, (_, (begin, end)) in enumerate(pre_tokenizer.pre_tokenize_str(sample_text())):
+            flags[sample_points()[begin:end]] = number % 2 == 1
         return spread(flags)
 
 
@@ -79,7 +78,7 @@ class TiktokenEngine:
         self.name = f"tiktoken {tiktoken().__version__}"
 
     def members(self, cls: str) -> Flags:
-        """Which code points are of a class."""
+        """Which code points are in a class."""
         return _tiktoken_members(cls)
 
 
@@ -114,17 +113,17 @@ def tiktoken() -> Any:
 
 
 @cache
-def asked_points() -> npt.NDArray[np.int32]:
-    """The code points that are asked, in order."""
+def sample_points() -> npt.NDArray[np.int32]:
+    """The code points that the engines are run on, in order: the assigned ones, and samples of the rest."""
     rest = [point for plane in range(17) for point in (plane << 16 | 0xFFF0, plane << 16 | 0xFFFE)]
     points = {*rest, *_ASSIGNED[0], *_ASSIGNED[1]} - set(_SURROGATES)
     return np.array(sorted(points), dtype=np.int32)
 
 
 @cache
-def asked_text() -> str:
-    """All of them."""
-    return _text_of(asked_points())
+def sample_text() -> str:
+    """The text of :func:`sample_points`."""
+    return _text_of(sample_points())
 
 
 def _text_of(points: npt.NDArray[np.int32]) -> str:
@@ -138,7 +137,7 @@ def _flags_of(text: str) -> Flags:
 
 
 def spread(flags: Flags) -> Flags:
-    """Lets the code points that were asked speak for those that were not."""
+    """Copies the flags of the samples to the unassigned code points of each plane."""
     for plane in range(3, 17):
         first, last = plane << 16, (plane << 16) + 0x10000
         known = [r for r in _ASSIGNED if r.stop > first and r.start < last]
@@ -157,8 +156,8 @@ def _hugging_face_members(cls: str) -> Flags:
         raise UnsupportedTokenizerError(
             "pre-tokenizer", f"its engine refuses {cls!r:.100}: {error}"
         ) from None
-    others = tokenizers.normalizers.Replace(regex, "").normalize_str(asked_text())
-    flags = spread(_flags_of(asked_text()) & ~_flags_of(others))
+    others = tokenizers.normalizers.Replace(regex, "").normalize_str(sample_text())
+    flags = spread(_flags_of(sample_text()) & ~_flags_of(others))
     flags.flags.writeable = False
     return flags
 
@@ -174,22 +173,22 @@ def _tiktoken_members(cls: str) -> Flags:
         raise UnsupportedTokenizerError(
             "pre-tokenizer", f"its engine refuses {cls!r:.100}: {error}"
         ) from None
-    # What does not match is left out of what is encoded.
-    matched = encoding.decode_bytes(encoding.encode_ordinary(asked_text())).decode()
+    # The encoding drops text that does not match.
+    matched = encoding.decode_bytes(encoding.encode_ordinary(sample_text())).decode()
     flags = spread(_flags_of(matched))
     flags.flags.writeable = False
     return flags
 
 
 def ranges_of(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The code points cut into ranges on which all columns are constant, and a class for each.
+    """Ranges of code points on which all columns are constant, each with the number of its class.
 
     Args:
         columns: arrays of ``0x110000`` numbers.
 
     Returns:
-        The first code point of each range, and the number of its class: ranges on which all columns are
-        equal have one class.
+        The first code point of each range, and the number of its class: ranges have the same class if all
+        columns are equal on them.
     """
     changes = np.zeros(CODE_POINTS, dtype=bool)
     changes[0] = True

@@ -1,39 +1,39 @@
 r"""The pre-tokenizer as an automaton that reads a text and guesses where pre-tokens end.
 
-Problem.  Whether a pre-token ends at a place can depend on the text behind it: ``\s+(?!\S)`` gives back
-a space only if a word follows, ``\s*[\r\n]+`` takes spaces only if a line ends after them.  A reader who
-goes from left to right must guess, and hold every guess to account.
+Problem: whether a pre-token ends at a position can depend on the text after it: ``\s+(?!\S)`` gives back
+a space only if a word follows, ``\s*[\r\n]+`` takes spaces only if a line ends after them.  An automaton that
+reads from left to right must guess, and check every guess later.
 
-A *hypothesis* says what was guessed so far.  For a split by one regex it is
+A *hypothesis* is the state of all guesses so far.  For a split by one regex it consists of
 
-- ``open``: the state of the automaton (``matching.py``) of the piece under way, or ``GAP``
-  where it lies between matches;
-- ``must``: the state of a piece that was ended here by a guess.  Before the next symbol there must be a
-  mark: a match does end here;
+- ``open``: the state of the automaton (``matching.py``) in the current piece, or ``GAP`` if the piece is
+  between matches;
+- ``must``: the state of a piece that was ended here by a guess.  The next symbol must have a mark: a match
+  ends here;
 - ``pending``: the states of earlier pieces whose better threads are still running.  None of them may ever
-  mark again, since the match would then have ended later.  In a gap, a thread that starts at each place
+  mark again, since the match would then have ended later.  In a gap, a thread that starts at each position
   is pending too: no match begins there.
 
-Example.  ``\s+(?!\S)|\s+`` on ``"  a"``, its states numbered as in ``matching.py``, with an end
-guessed after each space::
+Example: ``\s+(?!\S)|\s+`` on ``"  a"``, with states numbered as in ``matching.py``, and an end guessed after
+each space::
 
     " "     open 1; guess: must 1, open 0       the first space is a piece
-    "  "    must met, pending 2; open 1         a mark stood before the second space
+    "  "    must met, pending 2; open 1         the second space had a mark
             guess: must 1, pending 2, a gap     the second space is a piece
-    "  a"   must met; pending 2 is dead         a mark stood before the a for the second piece alone
+    "  a"   must met; pending 2 is dead         the a had a mark, only for the second piece
 
-Without a guess between the spaces the piece is in state 2 behind both, and may not end there: no mark stands
-before the ``a``.  Exactly one way of guessing is right for any text.
+Without a guess between the spaces, the piece is in state 2 after both, and may not end there: the ``a`` has
+no mark.  For any text, exactly one sequence of guesses is right.
 
-A chain of splits cuts the pieces of one by the next.  A hypothesis is then a list, and an end guessed for
-one split is the end of the text for those behind it.
+In a chain of splits, each cuts the pieces of the one before it.  A hypothesis is then a list, and an end that
+is guessed for one split is the end of the text for those after it.
 
-``hypotheses`` makes all of them that can be reached, as one automaton over classes of code points, and
-keeps those from which some text leads to an end.
+``hypotheses`` returns all reachable ones, as one automaton over classes of code points, and keeps those from
+which some text leads to an end.
 
-Source: the study in the design notes; the bookkeeping is that of simultaneous leftmost matching.
-Cost: 41 hypotheses for Llama 3.1, 77 for o200k.  Not taken: determinizing over whole sets of guesses, which
-multiplies states and saves nothing, since tokens decide where to guess.
+Source: own; the bookkeeping is that of simultaneous leftmost matching.  Cost: 41 hypotheses for Llama 3.1, 77
+for o200k.  Rejected: determinizing over whole sets of guesses, which multiplies states and saves nothing,
+since tokens decide where to guess.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ GAP = -2
 
 @dataclass(frozen=True)
 class Cut:
-    """One split: a regex, and what becomes of the text between its matches.
+    """One split: a regex, and the treatment of the text between its matches.
 
     Attributes:
         matching: the automaton of the regex.
-        keeps_gaps: whether what lies between matches is a piece of its own.  Where it is removed, no
-            token can bring it back, and a text that has it is not canonical.
+        keeps_gaps: whether the text between matches is a piece of its own.  If it is removed, no token
+            writes it, and a text with a gap is not canonical.
     """
 
     matching: Matching
@@ -81,9 +81,9 @@ class Hypotheses:
     """The automaton of all hypotheses.
 
     Attributes:
-        starts: the states at the start of a text, where nothing was read.
+        starts: the states at the start of a text.
         targets: for each state and class the next state, or ``DEAD``.
-        ends: for each state, those that guess the end of a pre-token at this place.
+        ends: for each state, those that guess the end of a pre-token at this position.
         may_end: for each state, whether the text may end here.
     """
 
@@ -97,8 +97,8 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
     """All hypotheses about a chain of splits.
 
     Args:
-        cuts: the splits, the first one first.
-        classes: the number of classes of code points, the symbols of ``cut.matching`` but the end.
+        cuts: the splits, in order.
+        classes: the number of classes of code points, the symbols of ``cut.matching`` without the end.
 
     Raises:
         UnsupportedTokenizerError: there are too many.
@@ -124,10 +124,10 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
         targets.append(row)
         ends.append([number(after) for after in _ended(cuts, chain, classes)])
         may_end.append(all(map(_finishes, cuts, chain, [classes] * len(cuts))))
-    # At the start of a text nothing was read, and the text may end; behind a border that was guessed it may
-    # not, since the hypothesis without the guess says the same.
-    for place, start in enumerate(starts):
-        starts[place] = len(targets)
+    # The text may end at its start, where nothing was read.  It may not end after a guessed border, since the
+    # hypothesis without the guess covers that.
+    for index, start in enumerate(starts):
+        starts[index] = len(targets)
         targets.append(targets[start])
         ends.append([])
         may_end.append(True)
@@ -135,7 +135,7 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
 
 
 def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
-    """Where a text begins: each split may begin with a match or with a gap."""
+    """The hypotheses at the start of a text: each split may begin with a match or with a gap."""
     chains: list[_Chain] = [()]
     for cut in cuts:
         chains = [(*chain, guess) for chain in chains for guess in _begun(cut, frozenset())]
@@ -181,14 +181,14 @@ def _read_one(matching: Matching, guess: _Guess, symbol: int) -> _Guess | None:
 
 
 def _ended(cuts: Sequence[Cut], chain: _Chain, end: int) -> list[_Chain]:
-    """The hypotheses that end a pre-token here: one split ends its piece, and so do all behind it."""
+    """The hypotheses that end a pre-token here: one split ends its piece, and so do all after it."""
     result = []
     for level, (cut, guess) in enumerate(zip(cuts, chain, strict=True)):
         if not guess.begun:
             continue
         if not all(map(_finishes, cuts[level + 1 :], chain[level + 1 :], [end] * len(cuts))):
             continue
-        if guess.open == GAP:  # two gaps are one
+        if guess.open == GAP:  # a gap cannot follow a gap
             heads = [] if cut.matching.never_matches else [_Guess(0, False, None, guess.pending)]
         else:
             heads = _begun(cut, guess.pending, guess.open)
@@ -197,7 +197,7 @@ def _ended(cuts: Sequence[Cut], chain: _Chain, end: int) -> list[_Chain]:
 
 
 def _finishes(cut: Cut, guess: _Guess, end: int) -> bool:
-    """Whether the piece under way may end with the text."""
+    """Whether the current piece may end with the text."""
     marks = cut.matching.marks
     if not guess.begun or any(marks[state][end] for state in guess.pending):
         return False
@@ -207,23 +207,23 @@ def _finishes(cut: Cut, guess: _Guess, end: int) -> bool:
 def _trimmed(
     starts: list[int], targets: list[list[int]], ends: list[list[int]], may_end: list[bool]
 ) -> Hypotheses:
-    """Those from which some text leads to an end, numbered anew."""
+    """The states from which some text leads to an end, renumbered."""
     sources: list[list[int]] = [[] for _ in targets]
     for state, row in enumerate(targets):
         for target in {*row, *ends[state]} - {DEAD}:
             sources[target].append(state)
-    alive = {state for state, ok in enumerate(may_end) if ok}
-    pending = list(alive)
+    live = {state for state, ok in enumerate(may_end) if ok}
+    pending = list(live)
     while pending:
         for state in sources[pending.pop()]:
-            if state not in alive:
-                alive.add(state)
+            if state not in live:
+                live.add(state)
                 pending.append(state)
-    kept = sorted(alive)
+    kept = sorted(live)
     renumbered = {state: new for new, state in enumerate(kept)}
     return Hypotheses(
-        tuple(renumbered[state] for state in starts if state in alive),
+        tuple(renumbered[state] for state in starts if state in live),
         tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
-        tuple(tuple(renumbered[t] for t in ends[state] if t in alive) for state in kept),
+        tuple(tuple(renumbered[t] for t in ends[state] if t in live) for state in kept),
         tuple(may_end[state] for state in kept),
     )

@@ -1,27 +1,26 @@
-r"""Leftmost-first matching as a deterministic automaton, which says where matches end.
+r"""Leftmost-first matching as a deterministic automaton, which reports where matches end.
 
-Problem.  Run the ordered threads of a program (``regex.py``) from one place of a text on:
-where does the match that begins there end?  The answer is a function of the text to come, so the
-automaton gives it bit by bit: each step says whether a match of the best thread so far ended *before* the
-symbol it reads.  The match ends at the last place so marked; threads of lower order are dropped there.
+Problem: the ordered threads of a program (``regex.py``) run from one position of a text.  Where does the
+match that begins there end?  This depends on the text that follows, so the automaton reports it step by step:
+a transition has a *mark* if a match of the best thread so far ended *before* the symbol that it reads.  The
+match ends at the last mark; threads of lower priority are dropped there.
 
-Example.  ``\s+(?!\S)|\s+`` over the classes s (white space), x (the rest) and the end of text $::
+Example: ``\s+(?!\S)|\s+`` over the classes s (whitespace), x (the rest) and the end of text $::
 
     (0) ─s──▶ (1)          (1): threads  \s+(?!\S)  and  \s+
-    (1) ─s/!▶ (2)          a match of the first thread ended before this s; (2): that thread alone, going on
+    (1) ─s/!▶ (2)          a match of the first thread ended before this s; (2): only that thread
     (1) ─x/!▶ dead         the first thread fails its lookahead, the second has matched
-    (2) ─s/!▶ (2)          the first thread would match longer
-    (2) ─x──▶ dead         it fails its lookahead, and the second was cut off at the first mark
+    (2) ─s/!▶ (2)          the first thread matches longer
+    (2) ─x──▶ dead         it fails its lookahead; the second was dropped at the first mark
 
-so in ``"  a"`` the only mark stands before the second space: the match is one space, and a match of the
-worse thread, which would have taken both, is not found.
+So in ``"  a"`` the only mark is before the second space, and the match is one space.  The second thread would
+have matched both.
 
-A state is the ordered list of places in the program from which threads go on *after* the symbol just
-read.  Lookaheads for one code point are decided when the next symbol is known, so no state needs to
-remember them.
+A state is the ordered list of positions in the program at which threads continue *after* the last symbol.
+Lookaheads for one code point are decided when the next symbol is known, so states need not remember them.
 
 Source: the forward automata of RE2 and of regex-automata (leftmost-first determinization, with a match
-delayed by one symbol).  Cost: a handful of states for the regexes known, bounded all the same.
+delayed by one symbol).  Cost: a handful of states for all known regexes; bounded for others.
 """
 
 from __future__ import annotations
@@ -42,11 +41,10 @@ class Matching:
     """The automaton of one regex.
 
     Symbols are the numbers of classes of code points, 0 to ``classes - 1``, and ``classes`` for the end
-    of the text.  State 0 is the place where a match begins.
+    of the text.  State 0 is the beginning of a match.
 
     Attributes:
-        targets: for each state and symbol the next state, or ``DEAD`` where no thread goes on that can
-            still match.
+        targets: for each state and symbol the next state, or ``DEAD`` if no remaining thread can match.
         marks: for each state and symbol whether a match ended before that symbol.
     """
 
@@ -55,7 +53,7 @@ class Matching:
 
     @property
     def never_matches(self) -> bool:
-        """Whether no text at all has a match."""
+        """Whether no text has a match."""
         return not any(map(any, self.marks))
 
 
@@ -63,10 +61,9 @@ def matching(program: Program, members: Mapping[str, Sequence[bool]], classes: i
     """The automaton of a program.
 
     Args:
-        program: what to run.
-        members: for each class that the program asks about, which of the symbols 0 to ``classes - 1``
-            are of it.
-        classes: how many symbols there are, the end of the text not counted.
+        program: the program of the regex.
+        members: for each class of the program, which of the symbols 0 to ``classes - 1`` are in it.
+        classes: the number of symbols, without the end of the text.
 
     Raises:
         UnsupportedTokenizerError: the regex matches the empty text, or has too many states.
@@ -93,7 +90,7 @@ def matching(program: Program, members: Mapping[str, Sequence[bool]], classes: i
         marks.append(marked)
     if any(marks[0]):
         raise UnsupportedTokenizerError("pre-tokenizer", "its regex matches the empty text")
-    return _without_hopeless(targets, marks)
+    return _trimmed(targets, marks)
 
 
 def _step(
@@ -103,45 +100,45 @@ def _step(
     members: Mapping[str, Sequence[bool]],
     classes: int,
 ) -> tuple[tuple[int, ...], bool]:
-    """Where the threads go on after a symbol, and whether one of them matched before it."""
+    """The positions of the threads after a symbol, and whether one of them matched before it."""
     at_end = symbol == classes
     after: dict[int, None] = {}
     seen: set[int] = set()
     pending = list(reversed(threads))
     while pending:
-        place = pending.pop()
-        if place in seen:
+        position = pending.pop()
+        if position in seen:
             continue
-        seen.add(place)
-        part = program[place]
+        seen.add(position)
+        part = program[position]
         if isinstance(part, Match):
             return tuple(after), True
         if isinstance(part, Read):
             if not at_end and members[part.cls][symbol]:
-                after[place + 1] = None
+                after[position + 1] = None
         elif isinstance(part, Split):
             pending.extend(reversed(part.targets))
         elif isinstance(part, End):
             if at_end:
-                pending.append(place + 1)
+                pending.append(position + 1)
         elif isinstance(part, Look) and (not at_end and members[part.cls][symbol]) == part.wanted:
-            pending.append(place + 1)
+            pending.append(position + 1)
     return tuple(after), False
 
 
-def _without_hopeless(targets: list[list[int]], marks: list[list[bool]]) -> Matching:
-    """The same automaton, dead where no mark can follow."""
-    hopeful = {state for state, row in enumerate(marks) if any(row)}
+def _trimmed(targets: list[list[int]], marks: list[list[bool]]) -> Matching:
+    """The same automaton, without transitions to states from which no mark can follow."""
+    live = {state for state, row in enumerate(marks) if any(row)}
     while True:
         more = {
             state
             for state, row in enumerate(targets)
-            if state not in hopeful and any(target in hopeful for target in row)
+            if state not in live and any(target in live for target in row)
         }
         if not more:
             break
-        hopeful |= more
+        live |= more
     return Matching(
-        tuple(tuple(t if t in hopeful else DEAD for t in row) for row in targets),
+        tuple(tuple(t if t in live else DEAD for t in row) for row in targets),
         tuple(map(tuple, marks)),
     )

@@ -1,28 +1,28 @@
 r"""The regexes of pre-tokenizers, read into programs of prioritized threads.
 
-Problem.  A pre-tokenizer cuts a text by the leftmost match of a regex, again and again, and its
-alternatives are tried in order: ``a|ab`` cuts ``ab`` after the ``a``.  The set of texts that match,
-which is all that a constraint needs of a regex, does not say where a match ends.  So these regexes are
-read into what a backtracking matcher would run: a program whose branches have an order.
+Problem: a pre-tokenizer cuts a text by repeated leftmost matches of a regex, and alternatives are tried in
+order: ``a|ab`` cuts ``ab`` after the ``a``.  A constraint only needs the set of texts that match, which does
+not determine where a match ends.  So these regexes become programs of a backtracking matcher, whose branches
+have an order.
 
-Example.  ``\s+(?!\S)`` becomes::
+Example: ``\s+(?!\S)`` becomes::
 
     0  read \s
-    1  split 0, 2        again, rather than go on
+    1  split 0, 2        repeating comes first
     2  not followed by \S
     3  match
 
-Classes of code points are kept as the text that stands for them: what ``\p{L}`` holds depends on the
-engine that the tokenizer runs, which is asked (``classes.py``).
+Classes of code points are kept as text: the members of ``\p{L}`` depend on the tokenizer's engine, which
+``classes.py`` queries.
 
-What is understood: alternation, groups, classes, ``(?i:…)``, greedy, lazy and possessive quantifiers,
-lookaheads for one code point, ``$``.  A possessive quantifier repeats one code point; then ``X*+`` is
-``X*(?!X)``, and so on for every count.  The rest (backreferences, lookbehind, longer lookaheads,
-atomic groups) is refused by name: no tokenizer known uses it.
+Supported: alternation, groups, classes, ``(?i:…)``, greedy, lazy and possessive quantifiers, lookaheads for
+one code point, ``$``.  A possessive quantifier must repeat one code point; then ``X*+`` is ``X*(?!X)``, and
+similarly for every count.  The rest (backreferences, lookbehind, longer lookaheads, atomic groups) is refused
+by name; no known tokenizer uses it.
 
 Source: Thompson, *Regular Expression Search Algorithm*, 1968; Pike's ordered threads, in Cox, *Regular
-Expression Matching: the Virtual Machine Approach*, 2009.  Cost: linear in the regex, counts written out.
-Not taken: the parser of ``patterns.regex``, which resolves classes by our own tables and gives sets of
+Expression Matching: the Virtual Machine Approach*, 2009.  Cost: linear in the regex with expanded counts.
+Rejected: the parser of ``patterns.regex``, which resolves classes by our own tables and produces sets of
 texts, in which the order of alternatives has no meaning.
 """
 
@@ -47,16 +47,16 @@ class Read:
 
 @dataclass(frozen=True)
 class Split:
-    """Goes on at all of ``targets``, the first of them first."""
+    """Continues at all of ``targets``, in order of priority."""
 
     targets: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Look:
-    """Goes on where the next code point is one of ``cls`` (``wanted``), or is none of it.
+    """Continues if the next code point is in ``cls`` (``wanted``), or if it is not.
 
-    The end of the text is no code point: it is not of ``cls``.
+    The end of the text is not in ``cls``.
     """
 
     cls: str
@@ -65,7 +65,7 @@ class Look:
 
 @dataclass(frozen=True)
 class End:
-    """Goes on at the end of the text."""
+    """Continues at the end of the text."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
     """The program of a regex.
 
     Args:
-        pattern: the regex, as the tokenizer's file has it.
-        dollar_is_end: whether ``$`` is the end of the text alone, and not that of a line too.
+        pattern: the regex in the tokenizer's file.
+        dollar_is_end: whether ``$`` matches only at the end of the text, and not at line ends.
 
     Raises:
-        UnsupportedTokenizerError: the regex does not parse, or uses what is not understood.
+        UnsupportedTokenizerError: the regex does not parse, or uses an unsupported construct.
     """
     tree = _Parser(pattern, dollar_is_end).parse()
     program: list[Instruction] = []
@@ -117,13 +117,13 @@ def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
 
 
 def classes_of(program: Program) -> tuple[str, ...]:
-    """The classes that a program asks about, in order, each once."""
+    """The classes in a program, in order, without repetitions."""
     return tuple(dict.fromkeys(part.cls for part in program if isinstance(part, (Read, Look))))
 
 
 # ---- parsing ------------------------------------------------------------------------------------
 
-# One atom that stands for a class of code points, by its first characters.
+# An escape that denotes a class of code points.
 _ESCAPE = re.compile(
     r"\\(?:[pP](?:\{\^?[\w ]+\}|[A-Z])|x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}"
     r"|[dDsSwWtnrfv0]|[^\w])"
@@ -272,7 +272,7 @@ class _Parser:
 
 
 def _emit(tree: _Tree, program: list[Instruction], pattern: str) -> None:
-    """Append the instructions of a tree; they run into whatever is appended next."""
+    """Append the instructions of a tree; they continue with the next instruction that is appended."""
     if len(program) > _MOST_INSTRUCTIONS:
         raise UnsupportedTokenizerError("pre-tokenizer", f"its regex {pattern!r:.200} is too large")
     if isinstance(tree, _Sequence):
@@ -311,12 +311,12 @@ def _emit_repeat(tree: _Repeat, program: list[Instruction], pattern: str) -> Non
     if tree.high is None:
         program.append(Split((splits[0],)))
     for split in splits:
-        ways = (split + 1, len(program))
-        program[split] = Split(ways if tree.greedy else ways[::-1])
+        targets = (split + 1, len(program))
+        program[split] = Split(targets if tree.greedy else targets[::-1])
 
 
 def _without_backtracking(one: Read, low: int, high: int | None) -> _Tree:
-    """``X{low,high}+``: as many as there are, so that no further X follows unless there are ``high``."""
+    """``X{low,high}+``: as many as possible, so no X follows unless there are ``high``."""
     stop = Look(one.cls, False)
     if high is None:
         return _Sequence((_Repeat(one, low, None, True), stop))

@@ -1,30 +1,29 @@
-r"""Words as an automaton: which texts are words with single spaces between them, each with tokens.
+r"""Words as an automaton over texts that consist of words with tokens, separated by single spaces.
 
-Problem.  A tokenizer of words loses what stands between them: the decoder puts one space there, and no
-token brings anything else back.  So a canonical text is words with a space between each two, and each is
-such that the pre-tokenizer leaves it whole and the model finds tokens for it.  BERT makes of ``the cat!``
-the tokens ``the``, ``cat``, ``!``, which come back as ``the cat !``; that text is the canonical one.
+Problem: a tokenizer of words loses the text between them, since the decoder writes one space there.  So a
+canonical text consists of words with a space between each two; the pre-tokenizer does not cut a word, and the
+model finds tokens for it.  BERT encodes ``the cat!`` as ``the``, ``cat``, ``!``, which decode to
+``the cat !``; that text is the canonical one.
 
-How.  A word goes on only with code points of one kind (``WordPieces.kinds``), and has a bounded number of
-them.  So a state is the kind of the word and how many code points of it were read::
+Method: all code points of a word have one kind (``WordPieces.kinds``), and their number is bounded.  So a
+state is the kind of the word and the number of its code points so far::
 
     border ─space─▶ space ─letter─▶ letter 1 ─letter─▶ letter 2 ─ ... ─▶ letter 100
                       └────mark───▶ alone
 
-The end of a word is a place where the next one may be guessed to begin (``ends``), with its space.  The
-first word of a text has none, but its token is read as if it had.
+At the end of a word, the next one may begin with its space, as a hypothesis (``ends``).  The first word of a
+text has no space, but its token is read as if it had one.
 
-The mark.  The model looks a word's beginning up as it is written.  So a word ``##ing``, where such a word can
-be, is the token of that name, which comes back as ``ing``, joined to the word before.  It is canonical as
-the first token of a text alone, where the decoder leaves it as it is; that token is read as ``ing``, and is
-told from the others by having no space.  Elsewhere a word that begins with the mark may not go on behind it.
+Mark: the model looks up the beginning of a word literally.  If ``##ing`` can be a word, it becomes the token
+of that name, which decodes to ``ing``, joined to the word before.  It is canonical only as the first token of
+a text, where the decoder keeps the mark; that token is read as ``ing``, and distinguished from the others by
+having no space.  Elsewhere a word that begins with the mark may not continue after it.
 
-Words without tokens.  As a rule every code point is a token by itself wherever tokens have it, so that
-longest match never gets stuck.  Where that is not so, states also hold the node of the failure trie
-(``failure_trie.py``) that the word has come to.  With the tokens ``ab``, ``a``, ``##c`` the word ``abc`` has
-tokens and ``acb`` has none.
+Words without tokens: usually every code point of a token is a token by itself, so longest match never gets
+stuck.  Otherwise, states also have the node of the failure trie (``failure_trie.py``) that the word has
+reached.  With the tokens ``ab``, ``a``, ``##c`` the word ``abc`` has tokens and ``acb`` has none.
 
-Cost: the longest word times the kinds, 104 states for BERT; times the nodes of the trie where it is needed.
+Cost: the longest word times the kinds, 104 states for BERT; times the nodes of the trie if it is needed.
 """
 
 from __future__ import annotations
@@ -42,29 +41,29 @@ _MOST_TARGETS = 2_000_000
 
 @dataclass(frozen=True)
 class Symbol:
-    """A class of code points, as words see it.
+    """A class of code points that no word distinguishes.
 
     Attributes:
         kind: see ``WordPieces``; 0 for the space.
         alone, begins, continues: see ``WordPieces``.
-        place: where in the mark the code point first is, counted from 1; 0 where it is not in it.
-        text: the code point, where there is a lexicon; ``b""`` where there is none.
+        mark_index: the first index of the code point in the mark, from 1; 0 if it is not in it.
+        text: the code point if there is a lexicon, else ``b""``.
     """
 
     kind: int
     alone: bool
     begins: bool
     continues: bool
-    place: int
+    mark_index: int
     text: bytes
 
 
 class Lexicon:
-    """Which words have tokens, by longest match, and come back as they were.
+    """The words that have tokens, by longest match, and are decoded to themselves.
 
     Args:
-        first: the tokens that words begin with, by id, as the model looks them up: those with a mark too,
-            with their mark, where a word can have it.
+        first: the tokens that words begin with, by id, as the model looks them up: including those with a
+            mark, if words can begin with it.
         rest: the tokens that continue words, by id, without their marks.
     """
 
@@ -80,7 +79,7 @@ class Lexicon:
         self.start = self._trie.start
 
     def read(self, node: int, text: bytes) -> int | None:
-        """The node behind a code point; ``None`` where no word with tokens goes on so."""
+        """The node after a code point; ``None`` if no word with tokens continues with it."""
         reached: int | None = node
         for byte in text:
             while reached is not None and byte not in self._trie.children[reached]:
@@ -91,14 +90,14 @@ class Lexicon:
         return reached
 
     def may_end(self, node: int) -> bool:
-        """Whether the word has tokens as it is."""
+        """Whether the word so far has tokens."""
         reached: int | None = node
         while reached is not None and reached != self._trie.rest:
             reached = self._settled(reached)
         return reached is not None
 
     def _settled(self, node: int) -> int | None:
-        # A word whose first token has a mark comes back without it.
+        # A word whose first token has a mark is decoded without it.
         if node in self._begun and not self._marked.isdisjoint(self._trie.pops[node][:1]):
             return None
         return self._trie.link[node]
@@ -106,7 +105,7 @@ class Lexicon:
 
 @dataclass(frozen=True)
 class _State:
-    """Where a text stands: at its start, at a border between words, behind a space, or in a word."""
+    """A state: at the start of a text, at a border between words, after a space, or in a word."""
 
     name: str
     kind: int = 0
@@ -119,13 +118,13 @@ _START, _BORDER, _SPACE, _ALONE = map(_State, ("start", "border", "space", "alon
 
 @dataclass(frozen=True)
 class Words:
-    """What words are.
+    """The definition of words.
 
     Attributes:
-        most: the most code points of one.
-        mark: the mark of continuations, each code point by its ``place``; empty where no word can have it.
+        most: the largest number of code points of a word.
+        mark: the mark of continuations, each code point by its ``mark_index``; empty if no word can have it.
         mark_kind: the kind of its code points.
-        lexicon: which words have tokens, where that is more than which code points they have.
+        lexicon: decides which words have tokens; ``None`` if the code points alone do.
     """
 
     most: int
@@ -135,11 +134,11 @@ class Words:
 
 
 def word_hypotheses(symbols: Sequence[Symbol], words: Words) -> Hypotheses:
-    """The automaton of words, with two starts: of a text, and behind a token that was added.
+    """The automaton of words, with two starts: of a text, and after an added token.
 
     Args:
-        symbols: the classes of code points, of which one of kind 0 is the space.
-        words: what words are.
+        symbols: the classes of code points; one of kind 0 is the space.
+        words: the definition of words.
 
     Raises:
         UnsupportedTokenizerError: it has too many states.
@@ -149,9 +148,7 @@ def word_hypotheses(symbols: Sequence[Symbol], words: Words) -> Hypotheses:
     targets, ends, may_end = [], [], []
     for state in order:  # grows as states are found
         if len(order) * len(symbols) > _MOST_TARGETS:
-            raise UnsupportedTokenizerError(
-                "model", "it takes too many states to say which words have tokens"
-            )
+            raise UnsupportedTokenizerError("model", "deciding which words have tokens takes too many states")
         row = []
         for symbol in symbols:
             after = _read(words, state, symbol)
@@ -174,7 +171,7 @@ def _read(words: Words, state: _State, symbol: Symbol) -> _State | None:
     if state in (_START, _BORDER):
         if symbol.kind == 0:
             return _SPACE
-        # The rest of a token whose mark was left standing.
+        # The rest of a first token, whose mark the decoder keeps.
         size = len(words.mark) + 1
         fits = size > 1 and symbol.continues and symbol.kind == words.mark_kind and size <= words.most
         return _State("word", symbol.kind, size) if fits and state == _START else None
@@ -190,7 +187,7 @@ def _read(words: Words, state: _State, symbol: Symbol) -> _State | None:
         node = words.lexicon.read(state.node, symbol.text)
         if node is None:
             return None
-    goes_on = is_mark and symbol.place == words.mark[state.size]
+    goes_on = is_mark and symbol.mark_index == words.mark[state.size]
     return _State("mark" if goes_on else "word", state.kind, state.size + 1, node)
 
 
@@ -202,5 +199,5 @@ def _begun(words: Words, symbol: Symbol) -> _State | None:
     if words.lexicon is not None:
         node = words.lexicon.read(words.lexicon.start, symbol.text)
         return None if node is None else _State("word", symbol.kind, 1, node)
-    is_mark = bool(words.mark) and symbol.place == words.mark[0]
+    is_mark = bool(words.mark) and symbol.mark_index == words.mark[0]
     return _State("mark" if is_mark else "word", symbol.kind, 1)
