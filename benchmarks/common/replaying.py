@@ -50,7 +50,7 @@ class Compiled:
     Attributes:
         compiling: from its text to a matcher, seen for the first time.
         mask: the first mask after that.
-        again: both together once more, if the first time took less than 50 ms.
+        again: both together once more; ``None`` if the first time took over 50 ms, and counts for both.
         preparing: ``compiled.prepare`` after that, where it is called.
         refused: what the engine says if it does not take the pattern.
         first_mask: a digest of the first mask without stop tokens.
@@ -140,7 +140,7 @@ class EngineRun:
         found: Any = {
             "TTFM": lambda: (one.compiling + one.mask for one in firsts),
             "compile": lambda: (one.compiling for one in firsts),
-            "again": lambda: (one.again for one in firsts if one.again is not None),
+            "again": lambda: (one.again or one.compiling + one.mask for one in firsts),
             "prepare": lambda: (one.preparing for one in firsts if one.preparing is not None),
             "TBM": lambda: (sum(step) for one in texts for step in zip(one.advance, one.fill, strict=True)),
             "commit": lambda: (time for one in texts for time in one.advance),
