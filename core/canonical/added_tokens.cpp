@@ -60,7 +60,7 @@ AddedTokens::Open AddedTokens::next(Open open, std::string_view bytes) const {
   return open;
 }
 
-AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
+AddedTokens::Open AddedTokens::after(Open open, std::size_t index) const {
   if (contents_[index].empty()) return kNothing;
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t> earlier = are_apart_ ? std::vector<std::uint32_t>() : sets_[open.value];
@@ -81,10 +81,10 @@ AddedTokens::Open AddedTokens::behind(Open open, std::size_t index) const {
   return number_of(std::move(earlier));
 }
 
-std::shared_ptr<const std::vector<AddedTokens::Open>> AddedTokens::behind_all(Open open) const {
+std::shared_ptr<const std::vector<AddedTokens::Open>> AddedTokens::after_all(Open open) const {
   return behind_.get(open, [&] {
     std::vector<Open> all;
-    for (std::size_t index = 0; index < count(); ++index) all.push_back(behind(open, index));
+    for (std::size_t index = 0; index < count(); ++index) all.push_back(after(open, index));
     return all;
   });
 }

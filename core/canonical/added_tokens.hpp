@@ -45,9 +45,9 @@ class AddedTokens {
   Open next(Open open, std::uint8_t byte) const;
   Open next(Open open, std::string_view bytes) const;
   // After the added token `index`; kDead where another match comes before it.
-  Open behind(Open open, std::size_t index) const;
+  Open after(Open open, std::size_t index) const;
   // The same of all of them.
-  std::shared_ptr<const std::vector<Open>> behind_all(Open open) const;
+  std::shared_ptr<const std::vector<Open>> after_all(Open open) const;
   // Whether any match begins with the byte.
   bool may_begin(std::uint8_t byte) const { return first_[byte]; }
 

@@ -15,7 +15,7 @@ MaskPtr CanonicalAutomaton::known_mask(Configuration place, const CanonicalState
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration place, const CanonicalState& state, Budget& budget) {
   if (const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state})) return *known;
   const Configuration approximation = approximated(place, budget);
-  const FramePtr own = frame(approximation, state, budget);
+  const MaskBasePtr own = base(approximation, state, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = pattern_.take_serial();
   mask->open_tokens = own->open_tokens;
@@ -55,75 +55,75 @@ void CanonicalAutomaton::drop_oldest_mask() {
   oldest_serial_ = masks_.oldest().mask->serial;
 }
 
-CanonicalAutomaton::FramePtr CanonicalAutomaton::frame(Configuration place, const CanonicalState& state, Budget& budget) {
+CanonicalAutomaton::MaskBasePtr CanonicalAutomaton::base(Configuration place, const CanonicalState& state, Budget& budget) {
   ConfigurationKey key = ConfigurationKey::without_last(place, state, tokenization_->pieces());
-  if (const Kept<Frame>* known = frames_.find(key)) return known->shared();
-  auto made = std::make_shared<const Frame>(make_frame(key, budget));
-  while (frames_.size() >= kMostFrames) frames_.drop_oldest();
-  return frames_.keep(std::move(key), Kept(std::move(made))).shared();
+  if (const Kept<MaskBase>* known = bases_.find(key)) return known->shared();
+  auto made = std::make_shared<const MaskBase>(make_base(key, budget));
+  while (bases_.size() >= kMostBases) bases_.drop_oldest();
+  return bases_.keep(std::move(key), Kept(std::move(made))).shared();
 }
 
 // What the last token forbids concerns the hypotheses that are inside alone.
-CanonicalAutomaton::Frame CanonicalAutomaton::make_frame(const ConfigurationKey& key, Budget& budget) {
+CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKey& key, Budget& budget) {
   const CanonicalState& state = key.canonical;
   const Configuration place{key.state, key.at_start};
   const Vocabulary& vocabulary = tokenization_->vocabulary();
-  Frame frame{.bits = {}, .kept = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
+  MaskBase base{.bits = {}, .kept = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
   Words words(vocabulary.words(), 0);
-  const MaskParts::Touch touch{state.starter, state.marks, state.open};
+  const MaskSegments::Touch touch{state.starter, state.marks, state.open};
   const auto add_all = [&](Hypothesis::Edge edge) {
     bool is_any = false;
     for (const Hypothesis& h : state.hypotheses) {
       if (h.edge != edge || (edge == Hypothesis::Edge::Inside && !tokenization_->pieces().may_go_on(h.pieces))) continue;
       is_any = true;
-      frame.most = std::max(frame.most, parts_.add({key.state, key.at_start, h.guess, h.place, h.edge, h.pieces}, touch,
+      base.most = std::max(base.most, segments_.add({key.state, key.at_start, h.guess, h.place, h.edge, h.pieces}, touch,
                                                    words, budget));
     }
     return is_any;
   };
   add_all(Hypothesis::Edge::Border);
-  if (tokenization_->may_end(state)) frame.most = std::max(frame.most, parts_.add_added(place, state.open, words, budget));
+  if (tokenization_->may_end(state)) base.most = std::max(base.most, segments_.add_added(place, state.open, words, budget));
   Words kept = words;
-  if (add_all(Hypothesis::Edge::Inside)) frame.kept = std::move(kept);
-  frame.open_tokens = count_bits(words);
+  if (add_all(Hypothesis::Edge::Inside)) base.kept = std::move(kept);
+  base.open_tokens = count_bits(words);
   if (accepting(place, state)) {
     for (const std::uint32_t stop : vocabulary.stop()) {
       set_bit(words, stop);
-      if (!frame.kept.empty()) set_bit(frame.kept, stop);
+      if (!base.kept.empty()) set_bit(base.kept, stop);
     }
-    frame.stop_tokens = vocabulary.stop().size();
+    base.stop_tokens = vocabulary.stop().size();
   }
-  const std::size_t tokens = frame.open_tokens + frame.stop_tokens;
-  frame.bits = tokens <= kFew ? MaskBits::few_of(words) : MaskBits(std::move(words));
-  return frame;
+  const std::size_t tokens = base.open_tokens + base.stop_tokens;
+  base.bits = tokens <= kFew ? MaskBits::few_of(words) : MaskBits(std::move(words));
+  return base;
 }
 
 // What the last token forbids, and what lives after others like it but not after this one, by any hypothesis.
-TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget) {
+TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState& state, const MaskBase& base, Mask& mask, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
   const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
-  const MaskParts::Touch touch{state.starter, state.marks, state.open};
+  const MaskSegments::Touch touch{state.starter, state.marks, state.open};
   TokenCount most = 0;
   bool is_forbidden = false;
   for (const Hypothesis& h : state.hypotheses) {
     if (!is_inside(h)) continue;
     if (!is_forbidden) {
       is_forbidden = true;
-      if (frame.bits.is_row()) {
-        pieces.forbid(h.pieces, state.last, frame.kept, frame.bits.words(), mask.bits.blank(frame.bits.size()));
-        mask.open_tokens = mask.bits.count() - frame.stop_tokens;
+      if (base.bits.is_row()) {
+        pieces.forbid(h.pieces, state.last, base.kept, base.bits.words(), mask.bits.blank(base.bits.size()));
+        mask.open_tokens = mask.bits.count() - base.stop_tokens;
       } else {
-        mask.bits = frame.bits;
+        mask.bits = base.bits;
         mask.open_tokens -= mask.bits.keep_of_few(
-            [&](std::uint32_t token) { return has_bit(frame.kept, token) || pieces.follow(h.pieces, state.last, {token}); });
+            [&](std::uint32_t token) { return has_bit(base.kept, token) || pieces.follow(h.pieces, state.last, {token}); });
       }
     }
     for (const std::uint32_t token : pieces.carried(h.pieces)) {
-      if (!mask.bits.contains(token) || has_bit(frame.kept, token)) continue;
+      if (!mask.bits.contains(token) || has_bit(base.kept, token)) continue;
       TokenCount least = kDead;
       for (const Hypothesis& other : state.hypotheses)
         if (is_inside(other))
-          least = std::min(least, parts_.bound_after({place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
+          least = std::min(least, segments_.bound_after({place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
                                                      touch, {token}, budget));
       if (least == kDead) {
         mask.bits.remove(token);
@@ -231,15 +231,15 @@ std::vector<TokenId> CanonicalAutomaton::shortest(Configuration place, const Can
 void CanonicalAutomaton::clear() {
   approximated_.reset();
   liveness_.clear();
-  parts_.clear();
-  frames_.clear();
+  segments_.clear();
+  bases_.clear();
   masks_.clear();
   oldest_serial_ = pattern_.take_serial();  // none is left: views of all of them may go
   budgets_.clear();
 }
 
 void CanonicalAutomaton::trim_masks(std::size_t limit) {
-  while (frames_.size() > 1 && Charge::bytes() > limit) frames_.drop_oldest();
+  while (bases_.size() > 1 && Charge::bytes() > limit) bases_.drop_oldest();
   while (masks_.size() > 1 && Charge::bytes() > limit) drop_oldest_mask();
 }
 

@@ -4,10 +4,10 @@
 // Problem.  Of the tokens that the pattern allows, those must be found after which a canonical sequence of tokens
 // goes on to a text that it accepts: the tokenizer allows them (tokenization.hpp), and they live (liveness.hpp).
 // How.  What lives in a pair of states, of the pattern and of a hypothesis about the text, does not depend on the
-// last token (mask_parts.hpp); what the last token forbids depends on it alone.  So a mask is a *frame*, the union
+// last token (mask_segments.hpp); what the last token forbids depends on it alone.  So a mask is a *base*, the union
 // of the parts of all hypotheses, less what the last token forbids of those where the pre-token goes on.
 //
-//     Llama 3.1, anything at all, after ` th`: the frame after three letters is the one that ` ab` has too; of
+//     Llama 3.1, anything at all, after ` th`: the base after three letters is the one that ` ab` has too; of
 //     it, `e`, `ere` and 1,200 others are cleared, since ` the` and ` there` are tokens.
 //
 // Rules have states without end, since they keep what was written.  Liveness is decided for their over-approximations
@@ -16,7 +16,7 @@
 // another name or element lives in their place.
 //
 // Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders.  Cost: parts are
-// made once for each pair of states, frames once for each set of hypotheses; then a mask is a copy, less the tokens
+// made once for each pair of states, mask bases once for each set of hypotheses; then a mask is a copy, less the tokens
 // that are forbidden; where few are allowed, each is asked.
 #pragma once
 
@@ -29,7 +29,7 @@
 
 #include "canonical/canonical_budgets.hpp"
 #include "canonical/canonical_configuration.hpp"
-#include "canonical/mask_parts.hpp"
+#include "canonical/mask_segments.hpp"
 #include "canonical/tokenization.hpp"
 #include "common/memory_account.hpp"
 #include "composition/closed_form.hpp"
@@ -51,7 +51,7 @@ class CanonicalAutomaton {
 
   CanonicalAutomaton(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
       : pattern_(pattern), tokenization_(std::move(tokenization)), liveness_(pattern_, *tokenization_),
-        parts_(pattern_, *tokenization_, liveness_), budgets_(pattern_, *tokenization_, parts_, liveness_.text().added()) {}
+        segments_(pattern_, *tokenization_, liveness_), budgets_(pattern_, *tokenization_, segments_, liveness_.text().added()) {}
   CanonicalAutomaton(const CanonicalAutomaton&) = delete;
   CanonicalAutomaton& operator=(const CanonicalAutomaton&) = delete;
 
@@ -95,24 +95,24 @@ class CanonicalAutomaton {
 
  private:
   // What stands after all last tokens alike.
-  struct Frame {
+  struct MaskBase {
     MaskBits bits;
     Words kept;  // of those, what the last token does not forbid, as a row; empty where it forbids nothing
     std::size_t open_tokens, stop_tokens;
     TokenCount most;  // that any of the tokens needs after it
 
-    std::size_t memory_bytes() const { return shared_block_bytes<Frame>() + bits.memory_bytes() + block_bytes_of(kept); }
+    std::size_t memory_bytes() const { return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept); }
   };
   struct Made {
     Kept<Mask> mask;
     TokenCount most;
   };
   // Held by whoever uses it: it may be given up meanwhile.
-  using FramePtr = std::shared_ptr<const Frame>;
-  FramePtr frame(Configuration place, const CanonicalState& state, Budget& budget);
-  Frame make_frame(const ConfigurationKey& key, Budget& budget);
+  using MaskBasePtr = std::shared_ptr<const MaskBase>;
+  MaskBasePtr base(Configuration place, const CanonicalState& state, Budget& budget);
+  MaskBase make_base(const ConfigurationKey& key, Budget& budget);
   const Made& made_mask(Configuration place, const CanonicalState& state, Budget& budget);
-  TokenCount forbid(Configuration place, const CanonicalState& state, const Frame& frame, Mask& mask, Budget& budget);
+  TokenCount forbid(Configuration place, const CanonicalState& state, const MaskBase& base, Mask& mask, Budget& budget);
   void cut(Configuration place, Configuration approximation, Mask& mask, Budget& budget);
   void drop_oldest_mask();
 
@@ -129,11 +129,11 @@ class CanonicalAutomaton {
   std::shared_ptr<const Tokenization> tokenization_;
   std::optional<std::pair<StateId, Configuration>> approximated_;  // the last one: tokens of a string leave it where it was
   Liveness liveness_;
-  MaskParts parts_;
+  MaskSegments segments_;
   CanonicalBudgets budgets_;
   static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
-  static constexpr std::size_t kMostFrames = 128;
-  RecentConfigurations<Kept<Frame>> frames_;
+  static constexpr std::size_t kMostBases = 128;
+  RecentConfigurations<Kept<MaskBase>> bases_;
   static constexpr std::size_t kMostMasks = 8;  // places are hardly met again
   RecentConfigurations<Made> masks_;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock

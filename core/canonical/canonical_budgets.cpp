@@ -7,7 +7,7 @@ namespace tokamata {
 
 namespace {
 constexpr std::size_t kMostFound = 8;             // for one place
-constexpr std::size_t kMostWays = 4 << 20;  // of all places: 64 MB
+constexpr std::size_t kMostTransitions = 4 << 20;  // of all places: 64 MB
 }  // namespace
 
 // The distance for tokens of any kind.  At the start of a text a token may be all space, which is none there.
@@ -16,42 +16,42 @@ TokenCount CanonicalBudgets::at_least(Configuration place, Budget& budget) {
   return place.at_start ? 1 : distances_.tokens_needed(place, budget);
 }
 
-CanonicalBudgets::WaysPtr CanonicalBudgets::ways(Configuration place, Budget& budget) {
+CanonicalBudgets::TransitionsPtr CanonicalBudgets::transitions(Configuration place, Budget& budget) {
   const std::uint32_t key = 2 * place.state.value + place.at_start;
-  if (const auto known = ways_.find(key); known != ways_.end()) return known->second;
-  std::vector<Way> found;
-  for (const Moves::Run& run : parts_.moves(place, budget).runs())
+  if (const auto known = transitions_.find(key); known != transitions_.end()) return known->second;
+  std::vector<Transition> found;
+  for (const TokenTransitions::Run& run : segments_.transitions(place, budget).runs())
     for (const std::uint32_t token : run.tokens)
       if (has_bit(tokenization_.possible(), token)) found.push_back({0, run.target, {token}});
-  for (const AddedMove& move : added_.of(place, budget))
-    for (const std::uint32_t number : *move.numbers) found.push_back({0, move.target, {tokenization_.added()[number]}});
+  for (const AddedTransition& transition : added_.of(place, budget))
+    for (const std::uint32_t number : *transition.numbers) found.push_back({0, transition.target, {tokenization_.added()[number]}});
   std::unordered_map<std::uint32_t, TokenCount> by_target;
-  for (Way& way : found) {
-    way.needed = memoized(by_target, way.target.value, [&] { return at_least({way.target, false}, budget); });
+  for (Transition& transition : found) {
+    transition.needed = memoized(by_target, transition.target.value, [&] { return at_least({transition.target, false}, budget); });
   }
-  std::ranges::stable_sort(found, {}, &Way::needed);
-  if (ways_kept_ > kMostWays) {  // who uses a list holds it
-    release(ways_);
-    ways_kept_ = 0;
+  std::ranges::stable_sort(found, {}, &Transition::needed);
+  if (transitions_kept_ > kMostTransitions) {  // who uses a list holds it
+    release(transitions_);
+    transitions_kept_ = 0;
   }
-  ways_kept_ += found.size();
-  return ways_.emplace(key, make_counted<counted::vector<Way>>(found.begin(), found.end())).first->second;
+  transitions_kept_ += found.size();
+  return transitions_.emplace(key, make_counted<counted::vector<Transition>>(found.begin(), found.end())).first->second;
 }
 
 struct CanonicalBudgets::Level {
   Configuration place;
   CanonicalState state;
   TokenCount left;
-  WaysPtr ways = nullptr;
-  std::size_t next = 0;  // of the ways
+  TransitionsPtr transitions = nullptr;
+  std::size_t next = 0;  // of the transitions
 };
 
-// A way that is known and may stand after this last token too.
+// A transition that is known and may stand after this last token too.
 bool CanonicalBudgets::by_found(const Level& level) const {
   const auto known = found_.find(ConfigurationKey::without_last(level.place, level.state, tokenization_.pieces()));
   if (known == found_.end()) return false;
   return std::ranges::any_of(known->second, [&](const Found& found) {
-    return found.needed < level.left && tokenization_.step(level.state, found.token) == found.behind;
+    return found.needed < level.left && tokenization_.step(level.state, found.token) == found.after;
   });
 }
 
@@ -60,17 +60,17 @@ bool CanonicalBudgets::suffices(Configuration place, const CanonicalState& state
   std::vector<Level> levels{{place, state, tokens}};
   const auto succeed = [&] {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-      const Way& way = (*levels[i].ways)[levels[i].next - 1];
-      if (route) route->push_back(way.token);
+      const Transition& transition = (*levels[i].transitions)[levels[i].next - 1];
+      if (route) route->push_back(transition.token);
       counted::vector<Found>& known = found_[ConfigurationKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
       if (known.size() < kMostFound)
-        known.push_back({way.token, levels[i + 1].state, levels[i + 1].left});
+        known.push_back({transition.token, levels[i + 1].state, levels[i + 1].left});
     }
     return true;
   };
   while (!levels.empty()) {
     Level& level = levels.back();
-    if (!level.ways) {  // it is met for the first time
+    if (!level.transitions) {  // it is met for the first time
       budget.step();
       if (pattern_.automaton().accepting(level.place.state) && tokenization_.may_end(level.state)) return succeed();
       const auto failed = at_least_.find(ConfigurationView{level.place.state, level.place.at_start, level.state});
@@ -80,18 +80,18 @@ bool CanonicalBudgets::suffices(Configuration place, const CanonicalState& state
         continue;
       }
       if (!route && by_found(level)) return succeed();
-      level.ways = ways(level.place, budget);
+      level.transitions = transitions(level.place, budget);
     }
-    const bool is_done = level.next == level.ways->size() || (*level.ways)[level.next].needed >= level.left;
+    const bool is_done = level.next == level.transitions->size() || (*level.transitions)[level.next].needed >= level.left;
     if (is_done) {
       TokenCount& known = at_least_[ConfigurationKey{level.place.state, level.place.at_start, std::move(level.state)}];
       known = std::max(known, level.left + 1);
       levels.pop_back();
       continue;
     }
-    const Way way = (*level.ways)[level.next++];
-    std::optional<CanonicalState> behind = tokenization_.step(level.state, way.token);
-    if (behind) levels.push_back({{way.target, false}, *std::move(behind), level.left - 1});
+    const Transition transition = (*level.transitions)[level.next++];
+    std::optional<CanonicalState> after = tokenization_.step(level.state, transition.token);
+    if (after) levels.push_back({{transition.target, false}, *std::move(after), level.left - 1});
   }
   return false;
 }
@@ -101,8 +101,8 @@ void CanonicalBudgets::clear() {
   of_rules_.clear();
   release(at_least_);
   release(found_);
-  release(ways_);
-  ways_kept_ = 0;
+  release(transitions_);
+  transitions_kept_ = 0;
 }
 
 }  // namespace tokamata

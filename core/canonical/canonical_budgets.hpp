@@ -3,13 +3,13 @@
 // Problem.  As composition/completions.hpp has it, for canonical sequences alone.  There each state of the pattern has
 // a distance to its end; here what may follow depends on the last token too, and a search by breadth would meet
 // every token in every state.
-// How.  Depth first, with so many tokens as are left.  No way is taken that is too long for tokens of any kind
+// How.  Depth first, with so many tokens as are left.  No transition is taken that is too long for tokens of any kind
 // (the distance there is a bound from below), and of the others those that bring the pattern nearest to its end come
 // first.  Ways that were found serve for every last token that they may stand after, and what was found to need
 // more is kept.  As few tokens as possible are found by asking for more and more, from the bound on.
 // Example.  Gemma 3, ` Surname: [A-Z][a-z]{2,10}`: four tokens are the least of any kind, and four are found at once.
 // Source: iterative deepening A*, Korf, 1985.  Cost: one look-up where the first witness of liveness has few enough
-// tokens; else mostly a few ways, but all of them where none is short enough.
+// tokens; else mostly a few transitions, but all of them where none is short enough.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 #include "canonical/canonical_configuration.hpp"
 #include "canonical/canonical_rule_budgets.hpp"
-#include "canonical/mask_parts.hpp"
+#include "canonical/mask_segments.hpp"
 #include "common/memory_account.hpp"
 #include "composition/completions.hpp"
 
@@ -29,8 +29,8 @@ class CanonicalBudgets {
  public:
   using Configuration = TokenAutomaton::Configuration;
 
-  CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskParts& parts, AddedMoves& added)
-      : pattern_(pattern), tokenization_(tokenization), parts_(parts), added_(added), distances_(pattern),
+  CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskSegments& segments, AddedTransitions& added)
+      : pattern_(pattern), tokenization_(tokenization), segments_(segments), added_(added), distances_(pattern),
         of_rules_(pattern, tokenization, distances_.of_rules()) {}
 
   // Whether so many tokens suffice, from a place that lives.  With `route`, which they are.
@@ -45,17 +45,17 @@ class CanonicalBudgets {
 
  private:
   // Where tokens lead from a place, what is nearest to the end first.
-  struct Way {
+  struct Transition {
     TokenCount needed;  // at least, after it
     StateId target;
     TokenId token;
   };
-  using WaysPtr = std::shared_ptr<const counted::vector<Way>>;
-  WaysPtr ways(Configuration place, Budget& budget);
+  using TransitionsPtr = std::shared_ptr<const counted::vector<Transition>>;
+  TransitionsPtr transitions(Configuration place, Budget& budget);
   // What was found to lead on: the token, what stands after it, and how many tokens suffice from there.
   struct Found {
     TokenId token;
-    CanonicalState behind;
+    CanonicalState after;
     TokenCount needed;
   };
   struct Level;
@@ -63,14 +63,14 @@ class CanonicalBudgets {
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
-  MaskParts& parts_;
-  AddedMoves& added_;
+  MaskSegments& segments_;
+  AddedTransitions& added_;
   Completions distances_;
   CanonicalRuleBudgets of_rules_;
   ConfigurationMap<TokenCount> at_least_;           // where a search has failed
   ConfigurationMap<counted::vector<Found>> found_;      // by what is not the last token
-  counted::unordered_map<std::uint32_t, WaysPtr> ways_;
-  std::size_t ways_kept_ = 0;  // in all of these lists
+  counted::unordered_map<std::uint32_t, TransitionsPtr> transitions_;
+  std::size_t transitions_kept_ = 0;  // in all of these lists
 };
 
 }  // namespace tokamata

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "canonical/moves.hpp"
+#include "canonical/token_transitions.hpp"
 #include "composition/class_walk.hpp"
 
 namespace tokamata {
@@ -52,13 +52,13 @@ TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& ca
     }
     const auto [token, target] = levels.back().choices.back();
     levels.back().choices.pop_back();
-    std::optional<CanonicalState> behind = tokenization_.step(levels.back().canonical, token);
-    if (!behind) continue;
-    const auto known = closed_.find(ConfigurationView{target, false, *behind});
+    std::optional<CanonicalState> after = tokenization_.step(levels.back().canonical, token);
+    if (!after) continue;
+    const auto known = closed_.find(ConfigurationView{target, false, *after});
     if (known != closed_.end() && known->second.tokens == kNoTokens) continue;
     written.push_back(token);
-    const bool is_end = accepts(target, *behind);
-    levels.push_back(is_end || known != closed_.end() ? Level{target, *std::move(behind), {}} : level(target, *std::move(behind), budget));
+    const bool is_end = accepts(target, *after);
+    levels.push_back(is_end || known != closed_.end() ? Level{target, *std::move(after), {}} : level(target, *std::move(after), budget));
     if (!is_end && known == closed_.end()) continue;
     tokens = is_end ? 0 : known->second.tokens;
     break;
@@ -82,11 +82,11 @@ TokenCount CanonicalRuleBudgets::known(StateId state, const CanonicalState& cano
 
 std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(Configuration place, const CanonicalState& state, TokenId token,
                                                                                Budget& budget) {
-  std::optional<CanonicalState> behind = tokenization_.step(state, token);
-  if (!behind) return std::nullopt;
+  std::optional<CanonicalState> after = tokenization_.step(state, token);
+  if (!after) return std::nullopt;
   const std::optional<StateId> reached = pattern_step(pattern_, place, token, budget);
   if (!reached) return std::nullopt;
-  return std::pair(*reached, *std::move(behind));
+  return std::pair(*reached, *std::move(after));
 }
 
 CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget) {
@@ -204,7 +204,7 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration
       if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(ConfigurationKey{at, false, canonical}, step);
       tokens.push_back(step.token);
       at = step.target;
-      canonical = step.behind;
+      canonical = step.after;
     }
   }
   std::ranges::copy(rest_of(at, canonical), std::back_inserter(tokens));
@@ -219,8 +219,8 @@ std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState ca
     const Step& step = found != found_.end() ? found->second : closed_.find(view)->second;
     tokens.push_back(step.token);
     at = step.target;
-    CanonicalState behind = step.behind;
-    canonical = std::move(behind);
+    CanonicalState after = step.after;
+    canonical = std::move(after);
   }
   return tokens;
 }

@@ -49,7 +49,7 @@ class CanonicalRuleBudgets {
   struct Step {
     TokenId token;
     StateId target;
-    CanonicalState behind;
+    CanonicalState after;
     TokenCount tokens;  // at most, since what follows may have been found to be shorter
   };
   struct Level;

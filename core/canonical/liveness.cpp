@@ -45,10 +45,10 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
     if (least != kDead) break;
   }
   if (least != kDead || !may_end) return least;
-  for (const AddedMove& move : text_.added().of({state, false}, budget))
-    text_.added().for_each_behind(move, text.open, [&](AddedTokens::Open behind, auto) {
+  for (const AddedTransition& transition : text_.added().of({state, false}, budget))
+    text_.added().for_each_after(transition, text.open, [&](AddedTokens::Open behind, auto) {
       if (least == kDead)
-        if (const TokenCount count = text_.bound_behind(move, behind, budget); count != kDead) least = more(count, 1);
+        if (const TokenCount count = text_.bound_after(transition, behind, budget); count != kDead) least = more(count, 1);
     });
   return least;
 }

@@ -14,11 +14,11 @@ std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
-TokenCount TextLiveness::bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget) {
-  if (pattern_.automaton().accepting(move.target)) return 0;
+TokenCount TextLiveness::bound_after(const AddedTransition& transition, AddedTokens::Open behind, Budget& budget) {
+  if (pattern_.automaton().accepting(transition.target)) return 0;
   TokenCount least = kDead;
-  for (const std::uint16_t guess : tokenization_.starts_behind(move.numbers->front()))
-    least = std::min(least, bound(move.target, {.guess = guess, .open = behind}, budget));
+  for (const std::uint16_t guess : tokenization_.starts_after(transition.numbers->front()))
+    least = std::min(least, bound(transition.target, {.guess = guess, .open = behind}, budget));
   return least;
 }
 
@@ -45,7 +45,7 @@ bool TextLiveness::rules_are_harmless() {
 // what stands for it with one other byte: then it holds half of it.
 bool TextLiveness::find_harmless() const {
   const Arena& arena = pattern_.automaton().arena();
-  const ByteSet& borders = arena.told_apart_by_rules();
+  const ByteSet& borders = arena.distinguished_by_rules();
   if (tokenization_.rules().has_normal_form() && borders.next_member(0x81) < 256) return false;
   const AddedTokens& added = tokenization_.rules().added();
   std::vector<std::string_view> contents;
@@ -166,11 +166,11 @@ class TextLiveness::Search {
     const auto [state, text] = met_[here].pair;
     const std::uint64_t so_far = met_[here].so_far + 1;
     bool is_found = false;
-    for (const AddedMove& move : all_.added_.of({state, false}, budget_))
-      all_.added_.for_each_behind(move, text.open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-        is_found = is_found || bytes_.accepting(move.target);
-        for (const std::uint16_t guess : all_.tokenization_.starts_behind(numbers.front()))
-          offer({move.target, {.guess = guess, .open = behind}}, here, 1, so_far);
+    for (const AddedTransition& transition : all_.added_.of({state, false}, budget_))
+      all_.added_.for_each_after(transition, text.open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+        is_found = is_found || bytes_.accepting(transition.target);
+        for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
+          offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
       });
     return is_found ? 1 : kDead;
   }

@@ -39,7 +39,7 @@
 #include <utility>
 #include <vector>
 
-#include "canonical/added_moves.hpp"
+#include "canonical/added_transitions.hpp"
 #include "canonical/tokenization.hpp"
 #include "common/memory_account.hpp"
 #include "common/visited.hpp"
@@ -65,9 +65,9 @@ class TextLiveness {
 
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
-  AddedMoves& added() { return added_; }
+  AddedTransitions& added() { return added_; }
   // After an added token that leaves these matches under way.
-  TokenCount bound_behind(const AddedMove& move, AddedTokens::Open behind, Budget& budget);
+  TokenCount bound_after(const AddedTransition& transition, AddedTokens::Open after, Budget& budget);
 
   void clear();
 
@@ -115,7 +115,7 @@ class TextLiveness {
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
-  AddedMoves added_;
+  AddedTransitions added_;
   counted::unordered_map<Pair, Known, PairHash> known_;
   enum class Calm : std::uint8_t { Unknown, Yes, No };
   counted::vector<Calm> calm_;  // by state

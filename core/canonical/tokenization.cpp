@@ -20,7 +20,7 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
     added_number_.emplace(added_[i], i);
     texts.push_back(vocabulary_->bytes({added_[i]}));
   }
-  behind_added_ = rules_.added().behind_all(AddedTokens::kNothing);
+  behind_added_ = rules_.added().after_all(AddedTokens::kNothing);
   added_trie_ = std::make_unique<const TokenTrie>(texts);
   for (const std::uint32_t token : byte_tokens_) {
     if (token >= is_byte_.size() || vocabulary_->bytes({token}).size() > 1) throw std::invalid_argument("tokenization: a byte token is not one of a byte");
@@ -62,9 +62,9 @@ bool Tokenization::may_end(const CanonicalState& state) const {
 std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, TokenId token) const {
   if (const std::optional<std::size_t> number = added_number(token)) {
     if (!may_end(state)) return std::nullopt;
-    const AddedTokens::Open open = rules_.added().behind(state.open, *number);
+    const AddedTokens::Open open = rules_.added().after(state.open, *number);
     if (open == AddedTokens::kDead) return std::nullopt;
-    return begun(starts_behind(*number), open);
+    return begun(starts_after(*number), open);
   }
   if (token.value >= vocabulary_->token_count() || vocabulary_->bytes(token).empty()) return std::nullopt;
   if (state.is_start && is_never_first(token)) return std::nullopt;
@@ -308,7 +308,7 @@ std::size_t bytes_of_groups(const Segments& segments) {
 
 std::size_t Tokenization::Within::memory_bytes() const { return bytes_of_groups(*this); }
 
-std::size_t Tokenization::TerminalWays::memory_bytes() const { return bytes_of_groups(*this); }
+std::size_t Tokenization::TerminalExits::memory_bytes() const { return bytes_of_groups(*this); }
 
 std::size_t Tokenization::TerminalSteps::memory_bytes() const {
   std::size_t bytes = shared_block_bytes<TerminalSteps>() + block_bytes_of(tokens) + block_bytes_of(many) + block_bytes_of(samples);
@@ -347,8 +347,8 @@ Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& 
 }
 
 // Down the trie, as long as matches that were under way make a difference.
-std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::told_apart(AddedTokens::Open open) const {
-  if (auto known = told_apart_.find(open)) return known;
+std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::distinguished(AddedTokens::Open open) const {
+  if (auto known = distinguished_.find(open)) return known;
   struct Under {
     NodeId node;
     AddedTokens::Open behind_these, behind_none;
@@ -368,7 +368,7 @@ std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::told_apart(Added
       if (after.behind_these != after.behind_none) under.push_back(after);
     }
   }
-  return told_apart_.keep(open, std::move(tokens));
+  return distinguished_.keep(open, std::move(tokens));
 }
 
 std::shared_ptr<const Words> Tokenization::before(TokenId token) const {

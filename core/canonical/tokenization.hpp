@@ -122,20 +122,20 @@ class Tokenization {
   }
   std::span<const std::uint32_t> added() const { return added_; }
   // The hypotheses after one.
-  std::span<const std::uint16_t> starts_behind(std::size_t number) const {
+  std::span<const std::uint16_t> starts_after(std::size_t number) const {
     return is_control({added_[number]}) ? rules_.control_starts() : rules_.added_starts();
   }
   // The matches that one leaves under way where none was before.
   AddedTokens::Open behind_added(std::size_t number) const { return (*behind_added_)[number]; }
   // The tokens that do not leave the same matches under way after these as they do after none, or complete one.
-  std::shared_ptr<const std::vector<std::uint32_t>> told_apart(AddedTokens::Open open) const;
+  std::shared_ptr<const std::vector<std::uint32_t>> distinguished(AddedTokens::Open open) const;
   // Their texts, with their numbers for tokens.
   const TokenTrie& added_trie() const { return *added_trie_; }
   // Those that stay inside a class of code points, whose tokens are given: by what they leave under way, and how many
   // code points they have.
   struct AddedWithin {
     struct Group {
-      AddedTokens::Open behind;
+      AddedTokens::Open after;
       std::size_t length;
       std::shared_ptr<const std::vector<std::uint32_t>> numbers;
     };
@@ -189,7 +189,7 @@ class Tokenization {
     std::size_t longest = 0;              // code points begun in one of them
     std::size_t memory_bytes() const;
   };
-  // What stays inside a terminal, for all constraints (terminal_ways.hpp): the tokens that may stand in a canonical
+  // What stays inside a terminal, for all constraints (terminal_exits.hpp): the tokens that may stand in a canonical
   // sequence, with the number of what they leave of the terminal.  Where many leave the same they are bits, and those
   // among them that end within a code point leave something else.
   struct TerminalSteps {
@@ -200,7 +200,7 @@ class Tokenization {
   };
   using TerminalStepsPtr = std::shared_ptr<const TerminalSteps>;
   // The same tokens after one hypothesis, by a way out of the terminal.
-  struct TerminalWays {
+  struct TerminalExits {
     struct Group {
       // Where the text stands at the end of the terminal: at the end of the token, its pre-token open; after a
       // border, wherever further tokens begin and end; or after further tokens of the pre-token.
@@ -219,9 +219,9 @@ class Tokenization {
     }
     std::size_t memory_bytes() const;
   };
-  using TerminalWaysPtr = std::shared_ptr<const TerminalWays>;
+  using TerminalExitsPtr = std::shared_ptr<const TerminalExits>;
   Memo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
-  Memo<std::string, TerminalWays>& terminal_ways() const { return terminal_ways_; }
+  Memo<std::string, TerminalExits>& terminal_exits() const { return terminal_exits_; }
 
   using WithinPtr = std::shared_ptr<const Within>;
   WithinPtr find_within(const std::string& key) const;
@@ -275,11 +275,11 @@ class Tokenization {
   mutable std::map<std::string, WithinPtr> within_;
   mutable std::size_t within_bytes_ = 0;
   mutable Memo<std::string, AddedWithin> added_within_{256};
-  mutable Memo<AddedTokens::Open, std::vector<std::uint32_t>> told_apart_{256};
+  mutable Memo<AddedTokens::Open, std::vector<std::uint32_t>> distinguished_{256};
   mutable Memo<std::uint32_t, Words> before_{64};
   mutable Memo<std::string, TerminalSteps> terminal_steps_{256};
   mutable Memo<std::uint32_t, LandingSets> landing_sets_{64};
-  mutable Memo<std::string, TerminalWays> terminal_ways_{512};
+  mutable Memo<std::string, TerminalExits> terminal_exits_{512};
 };
 
 }  // namespace tokamata

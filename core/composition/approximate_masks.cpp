@@ -28,7 +28,7 @@ std::vector<TokenAutomaton::ApproximationCut> TokenAutomaton::approximation_cuts
   std::vector<ExpressionId> whole;
   std::vector<ApproximationCut> cuts;
   for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(state), budget)) {
-    const auto marked_tokens = [&](const std::vector<TextsBehind>& texts) {
+    const auto marked_tokens = [&](const std::vector<TextsAfter>& texts) {
       std::vector<TokenRange> tokens;
       walk_texts(trie, texts, budget, [](NodeId) {}, [&](NodeId node, bool with_longer) {
         tokens.push_back({trie.node(node).tokens_begin, with_longer ? trie.node(node).tokens_end : trie.own_end(node)});

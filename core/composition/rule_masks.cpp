@@ -327,7 +327,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
     std::uint64_t longest = 0, besides = rule.spelled;
     for (std::size_t i = low; i < high; ++i) {
       longest = std::max<std::uint64_t>(longest, names_[i].size());
-      besides = std::max<std::uint64_t>(besides, rules.spelled_behind(rule.rule(), i));
+      besides = std::max<std::uint64_t>(besides, rules.spelled_after(rule.rule(), i));
     }
     return longest + besides + rest.spelled;
   };
@@ -351,7 +351,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
         frames.push_back({*child, low, high, frame.depth + 1, spelled});
     }
   }
-  for (const auto& [spot, name] : ends) open(spot, rules.behind(rule.rule(), name, arena_, *budget_), way.rest);
+  for (const auto& [spot, name] : ends) open(spot, rules.after(rule.rule(), name, arena_, *budget_), way.rest);
   return true;
 }
 

@@ -14,7 +14,7 @@
 namespace tokamata {
 
 template <class Entered, class Marked>
-void walk_texts(const TokenTrie& trie, const std::vector<TextsBehind>& all, Budget& budget, Entered&& entered, Marked&& marked) {
+void walk_texts(const TokenTrie& trie, const std::vector<TextsAfter>& all, Budget& budget, Entered&& entered, Marked&& marked) {
   struct Walk final : TextTree::Walk {
     Walk(const TokenTrie& t, Budget& b, Entered& e, Marked& m) : trie(t), budget(b), on_entering(e), on_mark(m) {}
     bool enter(std::uint8_t byte) override {
@@ -35,7 +35,7 @@ void walk_texts(const TokenTrie& trie, const std::vector<TextsBehind>& all, Budg
     Marked& on_mark;
     std::vector<NodeId> path = {TokenTrie::root()};
   };
-  for (const TextsBehind& texts : all) {
+  for (const TextsAfter& texts : all) {
     Walk walk(trie, budget, entered, marked);
     if (std::ranges::all_of(texts.lead, [&](char byte) { return walk.enter(static_cast<std::uint8_t>(byte)); })) texts.tree->walk(walk);
   }

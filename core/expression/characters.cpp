@@ -224,21 +224,21 @@ bool Forms::is_of_characters_if(ExpressionId expression, std::vector<ExpressionI
         return true;
       }
       const ExpressionId escape = characters_.escape_steps.at(Characters::step_key(characters_.character, *byte));
-      return add_behind_escape(n.tail(), escape, parts);
+      return add_after_escape(n.tail(), escape, parts);
     }
     default: return false;
   }
 }
 
 // What an expression goes on with where it has ended an escape, of which `escape` is the rest; whether that is sure.
-bool Forms::add_behind_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts) {
+bool Forms::add_after_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts) {
   if (escape == kEmpty) return false;
   if (escape == kEpsilon) return parts.push_back(expression), true;
   const auto [head, tail] = split(expression);
   const ExpressionNode first = node(head);
   if (first.kind == Kind::Union) {
     for (std::uint32_t i = 0; i < first.second; ++i)
-      if (!add_behind_escape(concatenate(item(first, i), tail), escape, parts)) return false;
+      if (!add_after_escape(concatenate(item(first, i), tail), escape, parts)) return false;
     return true;
   }
   if (first.kind != Kind::Bytes) return false;
@@ -251,7 +251,7 @@ bool Forms::add_behind_escape(ExpressionId expression, ExpressionId escape, std:
   }
   std::ranges::sort(rests);
   rests.erase(std::unique(rests.begin(), rests.end()), rests.end());
-  return std::ranges::all_of(rests, [&](ExpressionId rest) { return add_behind_escape(tail, rest, parts); });
+  return std::ranges::all_of(rests, [&](ExpressionId rest) { return add_after_escape(tail, rest, parts); });
 }
 
 }  // namespace tokamata

@@ -110,7 +110,7 @@ class Cutter {
 
   Facts facts_of(const Expression& tree) {
     if (const auto known = facts_.find(&tree); known != facts_.end()) return known->second;
-    note_told_apart(tree);
+    note_distinguished(tree);
     const Facts facts = std::visit([&](const auto& n) { return facts_in(n); }, tree.node());
     facts_.emplace(&tree, facts);
     return facts;
@@ -168,16 +168,16 @@ class Cutter {
   }
 
   // What wide classes do beyond ASCII distinguishes nothing that texts need.
-  void note_told_apart(const Expression& tree) {
+  void note_distinguished(const Expression& tree) {
     constexpr ByteSet kLeads = ByteSet::range(0xC2, 0xF4);
     constexpr ByteSet kToAscii = ByteSet::range(0x00, 0x80);
     if (const auto* const set = std::get_if<Expression::CodePoints>(&tree.node())) {
       const bool is_wide = kLeads.is_subset_of(set->automaton->full_blocks());
-      result_.told_apart |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
+      result_.distinguished |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
     } else if (std::holds_alternative<Expression::Literal>(tree.node()) || std::holds_alternative<Expression::Strings>(tree.node())) {
-      result_.told_apart |= tree.class_borders();
+      result_.distinguished |= tree.class_borders();
     } else if (const auto* const until = std::get_if<Expression::Until>(&tree.node())) {
-      result_.told_apart |= Expression::literal(until->search->phrase())->class_borders();
+      result_.distinguished |= Expression::literal(until->search->phrase())->class_borders();
     }
   }
 

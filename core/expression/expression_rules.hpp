@@ -67,7 +67,7 @@ struct RuleParts {
   PartId start;
   std::vector<std::vector<std::uint32_t>> begins;  // by rule: the rules that a text of it may begin with
   std::vector<std::uint32_t> order;                // all rules, those that one may begin with before it
-  ByteSet class_borders, told_apart;
+  ByteSet class_borders, distinguished;
 
   const Part& operator[](PartId part) const { return parts[part.value]; }
 };
@@ -82,7 +82,7 @@ class ExpressionRuleSet : public RuleSet {
   ByteSet bytes() const override { return {}; }
   ByteSet class_borders() const override { return parts_->class_borders; }
   // Literals are among what is told apart.
-  ByteSet told_apart() const override { return parts_->told_apart; }
+  ByteSet distinguished() const override { return parts_->distinguished; }
   bool spells(std::string_view) const override { return false; }
 
  private:

@@ -177,7 +177,7 @@ class Forms : public Analyses {
   bool is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts);
   bool is_of_characters(ExpressionId expression);
   bool is_of_characters_if(ExpressionId expression, std::vector<ExpressionId>& parts);
-  bool add_behind_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts);
+  bool add_after_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts);
   void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
   std::optional<Beside> beside_bounds(const ExpressionNode& n);
   // An expression without the bounds of the intersections that it begins with, one within the other, where each bound has

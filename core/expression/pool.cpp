@@ -107,7 +107,7 @@ std::uint32_t Pool::add_rules(const std::shared_ptr<const RuleSet>& rule_set) {
     joins_rules_ = joins_rules_ || rules_.back()->joins();
     pattern_bytes_ |= rule_set->bytes();
     class_borders_ |= rule_set->class_borders();
-    told_apart_by_rules_ |= rule_set->told_apart();
+    distinguished_by_rules_ |= rule_set->distinguished();
     ending_bytes_ += rule_set->ending_bytes();
   }
   return source;

@@ -143,8 +143,8 @@ class Pool {
   // Bytes that begin or end a range somewhere in the patterns added: bit b means that b - 1 and b
   // may behave differently.  Bytes between two such borders are one byte class.
   const ByteSet& class_borders() const { return class_borders_; }
-  // Those of the rules' own languages (RuleSet::told_apart), and whether rules spell out a text that contains `part`.
-  const ByteSet& told_apart_by_rules() const { return told_apart_by_rules_; }
+  // Those of the rules' own languages (RuleSet::distinguished), and whether rules spell out a text that contains `part`.
+  const ByteSet& distinguished_by_rules() const { return distinguished_by_rules_; }
   bool rules_spell(std::string_view part) const {
     return std::ranges::any_of(rule_sets_, [&](const auto& rules) { return rules->spells(part); });
   }
@@ -243,7 +243,7 @@ class Pool {
   counted::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   bool joins_rules_ = false;
   ByteSet class_borders_;
-  ByteSet told_apart_by_rules_;
+  ByteSet distinguished_by_rules_;
   std::string ending_bytes_;
   ByteSet pattern_bytes_;
 };

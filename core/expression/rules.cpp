@@ -104,9 +104,9 @@ std::vector<Approximation> Arena::approximations(ExpressionId expression, Budget
 
 namespace {
 
-std::vector<TextsBehind> behind_byte(std::vector<TextsBehind> all, std::uint8_t byte, bool is_optional) {
-  std::vector<TextsBehind> result = is_optional ? all : std::vector<TextsBehind>();
-  for (TextsBehind& texts : all) result.push_back({static_cast<char>(byte) + texts.lead, std::move(texts.tree)});
+std::vector<TextsAfter> behind_byte(std::vector<TextsAfter> all, std::uint8_t byte, bool is_optional) {
+  std::vector<TextsAfter> result = is_optional ? all : std::vector<TextsAfter>();
+  for (TextsAfter& texts : all) result.push_back({static_cast<char>(byte) + texts.lead, std::move(texts.tree)});
   return result;
 }
 

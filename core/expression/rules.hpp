@@ -60,7 +60,7 @@ class TextTree {
 };
 
 // The texts of a tree, each after the same bytes.
-struct TextsBehind {
+struct TextsAfter {
   std::string lead;
   std::shared_ptr<const TextTree> tree;
 };
@@ -71,7 +71,7 @@ struct TextsBehind {
 //   - where a text is marked in `unverified`: the rule itself must say whether some text begins so.
 struct Approximation {
   ExpressionId expression;
-  std::vector<TextsBehind> refused = {}, unverified = {};
+  std::vector<TextsAfter> refused = {}, unverified = {};
   bool is_plain() const { return refused.empty() && unverified.empty(); }
 };
 
@@ -144,9 +144,9 @@ class RememberingRules : public Rules {
   // Where a rule begins with one of some strings: these, less what was read of them, sorted, none the beginning of
   // another; what follows each is `behind`.  Valid until the next call.
   virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
-  virtual ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
+  virtual ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
   // As About::spelled, of what is after a string.
-  virtual std::uint32_t spelled_behind(RuleId rule, std::size_t string) const = 0;
+  virtual std::uint32_t spelled_after(RuleId rule, std::size_t string) const = 0;
 };
 
 // What a pattern knows of its rules: immutable, shared between threads.
@@ -159,7 +159,7 @@ class RuleSet {
   virtual ByteSet class_borders() const = 0;
   // Of these, the ones without which some text would not be distinguished from others: bytes between two of them stand in for
   // one another wherever the texts of a pattern have a choice.  Without texts that are spelled out (`spells`).
-  virtual ByteSet told_apart() const = 0;
+  virtual ByteSet distinguished() const = 0;
   // Whether a text that the rules spell out byte by byte, such as a declared name, contains `part`.
   virtual bool spells(std::string_view part) const = 0;
   // The bytes by which texts mostly come nearer to their ends, the likeliest first: searches try them before others.

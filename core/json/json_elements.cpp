@@ -73,7 +73,7 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
     add(sets_.all({way.value, sets_.any(std::move(known))}), equal);
   }
   const ExpressionId more = arena.unite(next);
-  ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
+  ways.push_back(is_first ? more : layout_.after_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
   return arena.unite(ways);
 }
 
@@ -150,7 +150,7 @@ ExpressionId JsonRules::after_recorded(RuleId id, const Work& work) {
 
 // ---- elements under way -----------------------------------------------------------------------
 
-JsonRules::Part JsonRules::part_behind(Part part, std::uint8_t byte) {
+JsonRules::Part JsonRules::part_after(Part part, std::uint8_t byte) {
   if (part != Part::Blank || is_blank(static_cast<char>(byte))) return part;
   switch (byte) {
     case '"': return Part::String;
@@ -166,7 +166,7 @@ JsonRules::Part JsonRules::part_behind(Part part, std::uint8_t byte) {
 // `element` has read the byte, which ends the record.
 JsonRules::Element JsonRules::element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line,
                                             const Work& work) {
-  element.part = part_behind(element.part, byte);
+  element.part = part_after(element.part, byte);
   if (element.is_settled || element.part == Part::Blank || element.rest == Arena::kEpsilon) return element;
   const bool is_ample = has_more(element.rest, element.part, text_sets_.size(array.seen), work);
   // Zeros of whatever exponent are one value, which what follows does not distinguish.
@@ -246,9 +246,9 @@ class JsonRules::UnverifiedTree final : public TextTree {
   void each(ExpressionId rest, Part part, std::string_view bytes, Walk& walk) const {
     for (const char letter : bytes) {
       const auto byte = static_cast<std::uint8_t>(letter);
-      const ExpressionId next = behind(rest, byte);
+      const ExpressionId next = after(rest, byte);
       if (next == Arena::kEmpty || !walk.enter(byte)) continue;
-      const Part part_there = part_behind(part, byte);
+      const Part part_there = part_after(part, byte);
       if (part_there != Part::Container)
         mark(next, part_there, walk);
       else if (has_containers_ && !rules_.is_endless(next, work_))
@@ -265,7 +265,7 @@ class JsonRules::UnverifiedTree final : public TextTree {
     rules_.unverified_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
   }
 
-  ExpressionId behind(ExpressionId rest, std::uint8_t byte) const {
+  ExpressionId after(ExpressionId rest, std::uint8_t byte) const {
     work_.budget.step();
     return work_.arena.settled(work_.arena.derivative(rest, byte, work_.budget));
   }

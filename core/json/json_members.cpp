@@ -40,11 +40,11 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   if (sets_.objects().accepts(objects_[rule.subject].rest)) ways.push_back(closed('}', rule.line.indent, is_first, work));
   std::vector<ExpressionId> next;
   if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
-    next.push_back(layout_.behind(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
+    next.push_back(layout_.after(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
   if (rule.line.mode != Mode::Exact) add_approximate_others(rule, next, work);
   const ExpressionId more = arena.unite(next);
   if (more != Arena::kEmpty)
-    ways.push_back(is_first ? more : layout_.behind_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
+    ways.push_back(is_first ? more : layout_.after_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
   return arena.unite(ways);
 }
 
@@ -82,12 +82,12 @@ std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Bu
   return strings_;
 }
 
-ExpressionId JsonRules::behind(RuleId id, std::size_t string, Arena& arena, Budget& budget) {
+ExpressionId JsonRules::after(RuleId id, std::size_t string, Arena& arena, Budget& budget) {
   const Rule rule = rules_[id.value];
   return after_name_of(rule, rule.low + string, {arena, budget});
 }
 
-std::uint32_t JsonRules::spelled_behind(RuleId id, std::size_t string) const {
+std::uint32_t JsonRules::spelled_after(RuleId id, std::size_t string) const {
   const Rule& rule = rules_[id.value];
   return choices_.at(rule.subject).names[rule.low + string].length;
 }
@@ -139,7 +139,7 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
     if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
     next.push_back(arena.concatenate(value(way.value, Gap::Space, line, work), members(object_number(rest), false, line, work)));
   }
-  return layout_.behind_blank(Gap::None, arena.concatenate(literal(":", work), arena.unite(next)), work);
+  return layout_.after_blank(Gap::None, arena.concatenate(literal(":", work), arena.unite(next)), work);
 }
 
 // ---- other names ------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
-  const ExpressionId quoted = gap == Gap::None ? texts : layout_.behind_blank(gap, arena.concatenate(literal("\"", work), texts), work);
+  const ExpressionId quoted = gap == Gap::None ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
   const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
   return arena.concatenate(arena.terminal(quoted, work.budget), is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
@@ -352,7 +352,7 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
     const auto add_way = [&](ExpressionId way) { ways.push_back(is_unverified ? unverified_from(way, work) : way); };
     add_way(approximate_other(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
     const ExpressionId inside = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
-    add_way(layout_.behind_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
+    add_way(layout_.after_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
   if (style_.spelling == Spelling::Any && !next.names.empty()) add(kDeclared, begun_name(objects_[rule.subject], rule.subject, kDeclared, work));
   for (const auto& [number, length] : next.others) add(number, begun_name(objects_[rule.subject], rule.subject, number, work));

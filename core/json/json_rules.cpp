@@ -108,9 +108,9 @@ ByteSet JsonRuleSet::class_borders() const {
 }
 
 // What stands outside of strings, or after a backslash, has nothing that could stand for it.
-ByteSet JsonRuleSet::told_apart() const {
+ByteSet JsonRuleSet::distinguished() const {
   constexpr std::string_view kAlone = "{}[],:\"\\/ \t\n\r+-.0123456789EabcdeflnrstuU";
-  ByteSet set = table_->told_apart();
+  ByteSet set = table_->distinguished();
   for (const char byte : kAlone) set |= ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte + 1));
   return set;
 }
@@ -128,7 +128,7 @@ ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
   const SetId root = sets_.set_of(root_);
   if (!sets_.lives(root, work)) return Arena::kEmpty;
   const ExpressionId all = value(root, Gap::None, {}, work);
-  return arena.concatenate(all, layout_.behind_blank(Gap::None, Arena::kEpsilon, work));
+  return arena.concatenate(all, layout_.after_blank(Gap::None, Arena::kEpsilon, work));
 }
 
 ExpressionId JsonRules::derivative(RuleId id, std::uint8_t byte, Arena& arena, Budget& budget) {
@@ -269,7 +269,7 @@ ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
   const ValueSets::Parts parts = sets_.parts(set, work);
   Arena& arena = work.arena;
   std::vector<ExpressionId> ways;
-  const auto add = [&](ExpressionId way) { ways.push_back(layout_.behind_blank(gap, way, work)); };
+  const auto add = [&](ExpressionId way) { ways.push_back(layout_.after_blank(gap, way, work)); };
   if (parts.simple & kNull) add(literal("null", work));
   if (parts.simple & kFalse) add(literal("false", work));
   if (parts.simple & kTrue) add(literal("true", work));
@@ -284,14 +284,14 @@ ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
     const ExpressionId inside = members(object_number(object), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("{", work), inside));
   }
-  ways.push_back(layout_.behind_break(gap, rule.line.indent, value(set, Gap::None, rule.line, work), work));
+  ways.push_back(layout_.after_break(gap, rule.line.indent, value(set, Gap::None, rule.line, work), work));
   return arena.unite(ways);
 }
 
 // What ends an array or an object whose elements or members are as deep as `indent`.
 ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const Work& work) {
   const ExpressionId end = literal(std::string_view(&bracket, 1), work);
-  return layout_.behind(is_empty ? Gap::None : Gap::Line, indent.outer(), end, work);
+  return layout_.after(is_empty ? Gap::None : Gap::Line, indent.outer(), end, work);
 }
 
 // ---- memory -----------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class JsonRuleSet : public RuleSet {
   std::unique_ptr<Rules> make(std::uint32_t source) const override;
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
-  ByteSet told_apart() const override;
+  ByteSet distinguished() const override;
   bool spells(std::string_view part) const override;
   // What ends a string or a container, or goes on in one.
   std::string_view ending_bytes() const override { return "\"}],:01"; }
@@ -70,8 +70,8 @@ class JsonRules : public RememberingRules {
   std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) override;
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
-  ExpressionId behind(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
-  std::uint32_t spelled_behind(RuleId rule, std::size_t string) const override;
+  ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
+  std::uint32_t spelled_after(RuleId rule, std::size_t string) const override;
   void begin_anew() override;
   RuleId kept(RuleId before) override;
   void all_kept() override;
@@ -205,7 +205,7 @@ class JsonRules : public RememberingRules {
   Element element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line, const Work& work);
   Element element_so_far(const Rule& recorded, const Work& work);
   ExpressionId rest_of_element(SetId set, std::string_view text, Line line, const Work& work);
-  static Part part_behind(Part part, std::uint8_t byte);
+  static Part part_after(Part part, std::uint8_t byte);
   bool ends_in_exponent(TextId record) const;
   bool is_of_all_strings(SetId set, const Work& work);
   std::vector<Approximation> approximate_recorded(const Rule& rule, const Work& work);
@@ -232,7 +232,7 @@ class JsonRules : public RememberingRules {
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);
   std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
-  std::uint64_t values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
+  std::uint64_t values_after(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
   std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
   // The texts of a set after their first bytes, to be marked where that is so no more.
   class UnverifiedAlong;

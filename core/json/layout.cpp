@@ -18,7 +18,7 @@ ExpressionId indentation(std::uint8_t width, std::uint32_t depth, const Work& wo
 
 }  // namespace
 
-ExpressionId Layout::behind_blank(Gap gap, ExpressionId what, const Work& work) const {
+ExpressionId Layout::after_blank(Gap gap, ExpressionId what, const Work& work) const {
   if (whitespace_ == Whitespace::Any) return work.arena.concatenate(any_blanks(work), what);
   if (whitespace_ == Whitespace::Compact || gap == Gap::None) return what;
   return work.arena.concatenate(work.arena.repeat(literal(" ", work), 0, 1), what);
@@ -32,7 +32,7 @@ ExpressionId Layout::open_indent(std::uint32_t depth, const Work& work) {
   return open_indents_.emplace(depth, work.arena.unite(ways)).first->second;
 }
 
-ExpressionId Layout::behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work) {
+ExpressionId Layout::after_break(Gap gap, Indent indent, ExpressionId what, const Work& work) {
   if (whitespace_ != Whitespace::Natural || gap != Gap::Line) return Arena::kEmpty;
   Arena& arena = work.arena;
   const ExpressionId line_break = literal("\n", work);
@@ -42,8 +42,8 @@ ExpressionId Layout::behind_break(Gap gap, Indent indent, ExpressionId what, con
   return arena.concatenate(line_break, arena.concatenate(indentation_of_line, what));
 }
 
-ExpressionId Layout::behind(Gap gap, Indent indent, ExpressionId what, const Work& work) {
-  std::vector<ExpressionId> ways{behind_blank(gap, what, work), behind_break(gap, indent, what, work)};
+ExpressionId Layout::after(Gap gap, Indent indent, ExpressionId what, const Work& work) {
+  std::vector<ExpressionId> ways{after_blank(gap, what, work), after_break(gap, indent, what, work)};
   return work.arena.unite(ways);
 }
 

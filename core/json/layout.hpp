@@ -39,11 +39,11 @@ class Layout {
   explicit Layout(Whitespace whitespace) : whitespace_(whitespace) {}
 
   // `what`, with what may stand before it.
-  ExpressionId behind(Gap gap, Indent indent, ExpressionId what, const Work& work);
+  ExpressionId after(Gap gap, Indent indent, ExpressionId what, const Work& work);
   // The same without line breaks, for what holds no rules.
-  ExpressionId behind_blank(Gap gap, ExpressionId what, const Work& work) const;
+  ExpressionId after_blank(Gap gap, ExpressionId what, const Work& work) const;
   // The alternatives of `what` after a line break; kEmpty where there are none.
-  ExpressionId behind_break(Gap gap, Indent indent, ExpressionId what, const Work& work);
+  ExpressionId after_break(Gap gap, Indent indent, ExpressionId what, const Work& work);
   // Whether a text at this depth may have chosen its width before.  At depth 0 it has not begun: what a text before it
   // has chosen is no matter of its own.
   bool waits(Indent indent) const {

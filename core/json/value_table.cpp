@@ -63,7 +63,7 @@ ByteSet ValueTable::class_borders() const {
     return std::holds_alternative<Unique>(node) || std::holds_alternative<Matching>(node) || (others && !others->languages.empty());
   });
   if (keeps) return ByteSet::range(0, 0xFF);
-  ByteSet set = told_apart();
+  ByteSet set = distinguished();
   for (const std::string& name : names_)
     for (const char byte : name) {
       set.add(static_cast<std::uint8_t>(byte));
@@ -72,7 +72,7 @@ ByteSet ValueTable::class_borders() const {
   return set;
 }
 
-ByteSet ValueTable::told_apart() const {
+ByteSet ValueTable::distinguished() const {
   ByteSet set;
   for (const ExpressionPtr& language : languages_) set |= language->class_borders();
   return set;

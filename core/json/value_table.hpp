@@ -188,7 +188,7 @@ class ValueTable {
   // The bytes that begin or end a byte class in some language (Arena::class_borders).
   ByteSet class_borders() const;
   // The same, of languages alone.
-  ByteSet told_apart() const;
+  ByteSet distinguished() const;
   // Whether some declared name contains the text.
   bool has_name_with(std::string_view part) const;
 

@@ -80,7 +80,7 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
     const bool is_name = rule.form == Form::Name;
     found = most;
     for (std::size_t i = is_name ? rule.low : 0; i < (is_name ? rule.high : names.size()); ++i)
-      found = std::min(found, values_behind(objects_[rule.subject], names[i], most, work));
+      found = std::min(found, values_after(objects_[rule.subject], names[i], most, work));
   } else if (rule.form == Form::Elements && !sets_.arrays().tells_equal(arrays_[rule.subject].rest)) {
     for (const auto ways = sets_.arrays().branches(arrays_[rule.subject].rest, work); const Branch<ArrayTag>& way : *ways)
       if (found < most) found = std::max(found, sets_.count(way.value, most, work));
@@ -89,7 +89,7 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
 }
 
 // Of a member of a declared name, and of those after it.
-std::uint64_t JsonRules::values_behind(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work) {
+std::uint64_t JsonRules::values_after(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work) {
   const auto ways = sets_.objects().branches(object.rest, name.name, work);
   std::uint64_t found = 1;
   Object after = after_declared(object, name);
@@ -119,7 +119,7 @@ std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t m
       if (found < most && sets_.objects().some_length(way.rest, room(after), work))
         found = std::max(found, sets_.count(way.value, most, work));
     }
-  return found >= most ? found : std::max(found, values_behind(object, *last, most, work));
+  return found >= most ? found : std::max(found, values_after(object, *last, most, work));
 }
 
 // Goes along texts of a set, and marks where no more strings than so many can follow.

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import clipped
 from tokamata.denotation import Denotation
 from tokamata.errors import LimitExceeded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import (
     checked_bounds,
     checked_instance,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import UnknownTokenError
 from tokamata.patterns.extensions import IMAGE_FAMILIES
 

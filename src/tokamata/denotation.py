@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_instance, clipped
 from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_instance, checked_list, checked_text, checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError

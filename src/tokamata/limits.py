@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata._core import CancelToken
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, shown_argument
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.denotation import Denotation

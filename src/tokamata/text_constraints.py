@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, overload
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_list, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument

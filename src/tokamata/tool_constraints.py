@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, ParseError, SchemaError, UnsupportedSchemaError, shown_argument

@@ -18,7 +18,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_choice, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError

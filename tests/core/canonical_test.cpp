@@ -185,7 +185,7 @@ TEST(canonical_added_tokens_are_the_leftmost_and_longest) {
         if (draw() % 3 == 0) {
           const std::size_t number = draw() % contents.size();
           placed.emplace_back(text.size(), number);
-          open = added.behind(open, number);
+          open = added.after(open, number);
           text += contents[number];
         } else {
           const char byte = "abc"[draw() % 3];

@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.patterns.regex import DIALECTS, to_expression
 

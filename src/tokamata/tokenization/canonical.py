@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.pipelines import ranks

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,

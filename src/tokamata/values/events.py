@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import ParseError
 from tokamata.values.forms import Captured, Form, Json, Reading, Split, Value
 from tokamata.values.json_events import Event, JsonTracker, Path

@@ -39,7 +39,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.control_tokens import valid_utf8
 from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, core_limits

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import DIALECTS, MAX_DEPTH

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tokamata import kept_files
 
 if TYPE_CHECKING:
-    from tokamata import _core
+    import tokamata._core as _core
 
 _KIND = "terminals"
 _LEAST_SECONDS = 60e-6  # about the time for reading a file
@@ -31,7 +31,7 @@ def keep_segments(vocabulary: _core.Vocabulary) -> None:
 
 def _engine() -> bytes:
     """Identifies this build of the engine: in development, the version alone does not."""
-    from tokamata import _core
+    import tokamata._core as _core
 
     stat = Path(_core.__file__).stat()
     return b"%d %d" % (stat.st_mtime_ns, stat.st_size)

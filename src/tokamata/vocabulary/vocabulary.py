@@ -17,7 +17,7 @@ from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
 
 if TYPE_CHECKING:
-    from tokamata import _core
+    import tokamata._core as _core
 
 # Forty times the bytes of the largest vocabulary known; the engine's trie takes about twenty times as much.
 _MAX_BYTES = 1 << 26
@@ -246,6 +246,6 @@ def _checked_width(width: int | None, tokens: TokenBytes) -> int:
 
 
 def _core_vocabulary(tokens: TokenBytes, stop: tuple[int, ...], width: int) -> _core.Vocabulary:
-    from tokamata import _core  # late, so that reading tokenizers works without the compiled part
+    import tokamata._core as _core  # late, so that reading tokenizers works without the compiled part
 
     return _core.Vocabulary(tokens, list(stop), width)

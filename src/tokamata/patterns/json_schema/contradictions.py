@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import LimitExceeded
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.unevaluated import unevaluated

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.keywords.strings import (
     any_string,
     format_expression,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from tokamata import _core
+import tokamata._core as _core
 
 __all__ = [
     "ALL_TYPES",

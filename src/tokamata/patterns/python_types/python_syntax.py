@@ -39,7 +39,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, NoReturn
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import UnsupportedTypeError
 from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.keywords.strings import pattern_expression

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_instance
 from tokamata.errors import ArgumentError, UnsupportedPatternError, shown_argument
 from tokamata.patterns.regex.builder import MAX_BOUND, MAX_DEPTH, MAX_RANGES

@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import LimitExceeded, PatternError, PatternSyntaxError
 
 __all__ = ["OPENING", "ExtensionCall", "Extensions", "refuse_unknown_extension"]

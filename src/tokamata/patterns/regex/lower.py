@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import UnsupportedPatternError
 from tokamata.patterns.regex.anchors import resolve_anchors
 from tokamata.patterns.regex.classes import named_class

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import ArgumentError, LimitExceeded, PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex import ecma, python
 from tokamata.patterns.regex.builder import MAX_DEPTH, Builder

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tokamata.patterns.unicode import Ranges
 
 if TYPE_CHECKING:
-    from tokamata import _core
+    import tokamata._core as _core
 
 __all__ = [
     "ANCHORS", "ASSERTIONS", "Anchor", "Anything", "CodePoints", "Concat", "Extension", "Group", "Inner",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
 from tokamata.tokenization.pipelines.pipeline import BytePairs, Normalizer, Pipeline, Splitting
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of

@@ -68,8 +68,8 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
     order = [*(empty or [-1]), *(row for row in range(len(rows)) if row not in empty)]
     renumbered = {int(row): number for number, row in enumerate(order)}
     starter = np.zeros(CODE_POINTS, dtype=np.uint16)
-    for first, old in zip(firsts, numbers.reshape(-1), strict=True):
-        starter[first] = renumbered[int(old)]
+    for first, pattern in zip(firsts, numbers.reshape(-1), strict=True):
+        starter[first] = renumbered[int(pattern)]
     composes = np.zeros((len(order), len(seconds) + 1), dtype=bool)
     for number, row in enumerate(order):
         if row >= 0:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.atoms import atoms_of_bytes, atoms_of_texts
 from tokamata.tokenization.pipelines.pipeline import (

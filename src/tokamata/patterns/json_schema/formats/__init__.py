@@ -24,7 +24,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from tokamata import _core
+import tokamata._core as _core
 
 __all__ = ["FORMATS", "format_language"]
 

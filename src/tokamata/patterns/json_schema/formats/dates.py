@@ -12,7 +12,7 @@ years have one is known half a year ahead and not to be found here: every year m
 
 from __future__ import annotations
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.regex import to_expression
 
 __all__ = ["date", "date_time", "duration", "time"]

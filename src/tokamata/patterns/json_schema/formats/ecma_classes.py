@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.ecma_ranges import hyphen_range, point_range
 from tokamata.patterns.regex import to_expression
 from tokamata.patterns.unicode.ecma import ecma_property_names

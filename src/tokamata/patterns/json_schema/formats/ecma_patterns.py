@@ -22,7 +22,7 @@ later editions    modifiers (``(?i:…)``), groups of one name in several altern
 
 from __future__ import annotations
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.ecma_classes import character_class, escape
 from tokamata.patterns.regex import to_expression
 from tokamata.patterns.regex.classes import normalize

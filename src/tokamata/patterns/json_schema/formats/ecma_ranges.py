@@ -23,7 +23,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.regex import to_expression
 from tokamata.patterns.regex.classes import Ranges
 

@@ -8,7 +8,7 @@ Example: ``2001:db8::192.0.2.1``; ``www.example.com``.
 
 from __future__ import annotations
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.regex import to_expression
 
 __all__ = ["IPV4", "IPV6", "LABEL", "MOST_LABEL", "MOST_NAME", "hostname", "ipv4", "ipv6", "plain_label"]

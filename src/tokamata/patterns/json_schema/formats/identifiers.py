@@ -8,7 +8,7 @@ Example: ``0/foo/~1`` goes down from where it stands to what ``/`` names inside 
 
 from __future__ import annotations
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.regex import to_expression
 
 __all__ = ["json_pointer", "relative_json_pointer", "uuid"]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.hosts import MOST_LABEL, MOST_NAME, plain_label
 from tokamata.patterns.json_schema.formats.idn_labels import label_from_left, label_from_right
 from tokamata.patterns.json_schema.formats.punycode_prices import LONGEST

@@ -33,7 +33,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.punycode_prices import affordable
 from tokamata.patterns.regex.classes import Ranges, complement, normalize
 from tokamata.patterns.unicode import named_set

@@ -20,7 +20,7 @@ union of repetitions, ``{0,64}`` of ASCII, ``{0,32}`` up to U+07FF, …, which t
 
 from __future__ import annotations
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.idn_hosts import idn_names
 from tokamata.patterns.json_schema.formats.mailboxes import (
     HOST,

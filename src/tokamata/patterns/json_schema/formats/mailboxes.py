@@ -11,7 +11,7 @@ no question of the grammar of mail.
 
 from __future__ import annotations
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.hosts import LABEL
 from tokamata.patterns.regex import to_expression
 

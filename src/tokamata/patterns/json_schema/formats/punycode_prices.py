@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tokamata import _core
+import tokamata._core as _core
 
 __all__ = ["ANYWHERE", "BUDGET", "IN_WINDOW", "LONGEST", "PRICE_OF_ASCII", "WINDOWS", "affordable"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.patterns.json_schema.formats.hosts import IPV6
 from tokamata.patterns.regex import to_expression
 

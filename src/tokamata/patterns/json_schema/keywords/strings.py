@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tokamata import _core
+import tokamata._core as _core
 from tokamata.errors import PatternError
 from tokamata.patterns.json_schema.faults import Fault
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number

@@ -7,18 +7,18 @@
 // that the pre-tokenizer is in a run of punctuation.  So all of these tokens live if what follows the string lives from
 // there: one question, where there were 120,000.
 // How.  Tokens that stay inside the terminal are distinguished by what is left of it and by where they land in the text
-// (TerminalSteps, Landing).  For each such pair one way out is sought: the end of the token itself, where the terminal
-// may end there, or a text after the border of a pre-token that ends the terminal.  Tokens with the same way out are
-// one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the way out is by tokens of single bytes
-// inside of it, for those tokens that the first of them may stand after.  A group whose way out leads nowhere, and tokens
-// with none, are judged one by one by those who ask: so a way out is enough to live, and none of it is needed.
+// (TerminalSteps, Landing).  For each such pair one exit is sought: the end of the token itself, where the terminal
+// may end there, or a text after the border of a pre-token that ends the terminal.  Tokens with the same exit are
+// one group.  Where a pre-token has no border (Gemma 3 has one for a whole text), the exit is by tokens of single bytes
+// inside of it, for those tokens that the first of them may stand after.  A group whose exit leads nowhere, and tokens
+// with none, are judged one by one by those who ask: so an exit is enough to live, and none of it is needed.
 // Source: the terminals of vocabulary/segment.hpp; the summaries of push-down systems, Bouajjani, Esparza and
 // Maler 1997, of which one entry is kept.
 // Tokens are not examined one by one: below a node of the trie all lead back to a state that takes every code point
 // there as a loop, and what lands alike is a set of bits (LandingSets), so that a group is mostly an intersection.
-// A string with a bound is another terminal after each of its characters.  Its tokens have the ways of the same string
-// without it, as far as a token and its way out have fewer code points than the bound lets through; the few others are examined
-// again.  And what one search has found of the way to an end is known to the next: of a string of at least 300 characters each
+// A string with a bound is another terminal after each of its characters.  Its tokens have the exits of the same string
+// without it, as far as a token and its exit have fewer code points than the bound lets through; the few others are examined
+// again.  And what one search has found of the path to an end is known to the next: of a string of at least 300 characters each
 // rest is a terminal of its own too.
 // Cost.  A short walk of the trie for each terminal, and some passes over bits for each hypothesis, once for all
 // constraints.
@@ -41,14 +41,14 @@
 
 namespace tokamata {
 
-class TerminalWaysMaker {
+class TerminalExitsMaker {
  public:
-  using WaysPtr = Tokenization::TerminalWaysPtr;
+  using ExitsPtr = Tokenization::TerminalExitsPtr;
 
-  TerminalWaysMaker(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+  TerminalExitsMaker(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
 
   // After a guess between code points, where a pre-token begins or goes on in state 0 of its pieces.
-  const WaysPtr& ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget);
+  const ExitsPtr& exits(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget);
 
   // Tokens of single bytes that end the code point which is open, inside a pre-token, and where that leads.
   struct Ending {
@@ -67,22 +67,22 @@ class TerminalWaysMaker {
   class Maker;
   StepsPtr steps(ExpressionId terminal, const std::string& key, Budget& budget);
   Tokenization::TerminalSteps steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget);
-  WaysPtr bounded_ways(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess, Hypothesis::Edge edge,
+  ExitsPtr bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess, Hypothesis::Edge edge,
                        Budget& budget);
   const ByteSet& loop(StateId state, Budget& budget);
   bool returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
-  counted::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, Kept<Tokenization::TerminalWays>> known_;
+  counted::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, Kept<Tokenization::TerminalExits>> known_;
   counted::map<std::uint32_t, Kept<Tokenization::TerminalSteps>> steps_;  // of terminals that have no key
   counted::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
   // Where a text that goes on from a pair comes to the end of its terminal, and how many bytes that takes.
-  struct Exit {
+  struct Arrival {
     TextState text;
     std::size_t length;
   };
-  counted::unordered_map<TextLiveness::Pair, Exit, TextLiveness::PairHash> exits_;
+  counted::unordered_map<TextLiveness::Pair, Arrival, TextLiveness::PairHash> arrivals_;
 };
 
 }  // namespace tokamata

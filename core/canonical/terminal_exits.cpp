@@ -1,4 +1,4 @@
-#include "canonical/terminal_ways.hpp"
+#include "canonical/terminal_exits.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -14,14 +14,14 @@ namespace tokamata {
 
 namespace {
 constexpr std::size_t kFew = 512;          // tokens that are listed rather than kept as bits
-constexpr std::size_t kMostOpened = 4096;  // pairs of one search for a way out
+constexpr std::size_t kMostOpened = 4096;  // pairs of one search for an exit
 constexpr std::size_t kManyJudged = 1000;  // tokens that are near to a bound: more are no less work than all
 }  // namespace
 
 // ---- where tokens leave a terminal --------------------------------------------------------------
 
 // The first bytes of the code points that lead from a state back to it.
-const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
+const ByteSet& TerminalExitsMaker::loop(StateId state, Budget& budget) {
   if (const auto known = loops_.find(state); known != loops_.end()) return known->second;
   ByteSet taken;
   std::map<std::pair<StateId, int>, bool> known;
@@ -37,7 +37,7 @@ const ByteSet& TerminalWaysMaker::loop(StateId state, Budget& budget) {
   return loops_.emplace(state, taken).first->second;
 }
 
-bool TerminalWaysMaker::returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget) {
+bool TerminalExitsMaker::returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget) {
   if (more == 0) return from == to;
   if (from == ByteAutomaton::kDead) return false;
   if (const auto found = known.find({from, more}); found != known.end()) return found->second;
@@ -51,7 +51,7 @@ bool TerminalWaysMaker::returns(StateId from, int more, StateId to, std::map<std
   return known[{from, more}] = all;
 }
 
-TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, const std::string& key, Budget& budget) {
+TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, const std::string& key, Budget& budget) {
   if (const auto known = steps_.find(terminal.value); known != steps_.end()) return known->second.shared();
   if (!key.empty())
     if (StepsPtr known = tokenization_.terminal_steps().find(key)) return known;
@@ -63,7 +63,7 @@ TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, cons
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order
   const StateId start = bytes.state_of(terminal, budget);
-  // As much of a text as leads to the state: below a node that is all that is on the way to it, or more.
+  // As much of a text as leads to the state: below a node that is all that is on the path to it, or more.
   const auto way_to = [&](StateId state, std::string_view text) {
     std::size_t length = 0;
     StateId at = start;
@@ -129,7 +129,7 @@ TerminalWaysMaker::StepsPtr TerminalWaysMaker::steps(ExpressionId terminal, cons
 
 // ---- how a code point is ended ------------------------------------------------------------------
 
-const TerminalWaysMaker::Endings& TerminalWaysMaker::endings(StateId state, std::uint16_t guess, std::uint16_t place, int most,
+const TerminalExitsMaker::Endings& TerminalExitsMaker::endings(StateId state, std::uint16_t guess, std::uint16_t place, int most,
                                                              KnownEndings& known, Budget& budget) {
   const auto key = std::tuple(state, guess, place);
   if (const auto found = known.find(key); found != known.end()) return found->second;
@@ -155,15 +155,15 @@ const TerminalWaysMaker::Endings& TerminalWaysMaker::endings(StateId state, std:
   return known.emplace(key, std::move(found)).first->second;
 }
 
-// ---- ways out -----------------------------------------------------------------------------------
+// ---- exits out -----------------------------------------------------------------------------------
 
-class TerminalWaysMaker::Maker {
+class TerminalExitsMaker::Maker {
  public:
-  Maker(TerminalWaysMaker& all, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget)
+  Maker(TerminalExitsMaker& all, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget)
       : all_(all), guess_(guess), bytes_(all.pattern_.automaton()), tokenization_(all.tokenization_), rules_(tokenization_.rules()),
         budget_(budget), is_border_(edge == Hypothesis::Edge::Border), landing_(tokenization_.landing(guess, CodePoints::kBetween)) {}
 
-  Tokenization::TerminalWays make(ExpressionId terminal, const Tokenization::TerminalSteps& steps) {
+  Tokenization::TerminalExits make(ExpressionId terminal, const Tokenization::TerminalSteps& steps) {
     start_ = bytes_.state_of(terminal, budget_);
     for (const std::string& sample : steps.samples) states_.push_back(behind(sample));
     const Words& allowed = is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following();
@@ -175,29 +175,29 @@ class TerminalWaysMaker::Maker {
       const Tokenization::LandingSetsPtr sets = tokenization_.landing_sets(guess_, is_border_);
       for (const auto& [number, words] : steps.many) add_many(number, words, *sets);
     }
-    for (auto& group : ways_.groups) {
+    for (auto& group : exits_.groups) {
       if (group.listed.size() <= kFew) continue;
       group.words.resize(tokenization_.vocabulary().words(), 0);
       for (const std::uint32_t token : group.listed) set_bit(group.words, token);
       group.listed = {};
     }
-    return std::move(ways_);
+    return std::move(exits_);
   }
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
-  static constexpr std::size_t kMostWays = 4;      // from one place, inside a pre-token
+  static constexpr std::size_t kMostExits = 4;      // from one place, inside a pre-token
   static constexpr std::size_t kMostInside = 512;  // places of a search for them
-  using Kind = Tokenization::TerminalWays::Group::Kind;
-  // A way out for all tokens, or for those that a token may stand after.
-  struct Way {
+  using Kind = Tokenization::TerminalExits::Group::Kind;
+  // An exit for all tokens, or for those that a token may stand after.
+  struct Exit {
     std::uint32_t group;
     std::optional<TokenId> first;
   };
-  using Ways = std::vector<Way>;
+  using Exits = std::vector<Exit>;
 
-  bool may_take(const Way& way, std::uint32_t token) const {
-    return !way.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(Pieces::kSettled, {token}, *way.first));
+  bool may_take(const Exit& exit, std::uint32_t token) const {
+    return !exit.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(Pieces::kSettled, {token}, *exit.first));
   }
 
   StateId behind(std::string_view text) {
@@ -209,7 +209,7 @@ class TerminalWaysMaker::Maker {
   void add_one(std::uint32_t token, std::uint32_t number, std::uint16_t landed) {
     const Landing::Target& target = landing_->targets()[landed - 1u];
     if (has_bit(tokenization_.meeting(), token)) {
-      ways_.doubtful.push_back(token);
+      exits_.doubtful.push_back(token);
     } else if (target.place == CodePoints::kBetween) {
       const bool is_opening = has_bit(tokenization_.opening(), token);
       const AddedTokens::Open open =
@@ -218,7 +218,7 @@ class TerminalWaysMaker::Maker {
     } else if (has_bit(tokenization_.plain(is_border_), token)) {
       add_within(token, behind(tokenization_.vocabulary().bytes({token})), target);
     } else {
-      ways_.doubtful.push_back(token);
+      exits_.doubtful.push_back(token);
     }
   }
 
@@ -226,15 +226,15 @@ class TerminalWaysMaker::Maker {
     Words left(words.size());
     for (const auto& [landed, there] : sets.many) {
       for (std::size_t i = 0; i < words.size(); ++i) left[i] = words[i] & there[i];
-      for (const Way& way : slot(number, landed, AddedTokens::kNothing)) {
-        Words& own = ways_.groups[way.group].words;
+      for (const Exit& exit : slot(number, landed, AddedTokens::kNothing)) {
+        Words& own = exits_.groups[exit.group].words;
         own.resize(words.size(), 0);
-        if (!way.first) {
+        if (!exit.first) {
           unite_bits(own, left);
           std::ranges::fill(left, 0);
           break;
         }
-        const std::shared_ptr<const Words> before = tokenization_.before(*way.first);
+        const std::shared_ptr<const Words> before = tokenization_.before(*exit.first);
         const Words& settled = tokenization_.pieces().settled(is_border_);
         for (std::size_t i = 0; i < words.size(); ++i) {
           const std::uint32_t taken = left[i] & (*before)[i] & settled[i];
@@ -242,7 +242,7 @@ class TerminalWaysMaker::Maker {
           left[i] &= ~taken;
         }
       }
-      for_each_bit(left, [&](std::uint32_t token) { ways_.doubtful.push_back(token); });
+      for_each_bit(left, [&](std::uint32_t token) { exits_.doubtful.push_back(token); });
     }
     for (const auto& [token, landed] : sets.few)
       if (has_bit(words, token)) add(token, slot(number, landed, AddedTokens::kNothing));
@@ -250,16 +250,16 @@ class TerminalWaysMaker::Maker {
                     [&](std::uint32_t token) { add_one(token, number, landing_->target_of(token)); });
   }
 
-  void add(std::uint32_t token, const Ways& ways) {
-    const auto way = std::ranges::find_if(ways, [&](const Way& some) { return may_take(some, token); });
-    (way == ways.end() ? ways_.doubtful : ways_.groups[way->group].listed).push_back(token);
+  void add(std::uint32_t token, const Exits& exits) {
+    const auto exit = std::ranges::find_if(exits, [&](const Exit& some) { return may_take(some, token); });
+    (exit == exits.end() ? exits_.doubtful : exits_.groups[exit->group].listed).push_back(token);
   }
 
-  // The ways out of tokens that leave this of the terminal, and land there.
-  const Ways& slot(std::uint32_t number, std::uint16_t landed, AddedTokens::Open open) {
+  // The exits out of tokens that leave this of the terminal, and land there.
+  const Exits& slot(std::uint32_t number, std::uint16_t landed, AddedTokens::Open open) {
     return memoized(slots_, std::tuple(number, landed, open), [&] {
       const Landing::Target& target = landing_->targets()[landed - 1u];
-      return ways_from(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
+      return exits_from(states_[number], {target.guess, target.place, rules_.any_starter(), 0, open});
     });
   }
 
@@ -269,50 +269,50 @@ class TerminalWaysMaker::Maker {
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
-      const Ways& ways = memoized(ended_, std::tuple(ending.state, ending.guess, ending.token), [&] { return ways_by_text(ending.state, text, 3); });
-      if (!ways.empty()) return add(token, ways);
+      const Exits& exits = memoized(ended_, std::tuple(ending.state, ending.guess, ending.token), [&] { return exits_by_text(ending.state, text, 3); });
+      if (!exits.empty()) return add(token, exits);
     }
     // Many are dead whatever follows: no token at all goes on from there.
     const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
-    if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); })) ways_.doubtful.push_back(token);
+    if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); })) exits_.doubtful.push_back(token);
   }
 
   // `length` of a text that has led there.
-  Ways ways_by_text(StateId state, const TextState& text, std::size_t length) {
+  Exits exits_by_text(StateId state, const TextState& text, std::size_t length) {
     if (bytes_.accepting(state)) return {{group_number(text, Kind::Token, {}, length), std::nullopt}};
-    const std::optional<Exit> exit = search(state, text);
+    const std::optional<Arrival> exit = search(state, text);
     if (!exit) return {};
     return {{group_number(exit->text, Kind::Text, {}, length + exit->length), std::nullopt}};
   }
 
-  Ways ways_from(StateId state, const TextState& text) {
-    Ways ways = ways_by_text(state, text, 0);
-    return ways.empty() ? ways_inside(state, text) : ways;
+  Exits exits_from(StateId state, const TextState& text) {
+    Exits exits = exits_by_text(state, text, 0);
+    return exits.empty() ? exits_inside(state, text) : exits;
   }
 
   std::uint32_t group_number(const TextState& text, Kind kind, TokenId last, std::size_t length) {
-    const auto [known, is_new] = group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(ways_.groups.size()));
-    if (is_new) ways_.groups.push_back({text, kind, last, 0, {}, {}});
-    ways_.groups[known->second].length = std::max(ways_.groups[known->second].length, length);
+    const auto [known, is_new] = group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(exits_.groups.size()));
+    if (is_new) exits_.groups.push_back({text, kind, last, 0, {}, {}});
+    exits_.groups[known->second].length = std::max(exits_.groups[known->second].length, length);
     return known->second;
   }
 
   // By tokens of single bytes, breadth first.
-  Ways ways_inside(StateId start, const TextState& from) {
+  Exits exits_inside(StateId start, const TextState& from) {
     struct Place {
       StateId state;
       TextState text;
       TokenId first, last;
       std::size_t length;
     };
-    Ways ways;
+    Exits exits;
     std::vector<Place> open{{start, from, {}, {}, 0}};
     std::set<std::tuple<StateId, TextState, TokenId, TokenId>> met;
-    for (std::size_t at = 0; at < open.size() && at < kMostInside && ways.size() < kMostWays; ++at) {
+    for (std::size_t at = 0; at < open.size() && at < kMostInside && exits.size() < kMostExits; ++at) {
       const Place here = open[at];  // a copy: the list grows
       budget_.step();
-      if (std::ranges::any_of(ways, [&](const Way& way) { return here.length > 0 && way.first == here.first; })) continue;
-      for (unsigned value = 0; value < 256 && ways.size() < kMostWays; ++value) {
+      if (std::ranges::any_of(exits, [&](const Exit& exit) { return here.length > 0 && exit.first == here.first; })) continue;
+      for (unsigned value = 0; value < 256 && exits.size() < kMostExits; ++value) {
         const auto byte = static_cast<std::uint8_t>(value);
         const std::optional<TokenId> token = tokenization_.byte_token(byte);
         const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
@@ -320,17 +320,17 @@ class TerminalWaysMaker::Maker {
         Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
         if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second) continue;
         if (bytes_.accepting(target) && after.text.place == CodePoints::kBetween)
-          ways.push_back({group_number(after.text, Kind::Inside, *token, after.length), after.first});
+          exits.push_back({group_number(after.text, Kind::Inside, *token, after.length), after.first});
         else
           open.push_back(after);
       }
     }
-    return ways;
+    return exits;
   }
 
   // After the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
-  // found at the end is known on the way to it.
-  std::optional<Exit> search(StateId start, const TextState& from) {
+  // found at the end is known on the path to it.
+  std::optional<Arrival> search(StateId start, const TextState& from) {
     struct Met {
       TextLiveness::Pair pair;
       std::size_t came_from, length;
@@ -357,8 +357,8 @@ class TerminalWaysMaker::Maker {
     };
     const auto found = [&](std::size_t number, const TextState& text, std::size_t length) {
       const std::size_t whole = met[number].length + length;
-      for (std::size_t at = number; at != kNone; at = met[at].came_from) all_.exits_.emplace(met[at].pair, Exit{text, whole - met[at].length});
-      return Exit{text, whole};
+      for (std::size_t at = number; at != kNone; at = met[at].came_from) all_.arrivals_.emplace(met[at].pair, Arrival{text, whole - met[at].length});
+      return Arrival{text, whole};
     };
     offer_ends(start, from, kNone, 0);
     for (std::size_t opened = 0; !open.empty() && opened < kMostOpened; ++opened) {
@@ -367,7 +367,7 @@ class TerminalWaysMaker::Maker {
       const std::size_t length = met[number].length;
       open.pop();
       budget_.step();
-      if (const auto known = all_.exits_.find(met[number].pair); known != all_.exits_.end())
+      if (const auto known = all_.arrivals_.find(met[number].pair); known != all_.arrivals_.end())
         return found(number, known->second.text, known->second.length);
       if (text.place == CodePoints::kBetween) offer_ends(state, text, number, length);
       TextLiveness::Pair before = met[number].pair;  // bytes side by side often lead to the same pair
@@ -385,7 +385,7 @@ class TerminalWaysMaker::Maker {
     return std::nullopt;
   }
 
-  TerminalWaysMaker& all_;
+  TerminalExitsMaker& all_;
   std::uint16_t guess_;
   StateId start_{};
   ByteAutomaton& bytes_;
@@ -395,9 +395,9 @@ class TerminalWaysMaker::Maker {
   bool is_border_;
   LandingPtr landing_;
   std::vector<StateId> states_;
-  Tokenization::TerminalWays ways_;
-  std::map<std::tuple<std::uint32_t, std::uint16_t, AddedTokens::Open>, Ways> slots_;
-  std::map<std::tuple<StateId, std::uint16_t, TokenId>, Ways> ended_;
+  Tokenization::TerminalExits exits_;
+  std::map<std::tuple<std::uint32_t, std::uint16_t, AddedTokens::Open>, Exits> slots_;
+  std::map<std::tuple<StateId, std::uint16_t, TokenId>, Exits> ended_;
   std::map<std::tuple<TextState, Kind, TokenId>, std::uint32_t> group_numbers_;
   KnownEndings endings_;
 };
@@ -405,7 +405,7 @@ class TerminalWaysMaker::Maker {
 // ---- bounds -------------------------------------------------------------------------------------
 
 // Of some tokens, those that stay inside the terminal.
-Tokenization::TerminalSteps TerminalWaysMaker::steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget) {
+Tokenization::TerminalSteps TerminalExitsMaker::steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget) {
   Tokenization::TerminalSteps made;
   ByteAutomaton& bytes = pattern_.automaton();
   const StateId start = bytes.state_of(terminal, budget);
@@ -424,11 +424,11 @@ Tokenization::TerminalSteps TerminalWaysMaker::steps_of(ExpressionId terminal, s
   return made;
 }
 
-// The ways of a string whose bound is far from most tokens and their ways out; nothing where it is near to many.
-TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess,
+// The exits of a string whose bound is far from most tokens and their exits out; nothing where it is near to many.
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess,
                                                            Hypothesis::Edge edge, Budget& budget) {
   const Vocabulary& vocabulary = tokenization_.vocabulary();
-  const WaysPtr all = ways(unbounded.terminal, guess, edge, budget);
+  const ExitsPtr all = exits(unbounded.terminal, guess, edge, budget);
   if (unbounded.sure >= vocabulary.trie().longest() + all->longest()) return all;
   const MaskCache::TokensPtr special = vocabulary.tokens_with(unbounded.special);
   const auto may_be_inside = [&](std::uint32_t token) {
@@ -438,10 +438,10 @@ TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal
   const auto judge = [&](std::uint32_t token) {
     if (may_be_inside(token)) judged.push_back(token);
   };
-  Tokenization::TerminalWays made;
-  for (const Tokenization::TerminalWays::Group& group : all->groups) {
+  Tokenization::TerminalExits made;
+  for (const Tokenization::TerminalExits::Group& group : all->groups) {
     const std::uint64_t most = unbounded.sure > group.length ? unbounded.sure - group.length : 0;
-    Tokenization::TerminalWays::Group& own = made.groups.emplace_back(group);
+    Tokenization::TerminalExits::Group& own = made.groups.emplace_back(group);
     std::erase_if(own.listed, [&](std::uint32_t token) {
       const bool is_far = vocabulary.code_points_begun({token}) > most;
       if (is_far) judge(token);
@@ -455,38 +455,38 @@ TerminalWaysMaker::WaysPtr TerminalWaysMaker::bounded_ways(ExpressionId terminal
     if (judged.size() > kManyJudged) return nullptr;
   }
   std::ranges::copy_if(all->doubtful, std::back_inserter(made.doubtful), may_be_inside);
-  Tokenization::TerminalWays rest = Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
+  Tokenization::TerminalExits rest = Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
   std::ranges::move(rest.groups, std::back_inserter(made.groups));
   made.doubtful.insert(made.doubtful.end(), rest.doubtful.begin(), rest.doubtful.end());
-  return std::make_shared<const Tokenization::TerminalWays>(std::move(made));
+  return std::make_shared<const Tokenization::TerminalExits>(std::move(made));
 }
 
-const TerminalWaysMaker::WaysPtr& TerminalWaysMaker::ways(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
+const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
                                                           Budget& budget) {
   const auto own = std::tuple(terminal.value, guess, edge);
   if (const auto known = known_.find(own); known != known_.end()) return known->second.shared();
   Arena& arena = pattern_.automaton().arena();
   if (const std::optional<Arena::Unbounded> unbounded = arena.without_bound(terminal))
-    if (WaysPtr found = bounded_ways(terminal, *unbounded, guess, edge, budget)) {
+    if (ExitsPtr found = bounded_exits(terminal, *unbounded, guess, edge, budget)) {
       return known_.emplace(own, Kept(std::move(found))).first->second.shared();
     }
   const std::string key = arena.structure(arena.node(terminal).body());
   std::string name = key;
   for (const std::uint32_t number : {std::uint32_t{guess}, std::uint32_t{edge == Hypothesis::Edge::Border}})
     name.append(reinterpret_cast<const char*>(&number), sizeof number);
-  WaysPtr found = key.empty() ? nullptr : tokenization_.terminal_ways().find(name);
+  ExitsPtr found = key.empty() ? nullptr : tokenization_.terminal_exits().find(name);
   if (!found) {
-    found = std::make_shared<const Tokenization::TerminalWays>(Maker(*this, guess, edge, budget).make(terminal, *steps(terminal, key, budget)));
-    if (!key.empty()) found = tokenization_.terminal_ways().keep(name, std::move(found));
+    found = std::make_shared<const Tokenization::TerminalExits>(Maker(*this, guess, edge, budget).make(terminal, *steps(terminal, key, budget)));
+    if (!key.empty()) found = tokenization_.terminal_exits().keep(name, std::move(found));
   }
   return known_.emplace(own, Kept(std::move(found))).first->second.shared();
 }
 
-void TerminalWaysMaker::clear() {
+void TerminalExitsMaker::clear() {
   release(known_);
   release(steps_);
   release(loops_);
-  release(exits_);
+  release(arrivals_);
 }
 
 }  // namespace tokamata

@@ -1,4 +1,4 @@
-#include "canonical/moves.hpp"
+#include "canonical/token_transitions.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -30,7 +30,7 @@ LoopRests::LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_
   }
 }
 
-void Moves::add(StateId target, std::span<const std::uint32_t> tokens, bool is_partial) {
+void TokenTransitions::add(StateId target, std::span<const std::uint32_t> tokens, bool is_partial) {
   if (tokens.empty()) return;
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -42,7 +42,7 @@ void Moves::add(StateId target, std::span<const std::uint32_t> tokens, bool is_p
   runs_.push_back({target, is_partial, tokens});
 }
 
-Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget) {
+TokenTransitions::TokenTransitions(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget) {
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {
@@ -67,20 +67,20 @@ Moves::Moves(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool&
 }
 
 // The walks of what leaves a loop.
-class Moves::Below {
+class TokenTransitions::Below {
  public:
-  Below(Moves& moves, TokenAutomaton& pattern, Budget& budget)
-      : moves_(moves), pattern_(pattern), trie_(pattern.vocabulary(false).trie()), budget_(budget) {}
+  Below(TokenTransitions& transitions, TokenAutomaton& pattern, Budget& budget)
+      : transitions_(transitions), pattern_(pattern), trie_(pattern.vocabulary(false).trie()), budget_(budget) {}
 
   void enter(NodeId from, StateId start) {
     if (start == ByteAutomaton::kDead) return;
     walk_trie(trie_, from, pattern_.automaton(), start, budget_, [&](NodeId node, StateId state) {
       const std::uint32_t begin = trie_.node(node).tokens_begin, own_end = trie_.own_end(node), end = trie_.node(node).tokens_end;
-      moves_.add(state, trie_.order().subspan(begin, own_end - begin));
+      transitions_.add(state, trie_.order().subspan(begin, own_end - begin));
       if (end - own_end < kFew) return true;
       for (const Endless& loop : endless(state)) {
         if (!trie_.below(trie_.node(node)).is_subset_of(loop.whole)) continue;
-        moves_.add(loop.target, trie_.order().subspan(own_end, end - own_end), true);
+        transitions_.add(loop.target, trie_.order().subspan(own_end, end - own_end), true);
         return false;
       }
       return true;
@@ -100,19 +100,19 @@ class Moves::Below {
       std::vector<Endless> found;
       if (const std::optional<Factors> factors = pattern_.factors(state))
         for (const ClassLoop& loop : factors->loops)
-          if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless()) found.push_back({loop.whole, rests.behind(1)});
+          if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless()) found.push_back({loop.whole, rests.after(1)});
       return found;
     });
   }
 
-  Moves& moves_;
+  TokenTransitions& transitions_;
   TokenAutomaton& pattern_;
   const TokenTrie& trie_;
   Budget& budget_;
   std::unordered_map<std::uint32_t, std::vector<Endless>> endless_;
 };
 
-Moves::Moves(TokenAutomaton& pattern, const Factors& factors, Budget& budget) {
+TokenTransitions::TokenTransitions(TokenAutomaton& pattern, const Factors& factors, Budget& budget) {
   Below below(*this, pattern, budget);
   const TokenTrie& trie = pattern.vocabulary(false).trie();
   for (const ClassLoop& loop : factors.loops) {

@@ -31,19 +31,19 @@ class LoopRests {
   bool is_endless() const { return is_endless_; }
   // Numbers that are distinguished, from 1 on: of those up to `longest`, what the loop takes; 1 where it is endless.
   std::size_t lengths() const { return states_.size(); }
-  StateId behind(std::size_t length) const { return states_[is_endless_ ? 0 : length - 1]; }
+  StateId after(std::size_t length) const { return states_[is_endless_ ? 0 : length - 1]; }
 
  private:
   bool is_endless_;
   std::vector<StateId> states_;
 };
 
-class Moves {
+class TokenTransitions {
  public:
   // All of a place; `walks_are_long` is what earlier walks of the pattern have shown, and this one does.
-  Moves(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget);
+  TokenTransitions(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget);
   // Those that leave the loops of a state.
-  Moves(TokenAutomaton& pattern, const Factors& factors, Budget& budget);
+  TokenTransitions(TokenAutomaton& pattern, const Factors& factors, Budget& budget);
 
   struct Run {
     StateId target;

@@ -1,17 +1,17 @@
 // The tokens that live after one hypothesis, in one state of the pattern, whatever the last token was.
 //
 // Problem.  What lives in a pair of states does not depend on the last token: that only forbids some of it.  So a
-// mask is a union over the hypotheses, less what may not stand after the last token, and the parts of the union
+// mask is a union over the hypotheses, less what may not stand after the last token, and the segments of the union
 // are worth keeping.
 // How.  As masks are put together from loops over classes of code points (composition/factored_mask.hpp), so are
 // these.  What stays inside a class, after a guess, is found once for all constraints; it lives as a whole if the
-// loop can go on at a border from wherever it lands.  What leaves the class is listed (moves.hpp) and judged token by
+// loop can go on at a border from wherever it lands.  What leaves the class is listed (token_transitions.hpp) and judged token by
 // token; tokens that land alike in the text and in the pattern live alike, if they do so by the border.
 //
-// What begins with a terminal of a rule is taken in the groups of terminal_ways.hpp, and what goes on after the terminal
+// What begins with a terminal of a rule is taken in the groups of terminal_exits.hpp, and what goes on after the terminal
 // by a walk of the remainders.
 //
-// A part says nothing of the text before.  Where the tokenizer's normal form makes a token depend on the mark or
+// A segment says nothing of the text before.  Where the tokenizer's normal form makes a token depend on the mark or
 // starter before it, or an added token is under way, what changes is recomputed for each such *touch*.
 #pragma once
 
@@ -23,14 +23,14 @@
 #include <vector>
 
 #include "canonical/liveness.hpp"
-#include "canonical/moves.hpp"
-#include "canonical/terminal_ways.hpp"
+#include "canonical/token_transitions.hpp"
+#include "canonical/terminal_exits.hpp"
 #include "common/bits.hpp"
 #include "common/memory_account.hpp"
 
 namespace tokamata {
 
-class MaskParts {
+class MaskSegments {
  public:
   struct Key {
     StateId state;
@@ -40,7 +40,7 @@ class MaskParts {
     Pieces::State pieces;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  // What the text before adds to a part, and takes from it.
+  // What the text before adds to a segment, and takes from it.
   struct Touch {
     std::uint16_t starter;
     std::uint8_t marks;
@@ -48,23 +48,23 @@ class MaskParts {
     friend auto operator<=>(const Touch&, const Touch&) = default;
   };
 
-  MaskParts(TokenAutomaton& pattern, const Tokenization& tokenization, Liveness& liveness)
+  MaskSegments(TokenAutomaton& pattern, const Tokenization& tokenization, Liveness& liveness)
       : pattern_(pattern), tokenization_(tokenization), liveness_(liveness), terminals_(pattern, tokenization) {}
 
-  // Adds a part to `words`; returns the most tokens that any token of it needs after it.
+  // Adds a segment to `words`; returns the most tokens that any token of it needs after it.
   TokenCount add(const Key& key, const Touch& touch, Words& words, Budget& budget);
   // The same for the added tokens, where the text before them may end.
   TokenCount add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget);
   // How many tokens suffice after one token.
   TokenCount bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget);
-  // All moves of a place.
-  const Moves& moves(TokenAutomaton::Configuration place, Budget& budget);
+  // All transitions of a place.
+  const TokenTransitions& transitions(TokenAutomaton::Configuration place, Budget& budget);
 
   void clear();
 
  private:
   // Tokens as sets that others share, or as a list.
-  struct Part {
+  struct MaskSegment {
     counted::vector<std::shared_ptr<const Words>> shared;
     counted::vector<std::uint32_t> words;  // empty where there are none
     counted::vector<std::uint32_t> listed;
@@ -76,40 +76,40 @@ class MaskParts {
     counted::vector<std::uint32_t> live, dead;
     TokenCount most = 0;
   };
-  struct AddedPart {
+  struct AddedSegment {
     counted::vector<std::uint32_t> tokens;
     TokenCount most = 0;
   };
   class Judge;
-  const Part& part(const Key& key, Budget& budget);
-  Part make(const Key& key, Budget& budget);
+  const MaskSegment& segment(const Key& key, Budget& budget);
+  MaskSegment make(const Key& key, Budget& budget);
   const Touched& touched(const Key& key, const Touch& touch, Budget& budget);
   const std::optional<Factors>& factors(StateId state);
-  const Moves& leaving(StateId state, const Factors& factors, Budget& budget);
-  void add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget);
+  const TokenTransitions& leaving(StateId state, const Factors& factors, Budget& budget);
+  void add_loop(MaskSegment& segment, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget);
   void judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget);
-  void judge_group(Part& part, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
+  void judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
                    Budget& budget);
   Tokenization::WithinPtr within(const Key& key, const ClassLoop& loop, Budget& budget);
-  void add_rules(Part& part, Judge& judge, const Key& key, Budget& budget);
-  void add_terminal(Part& part, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget);
+  void add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget);
+  void add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   Liveness& liveness_;
-  TerminalWaysMaker terminals_;
-  counted::map<Key, Part> parts_;
-  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;  // those that parts share words of
+  TerminalExitsMaker terminals_;
+  counted::map<Key, MaskSegment> segments_;
+  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;  // those that segments share words of
   counted::map<std::pair<Key, Touch>, Touched> touched_;
-  counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedPart> added_;
+  counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedSegment> added_;
   Words scratch_;
   bool walks_are_long_ = false;
   // Of the place of the last call: all hypotheses after a token need the same.
-  std::optional<std::pair<StateId, bool>> moves_of_;
-  std::optional<Moves> moves_;
+  std::optional<std::pair<StateId, bool>> transitions_of_;
+  std::optional<TokenTransitions> transitions_;
   std::optional<StateId> factors_of_, leaving_of_;
   std::optional<Factors> factors_;
-  std::optional<Moves> leaving_;
+  std::optional<TokenTransitions> leaving_;
 };
 
 }  // namespace tokamata

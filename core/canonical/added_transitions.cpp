@@ -1,35 +1,35 @@
-#include "canonical/added_moves.hpp"
+#include "canonical/added_transitions.hpp"
 
 #include <algorithm>
 
-#include "canonical/moves.hpp"
+#include "canonical/token_transitions.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
 
-// Moves under way: distinguished by where they lead.
-class AddedMoves::Gathered {
+// TokenTransitions under way: distinguished by where they lead.
+class AddedTransitions::Gathered {
  public:
   explicit Gathered(const Tokenization& tokenization) : tokenization_(tokenization) {}
 
   void add(StateId target, std::uint32_t number) {
     by_target_[{target, tokenization_.behind_added(number), tokenization_.is_control({tokenization_.added()[number]})}].push_back(number);
   }
-  void add(AddedMove move) { moves_.push_back(std::move(move)); }
+  void add(AddedTransition move) { transitions_.push_back(std::move(move)); }
 
-  counted::vector<AddedMove> moves() && {
+  counted::vector<AddedTransition> transitions() && {
     for (auto& [where, numbers] : by_target_)
-      moves_.push_back({std::get<0>(where), std::get<1>(where), std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
-    return std::move(moves_);
+      transitions_.push_back({std::get<0>(where), std::get<1>(where), std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
+    return std::move(transitions_);
   }
 
  private:
   const Tokenization& tokenization_;
   std::map<std::tuple<StateId, AddedTokens::Open, bool>, std::vector<std::uint32_t>> by_target_;
-  counted::vector<AddedMove> moves_;
+  counted::vector<AddedTransition> transitions_;
 };
 
-const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Configuration place, Budget& budget) {
+const counted::vector<AddedTransition>& AddedTransitions::of(TokenAutomaton::Configuration place, Budget& budget) {
   const auto key = std::pair(place.state, place.at_start);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   Gathered gathered(tokenization_);
@@ -68,18 +68,18 @@ const counted::vector<AddedMove>& AddedMoves::of(TokenAutomaton::Configuration p
     for (const TokenId control : pattern_.controls())
       if (const std::optional<std::size_t> number = tokenization_.added_number(control)) one_by_one(static_cast<std::uint32_t>(*number));
   }
-  counted::vector<AddedMove> moves = std::move(gathered).moves();
-  return known_.emplace(key, std::move(moves)).first->second;
+  counted::vector<AddedTransition> transitions = std::move(gathered).transitions();
+  return known_.emplace(key, std::move(transitions)).first->second;
 }
 
 // Those inside the class lead to what is left of the loop after so many code points.
-void AddedMoves::add_loop(Gathered& gathered, const ClassLoop& loop, Budget& budget) {
+void AddedTransitions::add_loop(Gathered& gathered, const ClassLoop& loop, Budget& budget) {
   Tokenization::AddedWithinPtr inside = tokenization_.find_added_within(loop.key);
   if (!inside) inside = tokenization_.make_added_within(loop.key, pattern_.inside(loop, budget)->words);
   const LoopRests rests(pattern_.automaton(), loop, inside->longest, budget);
   for (const Tokenization::AddedWithin::Group& group : inside->groups)
     if (group.length <= rests.lengths() || rests.is_endless())
-      gathered.add({rests.behind(group.length), group.behind, group.numbers});
+      gathered.add({rests.after(group.length), group.after, group.numbers});
 }
 
 }  // namespace tokamata

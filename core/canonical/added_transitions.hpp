@@ -2,10 +2,10 @@
 //
 // Problem.  Gemma 3 has 6,400 of them, and wherever a text may end each may come next.  Most are alike: they lead to
 // the same state of the pattern, and leave no match of another one under way.
-// How.  As for other tokens (mask_parts.hpp): those that stay inside a class of code points are found once for all
+// How.  As for other tokens (mask_segments.hpp): those that stay inside a class of code points are found once for all
 // constraints, by how many code points they have, and what leaves it is walked, in a trie of their own.  Those that
 // lead to one state and leave the same matches under way are one move.
-// Example.  `(?s:.*)`: two moves, the 32 tokens of line ends being apart in that further line ends may make them longer.
+// Example.  `(?s:.*)`: two transitions, the 32 tokens of line ends being apart in that further line ends may make them longer.
 #pragma once
 
 #include <map>
@@ -19,30 +19,30 @@
 
 namespace tokamata {
 
-struct AddedMove {
+struct AddedTransition {
   StateId target;
-  AddedTokens::Open behind;  // where no match was under way before
+  AddedTokens::Open after;  // where no match was under way before
   std::shared_ptr<const std::vector<std::uint32_t>> numbers;
 };
 
-class AddedMoves {
+class AddedTransitions {
  public:
-  AddedMoves(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+  AddedTransitions(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
 
-  const counted::vector<AddedMove>& of(TokenAutomaton::Configuration place, Budget& budget);
+  const counted::vector<AddedTransition>& of(TokenAutomaton::Configuration place, Budget& budget);
 
   // `visit(after, numbers)` for those of a move that may come where these matches are under way.
   template <class Visit>
-  void for_each_behind(const AddedMove& move, AddedTokens::Open open, Visit&& visit) const {
+  void for_each_after(const AddedTransition& transition, AddedTokens::Open open, Visit&& visit) const {
     if (open == AddedTokens::kNothing) {
-      if (move.behind != AddedTokens::kDead) visit(move.behind, std::span<const std::uint32_t>(*move.numbers));
+      if (transition.after != AddedTokens::kDead) visit(transition.after, std::span<const std::uint32_t>(*transition.numbers));
       return;
     }
-    const auto behind = tokenization_.rules().added().behind_all(open);
-    const std::span<const std::uint32_t> numbers(*move.numbers);
+    const auto after = tokenization_.rules().added().after_all(open);
+    const std::span<const std::uint32_t> numbers(*transition.numbers);
     for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
-      const AddedTokens::Open common = (*behind)[numbers[begin]];
-      while (end < numbers.size() && (*behind)[numbers[end]] == common) ++end;
+      const AddedTokens::Open common = (*after)[numbers[begin]];
+      while (end < numbers.size() && (*after)[numbers[end]] == common) ++end;
       if (common != AddedTokens::kDead) visit(common, numbers.subspan(begin, end - begin));
     }
   }
@@ -55,7 +55,7 @@ class AddedMoves {
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
-  counted::map<std::pair<StateId, bool>, counted::vector<AddedMove>> known_;
+  counted::map<std::pair<StateId, bool>, counted::vector<AddedTransition>> known_;
 };
 
 }  // namespace tokamata

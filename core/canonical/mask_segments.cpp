@@ -1,4 +1,4 @@
-#include "canonical/mask_parts.hpp"
+#include "canonical/mask_segments.hpp"
 #include "common/memoized.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace tokamata {
 
 // ---- what is kept -------------------------------------------------------------------------------
 
-TokenCount MaskParts::add(const Key& key, const Touch& touch, Words& words, Budget& budget) {
-  const Part& own = part(key, budget);
+TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, Budget& budget) {
+  const MaskSegment& own = segment(key, budget);
   const bool is_touched = !own.asked.empty() || touch.open != AddedTokens::kNothing;
   const bool as_it_is = !own.has_meeting && !is_touched;
   if (!as_it_is) scratch_.assign(words.size(), 0);
@@ -35,30 +35,30 @@ TokenCount MaskParts::add(const Key& key, const Touch& touch, Words& words, Budg
   return most;
 }
 
-TokenCount MaskParts::add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget) {
-  const AddedPart& part = memoized(added_, std::tuple(place.state, place.at_start, open), [&] {
-    AddedPart made;
-    AddedMoves& added = liveness_.text().added();
-    for (const AddedMove& move : added.of(place, budget))
-      added.for_each_behind(move, open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-        const TokenCount count = liveness_.text().bound_behind(move, behind, budget);
+TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget) {
+  const AddedSegment& segment = memoized(added_, std::tuple(place.state, place.at_start, open), [&] {
+    AddedSegment made;
+    AddedTransitions& added = liveness_.text().added();
+    for (const AddedTransition& transition : added.of(place, budget))
+      added.for_each_after(transition, open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+        const TokenCount count = liveness_.text().bound_after(transition, behind, budget);
         if (count == kDead) return;
         for (const std::uint32_t number : numbers) made.tokens.push_back(tokenization_.added()[number]);
         made.most = std::max(made.most, count);
       });
     return made;
   });
-  for (const std::uint32_t token : part.tokens) set_bit(words, token);
-  return part.most;
+  for (const std::uint32_t token : segment.tokens) set_bit(words, token);
+  return segment.most;
 }
 
-const MaskParts::Part& MaskParts::part(const Key& asked, Budget& budget) {
+const MaskSegments::MaskSegment& MaskSegments::segment(const Key& asked, Budget& budget) {
   Key key = asked;
   if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
-  return memoized(parts_, key, [&] { return make(key, budget); });
+  return memoized(segments_, key, [&] { return make(key, budget); });
 }
 
-const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch, Budget& budget) {
+const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& touch, Budget& budget) {
   return memoized(touched_, std::pair(key, touch), [&] {
     Touched changes;
     const auto judge = [&](std::uint32_t token) {
@@ -66,15 +66,15 @@ const MaskParts::Touched& MaskParts::touched(const Key& key, const Touch& touch,
       (count == kDead ? changes.dead : changes.live).push_back(token);
       if (count != kDead) changes.most = std::max(changes.most, count);
     };
-    const counted::vector<std::uint32_t> asked = part(key, budget).asked;
+    const counted::vector<std::uint32_t> asked = segment(key, budget).asked;
     for (const std::uint32_t token : asked) judge(token);
     if (touch.open != AddedTokens::kNothing)
-      for (const std::uint32_t token : *tokenization_.told_apart(touch.open)) judge(token);
+      for (const std::uint32_t token : *tokenization_.distinguished(touch.open)) judge(token);
     return changes;
   });
 }
 
-TokenCount MaskParts::bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget) {
+TokenCount MaskSegments::bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget) {
   const Pieces& pieces = tokenization_.pieces();
   if (!has_bit(tokenization_.possible(), token.value) || (key.at_start && tokenization_.is_never_first(token))) return kDead;
   budget.step();
@@ -86,17 +86,17 @@ TokenCount MaskParts::bound_after(const Key& key, const Touch& touch, TokenId to
   return target ? liveness_.bound({*target, token, *after, text}, budget) : kDead;
 }
 
-const Moves& MaskParts::moves(TokenAutomaton::Configuration place, Budget& budget) {
+const TokenTransitions& MaskSegments::transitions(TokenAutomaton::Configuration place, Budget& budget) {
   const std::pair asked(place.state, place.at_start);
-  if (moves_of_ != asked) {
-    moves_of_.reset();
-    moves_.emplace(pattern_, place, walks_are_long_, budget);
-    moves_of_ = asked;
+  if (transitions_of_ != asked) {
+    transitions_of_.reset();
+    transitions_.emplace(pattern_, place, walks_are_long_, budget);
+    transitions_of_ = asked;
   }
-  return *moves_;
+  return *transitions_;
 }
 
-const std::optional<Factors>& MaskParts::factors(StateId state) {
+const std::optional<Factors>& MaskSegments::factors(StateId state) {
   if (factors_of_ != state) {
     factors_of_.reset();
     factors_ = pattern_.factors(state);
@@ -105,7 +105,7 @@ const std::optional<Factors>& MaskParts::factors(StateId state) {
   return factors_;
 }
 
-const Moves& MaskParts::leaving(StateId state, const Factors& factors, Budget& budget) {
+const TokenTransitions& MaskSegments::leaving(StateId state, const Factors& factors, Budget& budget) {
   if (leaving_of_ != state) {
     leaving_of_.reset();
     leaving_.emplace(pattern_, factors, budget);
@@ -114,25 +114,25 @@ const Moves& MaskParts::leaving(StateId state, const Factors& factors, Budget& b
   return *leaving_;
 }
 
-void MaskParts::clear() {
-  release(parts_);
+void MaskSegments::clear() {
+  release(segments_);
   release(touched_);
   release(within_);
   release(added_);
   terminals_.clear();
-  moves_of_.reset();
+  transitions_of_.reset();
   factors_of_.reset();
   leaving_of_.reset();
 }
 
-// ---- how parts are made -------------------------------------------------------------------------
+// ---- how segments are made -------------------------------------------------------------------------
 
-// Adds to a part each token that lives, one by one.  What lands alike in the text and in the pattern lives alike,
+// Adds to a segment each token that lives, one by one.  What lands alike in the text and in the pattern lives alike,
 // if it does so by the border.
-class MaskParts::Judge {
+class MaskSegments::Judge {
  public:
-  Judge(const Tokenization& tokenization, Liveness& liveness, Part& part, const Key& key, Budget& budget)
-      : tokenization_(tokenization), liveness_(liveness), part_(part), key_(key), budget_(budget),
+  Judge(const Tokenization& tokenization, Liveness& liveness, MaskSegment& segment, const Key& key, Budget& budget)
+      : tokenization_(tokenization), liveness_(liveness), part_(segment), key_(key), budget_(budget),
         landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
         allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()),
         plain_(tokenization_.plain(is_border_)), is_settled_(is_border_ || key.pieces == Pieces::kSettled) {}
@@ -211,7 +211,7 @@ class MaskParts::Judge {
 
   const Tokenization& tokenization_;
   Liveness& liveness_;
-  Part& part_;
+  MaskSegment& part_;
   Key key_;
   Budget& budget_;
   LandingPtr landing_;
@@ -225,15 +225,15 @@ class MaskParts::Judge {
   std::vector<TokenCount>* counts_ = nullptr;
 };
 
-MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
-  Part part;
-  Judge judge(tokenization_, liveness_, part, key, budget);
+MaskSegments::MaskSegment MaskSegments::make(const Key& key, Budget& budget) {
+  MaskSegment segment;
+  Judge judge(tokenization_, liveness_, segment, key, budget);
   if (pattern_.is_approximated(key.state)) {
-    add_rules(part, judge, key, budget);
-    return part;
+    add_rules(segment, judge, key, budget);
+    return segment;
   }
-  const auto judge_all = [&](const Moves& moves) {
-    for (const Moves::Run& run : moves.runs()) {
+  const auto judge_all = [&](const TokenTransitions& transitions) {
+    for (const TokenTransitions::Run& run : transitions.runs()) {
       judge.judge_alike(run.tokens, run.target);
       for (const std::uint32_t token : judge.left_over())
         if (run.is_partial)
@@ -244,22 +244,22 @@ MaskParts::Part MaskParts::make(const Key& key, Budget& budget) {
   };
   const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == Pieces::kSettled;
   if (is_simple && factors(key.state)) {
-    for (const ClassLoop& loop : factors(key.state)->loops) add_loop(part, judge, key, loop, budget);
+    for (const ClassLoop& loop : factors(key.state)->loops) add_loop(segment, judge, key, loop, budget);
     judge_all(leaving(key.state, *factors(key.state), budget));
   } else {
-    judge_all(moves({key.state, key.at_start}, budget));
+    judge_all(transitions({key.state, key.at_start}, budget));
   }
-  return part;
+  return segment;
 }
 
-void MaskParts::judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget) {
+void MaskSegments::judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget) {
   if (!judge.may_stand(token)) return;
   if (const std::optional<StateId> target = pattern_.step({key.state, false}, token, budget)) judge.judge(token, *target);
 }
 
 // The tokens inside the class that land alike live together if the loop, after them, can go on at a border.
 // Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
-void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
+void MaskSegments::add_loop(MaskSegment& segment, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
   const Tokenization::WithinPtr inside = within(key, loop, budget);
   within_.try_emplace(inside.get(), inside);
   const Vocabulary& vocabulary = tokenization_.vocabulary();
@@ -270,11 +270,11 @@ void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLo
   for (const Tokenization::Within::Group& group : inside->groups) {
     bool all_live = rests.is_endless() || lengths == inside->longest;
     for (std::size_t i = 0; i < lengths; ++i) {
-      needed[i] = liveness_.bound_at_border(rests.behind(i + 1), group.text, budget);
+      needed[i] = liveness_.bound_at_border(rests.after(i + 1), group.text, budget);
       all_live &= needed[i] != kDead;
       if (needed[i] == kDead) continue;
-      part.most = std::max(part.most, more(needed[i], 3));  // a code point may have to be ended byte by byte
-      part.has_meeting |= group.has_meeting;
+      segment.most = std::max(segment.most, more(needed[i], 3));  // a code point may have to be ended byte by byte
+      segment.has_meeting |= group.has_meeting;
     }
     const auto length_of = [&](std::uint32_t token) -> std::size_t {
       return rests.is_endless() ? 1 : vocabulary.code_points_begun({token});
@@ -284,14 +284,14 @@ void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLo
         const std::size_t length = length_of(token);
         if (length > lengths) continue;
         if (length > 0 && needed[length - 1] != kDead)
-          part.listed.push_back(token);
+          segment.listed.push_back(token);
         else
           judge_alone(judge, key, {token}, budget);
       }
       continue;
     }
     if (all_live) {
-      part.shared.emplace_back(inside, &group.words);
+      segment.shared.emplace_back(inside, &group.words);
       continue;
     }
     // Lengths that live alike are taken together.
@@ -304,10 +304,10 @@ void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLo
         for (std::size_t i = 0; i < scratch.size(); ++i) scratch[i] &= fitting->words[i] & ~shorter->words[i];
       }
       if (!lives) {
-        judge_group(part, judge, key, rests.behind(begin + 1), group.text, scratch, budget);
+        judge_group(segment, judge, key, rests.after(begin + 1), group.text, scratch, budget);
       } else {
-        part.words.resize(vocabulary.words(), 0);
-        unite_bits(part.words, scratch);
+        segment.words.resize(vocabulary.words(), 0);
+        unite_bits(segment.words, scratch);
       }
     }
   }
@@ -315,18 +315,18 @@ void MaskParts::add_loop(Part& part, Judge& judge, const Key& key, const ClassLo
 }
 
 // Tokens that land alike, where no border helps: a witness is one for all tokens that it may follow.
-void MaskParts::judge_group(Part& part, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
+void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
                             Budget& budget) {
   const Pieces& pieces = tokenization_.pieces();
   const Words& settled = pieces.settled(key.edge == Hypothesis::Edge::Border);
   const auto take = [&](const Words& behind, TokenCount needed) {
-    part.words.resize(group.size(), 0);
+    segment.words.resize(group.size(), 0);
     for (std::size_t i = 0; i < group.size(); ++i) {
       const std::uint32_t live = group[i] & behind[i] & settled[i];
-      part.words[i] |= live;
+      segment.words[i] |= live;
       group[i] &= ~live;
     }
-    part.most = std::max(part.most, needed);
+    segment.most = std::max(segment.most, needed);
   };
   const auto alone = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   if (!pieces.apart().empty())
@@ -348,7 +348,7 @@ void MaskParts::judge_group(Part& part, Judge& judge, const Key& key, StateId st
 // ---- rules --------------------------------------------------------------------------------------
 
 // Alternatives that begin with a terminal, each by itself; all others are walked together.
-void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budget) {
+void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
   Arena& arena = bytes.arena();
   const TokenAutomaton::Configuration place{key.state, key.at_start};
@@ -372,24 +372,24 @@ void MaskParts::add_rules(Part& part, Judge& judge, const Key& key, Budget& budg
   for (const ExpressionId alternative : arena.unfolded(bytes.expression(key.state), budget)) {
     const auto [head, tail] = arena.split(alternative);
     if (arena.node(head).kind == Kind::Terminal)
-      add_terminal(part, judge, key, head, arena.settled(tail), budget);
+      add_terminal(segment, judge, key, head, arena.settled(tail), budget);
     else if (alternative != Arena::kEpsilon && arena.node(alternative).kind != Kind::Unverified)
       others.push_back(alternative);
   }
   if (others.empty()) return;
   bool walks_are_long = false;  // each is of another place
-  const Moves moves(pattern_, {bytes.state_of_any(std::move(others), budget), false}, walks_are_long, budget);
-  for (const Moves::Run& run : moves.runs())
+  const TokenTransitions transitions(pattern_, {bytes.state_of_any(std::move(others), budget), false}, walks_are_long, budget);
+  for (const TokenTransitions::Run& run : transitions.runs())
     for (const std::uint32_t token : run.tokens) judge.judge({token}, run.target);
 }
 
-void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget) {
+void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
   const StateId behind = bytes.state_of(tail, budget);
-  const Tokenization::TerminalWaysPtr ways = terminals_.ways(terminal, key.guess, key.edge, budget);
+  const Tokenization::TerminalExitsPtr ways = terminals_.exits(terminal, key.guess, key.edge, budget);
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
-  for (const Tokenization::TerminalWays::Group& group : ways->groups) {
-    using Exit = Tokenization::TerminalWays::Group::Kind;
+  for (const Tokenization::TerminalExits::Group& group : ways->groups) {
+    using Exit = Tokenization::TerminalExits::Group::Kind;
     const TokenCount needed = group.kind == Exit::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
                               : group.kind == Exit::Text ? liveness_.text().bound(behind, group.exit, budget)
                                                          : liveness_.bound({behind, group.last, 0, group.exit}, budget);
@@ -398,9 +398,9 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
       std::ranges::for_each(group.listed, ask);
       continue;
     }
-    part.most = std::max(part.most, more(needed, group.length));
-    part.listed.insert(part.listed.end(), group.listed.begin(), group.listed.end());
-    if (!group.words.empty()) part.shared.emplace_back(ways, &group.words);
+    segment.most = std::max(segment.most, more(needed, group.length));
+    segment.listed.insert(segment.listed.end(), group.listed.begin(), group.listed.end());
+    if (!group.words.empty()) segment.shared.emplace_back(ways, &group.words);
   }
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
@@ -417,20 +417,20 @@ void MaskParts::add_terminal(Part& part, Judge& judge, const Key& key, Expressio
 
 // The tokens of a class after a hypothesis, by where they land: those that end between code points, and of the
 // others those that some bytes end inside the class.
-Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop, Budget& budget) {
+Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& loop, Budget& budget) {
   std::string name = loop.key;
   for (const std::uint32_t number : {std::uint32_t{key.guess}, std::uint32_t{key.edge == Hypothesis::Edge::Border}})
     name.append(reinterpret_cast<const char*>(&number), sizeof number);
   if (Tokenization::WithinPtr known = tokenization_.find_within(name)) return known;
   auto result = std::make_shared<Tokenization::Within>();
   const MaskCache::TokensPtr inside = pattern_.inside(loop, budget);
-  Part unused;
+  MaskSegment unused;
   const Judge judge(tokenization_, liveness_, unused, key, budget);
   const StateId whole = pattern_.automaton().unbounded(loop.repetition, budget);
   const AddedTokens& added = tokenization_.rules().added();
   std::map<std::tuple<std::uint16_t, AddedTokens::Open, bool>, std::vector<std::uint32_t>> groups;
   std::vector<std::vector<std::uint32_t>> plain(judge.landing().targets().size());  // most tokens, by where they land
-  TerminalWaysMaker::KnownEndings known_endings;
+  TerminalExitsMaker::KnownEndings known_endings;
   const bool is_border = key.edge == Hypothesis::Edge::Border;
   const Words& simple = tokenization_.plain(is_border);
   const Vocabulary& vocabulary = tokenization_.vocabulary();
@@ -462,7 +462,7 @@ Tokenization::WithinPtr MaskParts::within(const Key& key, const ClassLoop& loop,
     const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
     if (state) {
       const auto& ways = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
-      const auto way = std::ranges::find_if(ways, follows, &TerminalWaysMaker::Ending::token);
+      const auto way = std::ranges::find_if(ways, follows, &TerminalExitsMaker::Ending::token);
       if (way != ways.end()) {
         groups[{way->guess, AddedTokens::kNothing, false}].push_back(token);
         return;
