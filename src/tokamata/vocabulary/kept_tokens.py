@@ -24,7 +24,7 @@ _DIGEST, _COUNT = 32, 8
 _NONE = -1
 
 
-def place_of(content: bytes) -> Path | None:
+def path_of(content: bytes) -> Path | None:
     """The path for the tokens of a file with this content; ``None`` if they are not to be kept."""
     folder = kept_files.folder_of(_KIND) if len(content) >= _LEAST_BYTES else None
     return None if folder is None else folder / kept_files.key_of([_FORMAT, content])
@@ -34,7 +34,7 @@ def load(path: Path, start_rule: Callable[[], TokenBytes]) -> TokenTable | None:
     """The kept tokens, or ``None`` if there are none.
 
     Args:
-        path: from :func:`place_of`.
+        path: from :func:`path_of`.
         start_rule: the start rule of the table, if it has one.
     """
     import hashlib

@@ -175,8 +175,10 @@ def _table_from_file(path: Path) -> TokenTable:
 
 def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
     with collection_paused():
-        place = kept_tokens.place_of(data)
-        if place is not None and (kept := kept_tokens.load(place, lambda: _start_tokens(reread, where))):
+        kept_path = kept_tokens.path_of(data)
+        if kept_path is not None and (
+            kept := kept_tokens.load(kept_path, lambda: _start_tokens(reread, where))
+        ):
             return replace(kept, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
         document = _parsed(data, where)
         del data
@@ -185,8 +187,8 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
                 table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread, reread.parse)
             )
         table = table_from_tokenizer_json(document, where)
-        if place is not None:
-            kept_tokens.keep(place, table)
+        if kept_path is not None:
+            kept_tokens.keep(kept_path, table)
         return replace(table, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
 
 
