@@ -11,7 +11,6 @@ walk ends in must be accepted and encode to itself, and the encodings of longer 
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 import sys
@@ -19,13 +18,13 @@ import time
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 import tokamata as tk
 from fuzz import timed
+from tests.support.masks import bits
+from tests.support.matchers import step, takes
 from tests.support.patterns.judged import NoVerdict, by_others
+from tests.support.texts import all_texts
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
 
 LIMITS = tk.Limits(states=50_000, memory_bytes=1 << 26, seconds=10.0, depth=100)
@@ -74,11 +73,7 @@ class Judge:
 
     def all_texts(self) -> list[tuple[str, Tokens]]:
         """All short texts that are canonical in some tokens, with them."""
-        texts = (
-            "".join(letters)
-            for size in range(LONGEST + 1)
-            for letters in itertools.product(self.alphabet, repeat=size)
-        )
+        texts = all_texts(self.alphabet, LONGEST)
         return [(text, tokens) for text in texts if (tokens := self.canonical(text)) is not None]
 
 
@@ -135,11 +130,6 @@ def random_constraint(draw: random.Random, alphabet: str) -> tuple[tk.Constraint
     )[operator]
 
 
-def bits(mask: Any) -> set[int]:
-    """The tokens whose bits are set."""
-    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
-
-
 def check_place(matcher: tk.Matcher, rests: list[Tokens], draw: random.Random) -> None:
     """What must hold where exactly ``rests`` may be written."""
     following = {rest[0] for rest in rests if rest}
@@ -192,10 +182,8 @@ def check_all_texts(
 def check_walk(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw: random.Random) -> None:
     """A random walk that is ended as soon as can be: its text is accepted, and encodes to it."""
     for _ in range(draw.randint(1, 8)):
-        allowed = sorted(bits(matcher.mask))
-        if not allowed:
+        if not step(matcher, draw):
             break
-        assert matcher.advance(draw.choice(allowed))
     for token in matcher.shortest_completion():
         assert matcher.advance(token)
     assert matcher.is_accepting
@@ -218,8 +206,7 @@ def check_longer_text(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw:
         return False
     if tokens is None:
         return False
-    assert all(map(matcher.advance, tokens)), (text, tokens, matcher.tokens)
-    assert matcher.is_accepting, (text, tokens)
+    assert takes(matcher, tokens), (text, tokens)
     return True
 
 

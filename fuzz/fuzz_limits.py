@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from fuzz import timed
-from fuzz.fuzz_patterns import live_tokens
 from fuzz.fuzz_schemas import LIMITS, VOCABULARIES, Mask, real_vocabularies
+from tests.support.masks import allowed
 from tests.support.paths import MASKBENCH
 from tests.support.patterns.judged import random_judged
 from tests.support.patterns.lookarounds import random_lookaround
@@ -143,7 +143,7 @@ def walked(constraint: tk.Constraint, vocabulary: tk.Vocabulary, chooser: random
     matcher = compiled.matcher()
     for _ in range(STEPS):
         mask = matcher.mask
-        live = sorted(live_tokens(matcher) - set(vocabulary.stop))
+        live = sorted(allowed(matcher) - set(vocabulary.stop))
         found.masks.append(mask)
         if not live:
             break

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 import tokamata as tk
 from fuzz import timed
 from fuzz.fuzz_patterns import check_texts, walk
-from tests.support.patterns.judged import BYTES, LIMITS, Judged, NoVerdict, by_others, random_judged
+from tests.support.matchers import takes
+from tests.support.patterns.judged import LIMITS, Judged, NoVerdict, by_others, random_judged
 from tests.support.patterns.lookarounds import Pattern, random_lookaround
+from tests.support.vocabularies import BYTE_VOCABULARY
 
 MOST_TEXTS = 400  # of one pattern, the shortest ones
 
@@ -56,14 +58,12 @@ def check_all_texts(pattern: Pattern, texts: list[str]) -> None:
     """The constraint accepts exactly the texts that match."""
     expected = {text for text in texts if pattern.matches(text)}
     try:
-        start = tk.regex(pattern.written).compile(BYTES, limits=LIMITS).matcher()
+        start = tk.regex(pattern.written).compile(BYTE_VOCABULARY, limits=LIMITS).matcher()
     except tk.EmptyConstraintError:
         assert not expected, (pattern.written, expected)
         return
     for text in texts:
-        matcher = start.fork()
-        alive = all(matcher.advance(byte) for byte in text.encode())
-        assert (alive and matcher.is_accepting) == (text in expected), (pattern.written, text)
+        assert takes(start, text.encode()) == (text in expected), (pattern.written, text)
 
 
 def check_judge(pattern: Pattern, texts: list[str]) -> int:

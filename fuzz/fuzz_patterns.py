@@ -21,6 +21,8 @@ import numpy as np
 
 import tokamata as tk
 from fuzz import timed
+from tests.support.masks import allowed, has
+from tests.support.matchers import takes
 from tests.support.patterns.judged import (
     LIMITS,
     Judged,
@@ -30,10 +32,10 @@ from tests.support.patterns.judged import (
     random_judged,
     random_texts,
 )
+from tests.support.vocabularies import BYTES
 
-ALL_BYTES = [bytes([value]) for value in range(256)]
 VOCABULARIES: list[list[bytes | None]] = [
-    [*ALL_BYTES, b"ab", b"abc", "é".encode(), b"\xe6\xbc", b"", None, b"aaaaaaaa", b"a]"],
+    [*BYTES, b"ab", b"abc", "é".encode(), b"\xe6\xbc", b"", None, b"aaaaaaaa", b"a]"],
     [b"a", b"ab", b"b", b"ba", b"\xc3", b"\xa9", None, b"", b"aab", "漢".encode(), b"bbbb"],
     [b"ab", b"ba", b"aa", b"x", b"1", b" ", b"-"],
 ]
@@ -52,14 +54,9 @@ class Tally:
         return f"{self.tried:,} constraints, {self.walked:,} of them walked, {self.judged:,} texts judged"
 
 
-def live_tokens(matcher: tk.Matcher) -> set[int]:
-    """The ids whose bits are set."""
-    return set(np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist())
-
-
 def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.Random) -> set[int]:
     """Checks what must hold at one place; returns the tokens that are allowed there."""
-    live = live_tokens(matcher)
+    live = allowed(matcher)
     before = matcher.tokens
     probes = {chooser.randrange(vocabulary.width) for _ in range(6)} | set(
         chooser.sample(sorted(live), min(4, len(live)))
@@ -70,7 +67,7 @@ def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.R
         if token in live:
             matcher.rollback(1)
         assert matcher.tokens == before
-    assert live_tokens(matcher) == live
+    assert allowed(matcher) == live
     assert bool(live & set(vocabulary.stop)) == matcher.is_accepting
     assert live or matcher.is_accepting, "a dead end"
     forced = matcher.forced_text()
@@ -86,9 +83,7 @@ def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.R
 def check_budgets(matcher: tk.Matcher, chooser: random.Random) -> None:
     """Masks with a budget hold exactly the tokens after which the shortest completion fits."""
     completion = matcher.shortest_completion()
-    finished = matcher.fork()
-    assert all(finished.advance(token) for token in completion)
-    assert finished.is_accepting
+    assert takes(matcher, completion)
     needed = len(completion)
     row = np.full_like(matcher.mask, 7)
     if needed > 1:
@@ -100,16 +95,16 @@ def check_budgets(matcher: tk.Matcher, chooser: random.Random) -> None:
         assert refused is not None, (needed, matcher.text)
         assert (refused.budget, refused.needed) == (needed - 1, needed)
         assert (row == 7).all()
-    live = sorted(live_tokens(matcher) - set(matcher.compiled.vocabulary.stop))
+    live = sorted(allowed(matcher) - set(matcher.compiled.vocabulary.stop))
     for token in chooser.sample(live, min(3, len(live))):
         after = matcher.fork()
         assert after.advance(token)
         least = 1 + len(after.shortest_completion())
         for budget in {max(needed, 1), max(least - 1, needed, 1), least, least + 1}:
             matcher.fill_mask(row, budget=budget)
-            assert bool(row[token // 32] >> token % 32 & 1) == (least <= budget), (token, budget, least)
+            assert has(row, token) == (least <= budget), (token, budget, least)
             matcher.fill_mask(row, budget=budget + 1, count_stop=True)
-            assert bool(row[token // 32] >> token % 32 & 1) == (least <= budget), (token, budget, least)
+            assert has(row, token) == (least <= budget), (token, budget, least)
 
 
 def check_batch(matchers: list[tk.Matcher], chooser: random.Random) -> None:

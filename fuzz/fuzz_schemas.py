@@ -26,11 +26,12 @@ import numpy.typing as npt
 
 import tokamata as tk
 from fuzz import timed
-from fuzz.fuzz_patterns import ALL_BYTES, live_tokens
+from tests.support.masks import allowed, bits
 from tests.support.paths import MASKBENCH
 from tests.support.schemas import json_texts
 from tests.support.schemas.schema_judges import Judges, asked
 from tests.support.schemas.schema_sources import Schemas, written_differently
+from tests.support.vocabularies import BYTES
 
 LIMITS = tk.Limits(states=100_000, memory_bytes=1 << 27, seconds=3.0)
 PIECES = [
@@ -40,8 +41,8 @@ PIECES = [
     b"aaaaaaaa", b"2024-", b"://", b'{"a": 1}',
 ]  # fmt: skip
 VOCABULARIES: list[list[bytes | None]] = [
-    [*ALL_BYTES],
-    [*ALL_BYTES, *PIECES, b"", None],
+    [*BYTES],
+    [*BYTES, *PIECES, b"", None],
     [*(bytes([one]) for one in b'{}[]":, \nabc0123456789-.truefalsn'), *PIECES],
 ]
 STEPS = 40
@@ -99,7 +100,7 @@ def check_place(matcher: tk.Matcher, live: set[int], chooser: random.Random) -> 
         forked = matcher.fork()
         assert forked.advance(token) == (token in live), (matcher.text, token, token in live)
         if token in live:
-            assert live_tokens(forked) or forked.is_accepting, f"a dead end after {forked.text!r}"
+            assert allowed(forked) or forked.is_accepting, f"a dead end after {forked.text!r}"
             forked.rollback(1)
         assert np.array_equal(forked.mask, before), (matcher.text, token, "rollback")
         assert matcher.tokens == tokens
@@ -112,7 +113,7 @@ def sample(matcher: tk.Matcher, chooser: random.Random, hints: list[bytes]) -> t
     vocabulary = matcher.compiled.vocabulary
     masks: list[Mask] = []
     for step in range(chooser.randrange(STEPS)):
-        live = live_tokens(matcher)
+        live = allowed(matcher)
         masks.append(matcher.mask)
         if step % 4 == 0:
             check_place(matcher, live, chooser)
@@ -126,7 +127,7 @@ def sample(matcher: tk.Matcher, chooser: random.Random, hints: list[bytes]) -> t
     for _ in range(MOST_STEPS):
         if matcher.is_accepting:
             return masks, True
-        live = live_tokens(matcher)
+        live = allowed(matcher)
         assert live, f"a dead end after {matcher.text!r}"
         masks.append(matcher.mask)
         assert matcher.advance(towards_the_end(matcher, live, chooser, hints))
@@ -188,8 +189,8 @@ def compare(compiled: tk.CompiledConstraint, tokens: list[int], masks: list[Mask
     matcher = compiled.matcher()
     for place, (token, mask) in enumerate(zip(tokens, masks, strict=False)):
         if not np.array_equal(matcher.mask, mask):
-            ours = live_tokens(matcher)
-            theirs = set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
+            ours = allowed(matcher)
+            theirs = bits(mask)
             shown = [compiled.vocabulary[one] for one in sorted(ours ^ theirs)[:8]]
             raise AssertionError(f"{what}: after {matcher.text!r} ({place} tokens) masks differ at {shown}")
         assert matcher.advance(token)

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import tokamata as tk
 from fuzz import timed
-from tests.support.values.composed import Composed, drawn, reading, same, texts
+from tests.support.texts import all_texts
+from tests.support.values.composed import ALPHABET, Composed, drawn, reading, same
 from tokamata.values.events import EventReader
 
-TEXTS = texts(5)
+TEXTS = all_texts(ALPHABET, 5)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 import tokamata as tk
 from tests.support.patterns.javascript import JavaScript, running
 from tests.support.skips import Skips
+from tests.support.vocabularies import BYTES
 
 settings.register_profile(
     "default",
@@ -29,9 +30,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def byte_vocabulary() -> tk.Vocabulary:
     """Every byte, some words, two ids for one of them, a control token, an empty one, two stops."""
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    tokens += [b"ab", b"abc", b"2024", b"-0", b"20", b"24-", "é".encode(), "漢字".encode(), b'"}', b'{"']
-    tokens += [b"ab", None, b"", b"\xe6\xbc", b"\xa2a", b"</s>", b"<eos>"]
+    tokens = [*BYTES, b"ab", b"abc", b"2024", b"-0", b"20", b"24-", "é".encode(), "漢字".encode()]
+    tokens += [b'"}', b'{"', b"ab", None, b"", b"\xe6\xbc", b"\xa2a", b"</s>", b"<eos>"]
     return tk.Vocabulary.load(tokens, stop=[len(tokens) - 2, len(tokens) - 1], width=len(tokens) + 11)
 
 

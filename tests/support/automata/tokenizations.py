@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.texts import all_texts
 from tokamata.automata import EPSILON, Acceptor, Transducer, minimize, strings
 from tokamata.tokenization import (
     CartesianMerge,
@@ -115,7 +116,7 @@ def small_lists(longest: int) -> Iterator[tuple[str, ...]]:
 
     In every order, also before the merges that make their parts, and with repetitions.
     """
-    texts = ["".join(t) for n in (1, 2) for t in itertools.product("ab", repeat=n)]
+    texts = all_texts("ab", 2, shortest=1)
     pairs = [f"{left} {right}" for left in texts for right in texts if len(left + right) <= 3]
     for count in range(longest + 1):
         yield from itertools.product(pairs, repeat=count)

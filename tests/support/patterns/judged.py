@@ -20,6 +20,7 @@ from types import FrameType
 import regex  # type: ignore[import-untyped]
 
 import tokamata as tk
+from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata.patterns.extensions import EXTENSIONS
 
 PIECES = [
@@ -48,7 +49,6 @@ ECMA_PIECES = [
 FLAGS = [0, 0, 0, re.I, re.S, re.X, re.A, re.M, re.M | re.I]
 REGEX_FLAGS = {re.I: regex.I, re.S: regex.S, re.X: regex.X, re.A: regex.A, re.M: regex.M}
 LIMITS = tk.Limits(states=20_000, memory_bytes=1 << 24, seconds=1.0, depth=100)
-BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
 NEWLY_CASED = "\u019b\u0264"  # have capitals since Unicode 16
 LONGEST = 10
 PATIENCE = 0.1  # seconds; both judges take exponential time on some of these patterns
@@ -184,7 +184,7 @@ def accepts(constraint: tk.Constraint, text: str) -> bool:
         NoVerdict: it came to its limits.
     """
     try:
-        matcher = constraint.compile(BYTES, limits=LIMITS).matcher()
+        matcher = constraint.compile(BYTE_VOCABULARY, limits=LIMITS).matcher()
         return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
     except tk.EmptyConstraintError:
         return False

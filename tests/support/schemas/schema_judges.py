@@ -28,10 +28,8 @@ from jsonschema.validators import validator_for
 
 import tokamata as tk
 from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata.patterns.json_schema import RecordingTable, read_schema
-
-_BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
-
 
 # In what the validators are known to differ, by the kinds of `Judges.by_validators`, and why.
 KNOWN_DIFFERENCES = {
@@ -72,7 +70,7 @@ class _EcmaSearch:
     @cache
     def _compiled(pattern: str) -> tk.CompiledConstraint | None:
         try:
-            return tk.regex(pattern, dialect="ecma").compile(_BYTES)
+            return tk.regex(pattern, dialect="ecma").compile(BYTE_VOCABULARY)
         except tk.EmptyConstraintError:
             return None
         except tk.TokamataError:
