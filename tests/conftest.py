@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,11 @@ settings.load_profile("default")
 def pytest_configure(config: pytest.Config) -> None:
     """Unexpected skips fail the run."""
     config.pluginmanager.register(Skips())
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector skips the collected tests, which stay: a search of them takes a second."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

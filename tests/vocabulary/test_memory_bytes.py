@@ -64,6 +64,7 @@ def allocated() -> Callable[[], int]:
     if libc is None or not hasattr(libc, "mallinfo2"):
         pytest.skip("needs mallinfo2 of glibc")
     libc.mallinfo2.restype = _Info
+    gc.freeze()  # what other tests keep is not searched at each reading
 
     def read() -> int:
         gc.collect()

@@ -16,9 +16,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
-from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.kernel_oracle import oracle_of
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 LETTERS = b'[]{}",:01234abcefhlnorstuy'
 TOKENS: list[bytes | None] = [
@@ -77,10 +76,7 @@ def values(schema: Any) -> list[Any]:
     """All values of a set, out of those that the sets above have."""
     few: list[Any] = [None, True, False, 0, 1, 2, 3, 4, "a", "b", [], [1], [2], [1, 2], [2, 1], {}]
     few += [{"a": True}, {"a": False}, {"a": 1}, {"b": 1}, {"a": 1, "b": 1}]
-    table = RecordingTable()
-    root = read_schema(schema, table=table).root
-    oracle = Oracle(table)
-    return [value for value in few if oracle.holds(root, value)]
+    return list(filter(oracle_of(schema), few))
 
 
 def canonical(text: str) -> str:
@@ -90,13 +86,11 @@ def canonical(text: str) -> str:
 def arrays(schema: Any, sets: list[Any]) -> set[str]:
     """All arrays of up to so many elements that the schema takes, with elements of some sets."""
     candidates = {canonical(json.dumps(value)): value for one in sets for value in values(one)}
-    table = RecordingTable()
-    root = read_schema(schema, table=table).root
-    oracle = Oracle(table)
+    holds = oracle_of(schema)
     found = set()
     for length in range(MOST_ELEMENTS + 1):
         for elements in itertools.product(candidates.values(), repeat=length):
-            if oracle.holds(root, list(elements)):
+            if holds(list(elements)):
                 found.add(canonical(json.dumps(list(elements))))
     return found
 
