@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import random
 import re
-import sys
-import time
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import tokamata as tk
@@ -31,13 +30,14 @@ LIMITS = tk.Limits(states=50_000, memory_bytes=1 << 26, seconds=10.0, depth=100)
 LONGEST = 4  # characters of the texts that are all encoded
 PLACES = 25  # at most so many beginnings of each case are looked at
 NOTHING = (tk.NoncanonicalError, tk.EmptyConstraintError, tk.UnspellableError)
+LEFT_OUT = (tk.LimitExceeded, tk.UnsupportedPatternError, NoVerdict, *NOTHING)
 
 Tokens = tuple[int, ...]
 Accepts = Callable[[str], bool]
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done: patterns tried, masks held against all texts, walks and longer texts."""
 
     tried: int = 0
@@ -45,17 +45,12 @@ class Tally:
     walks: int = 0
     texts: int = 0
 
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} patterns, {self.masks:,} masks, {self.walks:,} walks "
-            f"and {self.texts:,} longer texts"
-        )
-
 
 class Judge:
     """A tokenizer's own program."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.tokenizer, self.alphabet = random_tokenizer(seed)
         self.vocabulary = tk.Vocabulary.load(self.tokenizer, stop=())
 
@@ -213,37 +208,28 @@ def check_longer_text(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw:
 def try_one(judge: Judge, texts: list[tuple[str, Tokens]], draw: random.Random, tally: Tally) -> None:
     """One constraint, in every way."""
     tally.tried += 1
-    constraint = None
-    try:
+    met: list[tk.Constraint] = []
+    with timed.naming(f"the tokenizer of seed {judge.seed}", met), suppress(*LEFT_OUT):
         constraint, accepts = random_constraint(draw, judge.alphabet)
+        met.append(constraint)
         tally.masks += check_all_texts(judge, texts, constraint, accepts, draw)
         start = constraint.compile(judge.vocabulary, tokenization="canonical", limits=LIMITS).matcher()
         for _ in range(3):
             check_walk(judge, start.fork(), accepts, draw)
             tally.walks += 1
         tally.texts += sum(check_longer_text(judge, start.fork(), accepts, draw) for _ in range(10))
-    except (tk.LimitExceeded, tk.UnsupportedPatternError, NoVerdict, *NOTHING):
-        pass
-    except BaseException:
-        print(f"failed: {constraint!r} over {judge.alphabet!r}", file=sys.stderr)
-        raise
 
 
 def run(seconds: float, seed: int) -> Tally:
     """Fuzzes for so long; returns what was done."""
     draw = random.Random(seed)
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
+    for _ in timed.turns(seconds):
         number = draw.randrange(1 << 32)
         judge = Judge(number)
         texts = judge.all_texts()
-        try:
-            for _ in range(10):
-                try_one(judge, texts, draw, tally)
-        except BaseException:
-            print(f"with the tokenizer of seed {number}", file=sys.stderr)
-            raise
+        for _ in range(10):
+            try_one(judge, texts, draw, tally)
     return tally
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
-import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import tokamata as tk
@@ -23,11 +22,12 @@ from tests.support.patterns.judged import LIMITS, Judged, NoVerdict, by_others, 
 from tests.support.patterns.lookarounds import Pattern, random_lookaround
 from tests.support.vocabularies import BYTE_VOCABULARY
 
+LEFT_OUT = (tk.EmptyConstraintError, tk.UnspellableError, tk.LimitExceeded)
 MOST_TEXTS = 400  # of one pattern, the shortest ones
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done.
 
     Attributes:
@@ -40,12 +40,6 @@ class Tally:
     walked: int = 0
     texts: int = 0
     confirmed: int = 0
-
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} patterns, {self.walked:,} of them walked, "
-            f"{self.texts:,} texts judged, {self.confirmed:,} of them by re or regex too"
-        )
 
 
 def short_texts(alphabet: str) -> list[str]:
@@ -103,18 +97,12 @@ def trial(chooser: random.Random, tally: Tally, met: list[str]) -> None:
 
 def run(seconds: float, seed: int) -> Tally:
     """Fuzzes for so long; returns what was done."""
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
-        tally.tried += 1
-        chooser, met = random.Random(f"{seed} {tally.tried}"), []
-        try:
-            trial(chooser, tally, met)
-        except (tk.EmptyConstraintError, tk.UnspellableError, tk.LimitExceeded):
-            pass
-        except BaseException:
-            print(f"seed {seed}, pattern {tally.tried}: {met}", file=sys.stderr)
-            raise
+    for turn in timed.turns(seconds):
+        tally.tried = turn
+        met: list[str] = []
+        with timed.naming(f"seed {seed}, pattern {turn}", met), suppress(*LEFT_OUT):
+            trial(random.Random(f"{seed} {turn}"), tally, met)
     return tally
 
 

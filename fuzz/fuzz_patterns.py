@@ -13,8 +13,6 @@ the masks of its matchers; and the accepted texts are those that a judge accepts
 from __future__ import annotations
 
 import random
-import sys
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,15 +41,12 @@ STEPS = 25
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done: constraints tried, those of them that were walked, texts that a judge decided on."""
 
     tried: int = 0
     walked: int = 0
     judged: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.tried:,} constraints, {self.walked:,} of them walked, {self.judged:,} texts judged"
 
 
 def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.Random) -> set[int]:
@@ -148,26 +143,30 @@ def check_texts(judged: Judged, chooser: random.Random) -> int:
     return decided
 
 
+def trial(chooser: random.Random, tally: Tally, met: list[tk.Constraint]) -> None:
+    """One constraint, in every way."""
+    judged = random_judged(chooser, chooser.choice([0, 0, 0, 1, 2]))
+    met.append(judged.constraint)
+    expression = judged.constraint._expression
+    if not (expression.sees_edges or expression.control_tokens):
+        tally.judged += check_texts(judged, chooser)
+    tally.judged += walk(judged, chooser)
+    tally.walked += 1
+
+
 def run(seconds: float, seed: int) -> Tally:
     """Fuzzes for so long; returns what was done."""
     chooser = random.Random(seed)
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
-        tally.tried += 1
-        judged = None
-        try:
-            judged = random_judged(chooser, chooser.choice([0, 0, 0, 1, 2]))
-            if not (judged.constraint._expression.sees_edges or judged.constraint._expression.control_tokens):
-                tally.judged += check_texts(judged, chooser)
-            tally.judged += walk(judged, chooser)
-            tally.walked += 1
-        except tk.TokamataError as error:
-            if not str(error):
-                raise
-        except BaseException:
-            print(f"seed {seed}, constraint {tally.tried}: {judged and judged.constraint!r}", file=sys.stderr)
-            raise
+    for turn in timed.turns(seconds):
+        tally.tried = turn
+        met: list[tk.Constraint] = []
+        with timed.naming(f"seed {seed}, constraint {turn}", met):
+            try:
+                trial(chooser, tally, met)
+            except tk.TokamataError as error:
+                if not str(error):
+                    raise
     return tally
 
 

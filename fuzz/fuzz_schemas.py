@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -58,7 +56,7 @@ Mask = npt.NDArray[np.int32]
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done.
 
     Attributes:
@@ -79,14 +77,6 @@ class Tally:
     judged: int = 0
     compared: int = 0
     unsaid: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} schemas ({self.refused:,} refused, {self.empty:,} empty, "
-            f"{self.limited:,} at a limit), "
-            f"{self.texts:,} texts and {self.unfinished:,} unfinished, {self.judged:,} verdicts, "
-            f"{self.compared:,} masks compared, {dict(self.unsaid)}"
-        )
 
 
 def check_place(matcher: tk.Matcher, live: set[int], chooser: random.Random) -> None:
@@ -258,7 +248,6 @@ def run(
     seed: int,
     loaded: list[tk.Vocabulary] | None = None,
     source: Callable[[random.Random], Any] | None = None,
-    failed: Callable[[str], None] | None = None,
 ) -> Tally:
     """Fuzzes for so long; returns what was done.
 
@@ -267,29 +256,22 @@ def run(
         seed: of everything.
         loaded: vocabularies; by default small ones, and real ones where they are on the machine.
         source: of schemas; by default random ones, and MaskBench's where they are.
-        failed: told of each failure, after which it goes on; by default the first ends the run.
     """
     loaded, source = loaded or [*vocabularies(), *real_vocabularies()], source or Schemas(MASKBENCH)
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
-        tally.tried += 1
-        chooser = random.Random(f"{seed} {tally.tried}")
+    for turn in timed.turns(seconds):
+        tally.tried = turn
+        chooser = random.Random(f"{seed} {turn}")
         schema = source(chooser)
-        try:
-            trial(schema, chooser, tally, loaded)
-        except (tk.EmptyConstraintError, tk.UnspellableError):
-            tally.empty += 1
-        except tk.LimitExceeded:
-            tally.limited += 1
-        except tk.TokamataError:
-            tally.refused += 1
-        except BaseException as error:
-            told = f"seed {seed}, schema {tally.tried}: {type(error).__name__}: {error}\n  {schema!r}"
-            if failed is None or not isinstance(error, Exception):
-                print(told, file=sys.stderr)
-                raise
-            failed(told)
+        with timed.naming(f"seed {seed}, schema {turn}", schema):
+            try:
+                trial(schema, chooser, tally, loaded)
+            except (tk.EmptyConstraintError, tk.UnspellableError):
+                tally.empty += 1
+            except tk.LimitExceeded:
+                tally.limited += 1
+            except tk.TokamataError:
+                tally.refused += 1
     return tally
 
 
