@@ -26,11 +26,10 @@ _TOKENS.append(b"@a.b")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own, in which everything is kept, however fast it is made."""
-    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
+def folder(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder in which everything is kept, however fast it is made."""
     monkeypatch.setattr(kept_segments, "_LEAST_SECONDS", 0.0)
-    return tmp_path / "cache"
+    return cache
 
 
 def segments_in(folder: Path) -> list[Path]:
