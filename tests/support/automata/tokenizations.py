@@ -19,7 +19,6 @@ from tokamata.tokenization import (
     FailureTransducer,
     Merge,
     direct_merge,
-    encode_in_order,
     merge_list,
     merge_shared,
     promote,
@@ -87,7 +86,19 @@ def cartesian(bpe: Bpe, pattern: Acceptor) -> CartesianMerge:
 
 def encodings(bpe: Bpe, pattern: Acceptor, longest: int) -> set[tuple[int, ...]]:
     """By brute force: those of the pattern's texts of at most that many letters."""
-    return {tuple(encode_in_order(bpe.merges, text)) for text in strings(pattern, longest)}
+    return {encoded(bpe, text) for text in strings(pattern, longest)}
+
+
+def encoded(bpe: Bpe, text: Sequence[int]) -> tuple[int, ...]:
+    """A text with each merge in its order, wherever it applies from left to right."""
+    tokens = list(text)
+    for left, right, whole in bpe.merges:
+        at = 0
+        while at + 1 < len(tokens):
+            if tokens[at : at + 2] == [left, right]:
+                tokens[at : at + 2] = [whole]
+            at += 1
+    return tuple(tokens)
 
 
 def up_to(bpe: Bpe, tokens: Acceptor, longest: int) -> set[tuple[int, ...]]:
