@@ -31,9 +31,11 @@ test-python: $(VENV)/test.stamp
 test-fast: $(VENV)/test.stamp
 	$(PYTEST) -m 'not slow'
 
-# The lines of src/ that no Python test runs, file by file, and in build/coverage as pages.
+# The lines of src/ that no Python test runs, file by file, and in build/coverage as pages.  With an empty cache, since
+# what is kept there is not made again.
 coverage: $(VENV)/test.stamp
-	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
+	rm -rf build/cache-of-coverage
+	TOKAMATA_CACHE=$(abspath build/cache-of-coverage) $(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 	@echo 'The core, which is C++, is not in this table.'
 
 test-core: $(VENV)/test.stamp
