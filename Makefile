@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
+# A process for each processor.  Each begins with neighbouring tests, which share fixtures, and takes over tests of a
+# slower one when it has run its own.
+PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
 .PHONY: demo wheel exactness test test-core test-threads test-python test-fast coverage types lint site bench clean
 
@@ -13,39 +17,39 @@ SANITIZED := build/sanitized
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
-# Everything; each part uses all cores.
-test: lint types
-	$(MAKE) --no-print-directory test-python
-	$(MAKE) --no-print-directory test-core
-	$(MAKE) --no-print-directory test-threads
+# One after another: each keeps all processors busy by itself.
+test: lint types test-python test-core test-threads
 
 # The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
 wheel: $(VENV)/wheel.stamp
 	$(BIN)/python tools/make_wheel.py
 
 test-python: $(VENV)/test.stamp
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+	$(PYTEST)
 
-# Without what takes over 5 s each.
+# Without the tests that take over five seconds each.
 test-fast: $(VENV)/test.stamp
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
-# The lines of src/ that no Python test runs; the core is not among them.
+# The lines of src/ that no Python test runs, file by file, and in build/coverage as pages.  With an empty cache, since
+# what is kept there is not made again.
 coverage: $(VENV)/test.stamp
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term-missing --cov-report=html:build/coverage
+	rm -rf build/cache-of-coverage
+	TOKAMATA_CACHE=$(abspath build/cache-of-coverage) $(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
+	@echo 'The core, which is C++, is not in this table.'
 
 test-core: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=address,undefined
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
-	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel $(shell getconf _NPROCESSORS_ONLN)
+	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel $(PROCESSORS)
 
 # The threads, under the sanitizer that sees races.
 test-threads: $(VENV)/test.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED)-threads -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=thread
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
-	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure -R core.threads
+	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure --parallel $(PROCESSORS) -R core.threads
 
 # All of what tests/canonical/test_exactness.py takes a tenth of, as a table; and MaskBench, where it is at hand.
 exactness: $(VENV)/test.stamp

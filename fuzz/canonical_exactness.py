@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tokamata as tk
+from tests.support.masks import has
 from tests.support.tokenizers.canonical_texts import CORPUS, texts
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 
@@ -120,15 +121,11 @@ def soundness(judged: Judged, walks: int, seed: int = 0, length: int = 12) -> Fi
     return found
 
 
-def _has(mask: Mask, token: int) -> bool:
-    return bool(mask[token // 32] >> (token % 32) & 1)
-
-
 def _any(mask: Mask, draw: random.Random, width: int, wanted: bool) -> int | None:
     """A token whose bit is set, or clear, each as likely; ``None`` where there is none."""
     for _ in range(64):  # mostly many are
         token = draw.randrange(width)
-        if _has(mask, token) == wanted:
+        if has(mask, token) == wanted:
             return token
     found = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[:width] == wanted)
     return int(draw.choice(found)) if len(found) else None
@@ -144,7 +141,7 @@ def _chosen(
         if kind:
             last = matcher.tokens[-1] if matcher.tokens else -1
             counts = model.get(last, common) if kind == 2 else common
-            known = [token for token in counts if _has(mask, token)]
+            known = [token for token in counts if has(mask, token)]
             if known:
                 yield draw.choices(known, [counts[token] for token in known])[0]
                 continue

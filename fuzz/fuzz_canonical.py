@@ -11,34 +11,33 @@ walk ends in must be accepted and encode to itself, and the encodings of longer 
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
-import sys
-import time
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 import tokamata as tk
 from fuzz import timed
+from tests.support.masks import bits
+from tests.support.matchers import step, takes
 from tests.support.patterns.judged import NoVerdict, by_others
+from tests.support.texts import all_texts
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
 
 LIMITS = tk.Limits(states=50_000, memory_bytes=1 << 26, seconds=10.0, depth=100)
 LONGEST = 4  # characters of the texts that are all encoded
 PLACES = 25  # at most so many beginnings of each case are looked at
 NOTHING = (tk.NoncanonicalError, tk.EmptyConstraintError, tk.UnspellableError)
+LEFT_OUT = (tk.LimitExceeded, tk.UnsupportedPatternError, NoVerdict, *NOTHING)
 
 Tokens = tuple[int, ...]
 Accepts = Callable[[str], bool]
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done: patterns tried, masks held against all texts, walks and longer texts."""
 
     tried: int = 0
@@ -46,17 +45,12 @@ class Tally:
     walks: int = 0
     texts: int = 0
 
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} patterns, {self.masks:,} masks, {self.walks:,} walks "
-            f"and {self.texts:,} longer texts"
-        )
-
 
 class Judge:
     """A tokenizer's own program."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.tokenizer, self.alphabet = random_tokenizer(seed)
         self.vocabulary = tk.Vocabulary.load(self.tokenizer, stop=())
 
@@ -74,11 +68,7 @@ class Judge:
 
     def all_texts(self) -> list[tuple[str, Tokens]]:
         """All short texts that are canonical in some tokens, with them."""
-        texts = (
-            "".join(letters)
-            for size in range(LONGEST + 1)
-            for letters in itertools.product(self.alphabet, repeat=size)
-        )
+        texts = all_texts(self.alphabet, LONGEST)
         return [(text, tokens) for text in texts if (tokens := self.canonical(text)) is not None]
 
 
@@ -135,11 +125,6 @@ def random_constraint(draw: random.Random, alphabet: str) -> tuple[tk.Constraint
     )[operator]
 
 
-def bits(mask: Any) -> set[int]:
-    """The tokens whose bits are set."""
-    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
-
-
 def check_place(matcher: tk.Matcher, rests: list[Tokens], draw: random.Random) -> None:
     """What must hold where exactly ``rests`` may be written."""
     following = {rest[0] for rest in rests if rest}
@@ -192,10 +177,8 @@ def check_all_texts(
 def check_walk(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw: random.Random) -> None:
     """A random walk that is ended as soon as can be: its text is accepted, and encodes to it."""
     for _ in range(draw.randint(1, 8)):
-        allowed = sorted(bits(matcher.mask))
-        if not allowed:
+        if not step(matcher, draw):
             break
-        assert matcher.advance(draw.choice(allowed))
     for token in matcher.shortest_completion():
         assert matcher.advance(token)
     assert matcher.is_accepting
@@ -218,45 +201,35 @@ def check_longer_text(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw:
         return False
     if tokens is None:
         return False
-    assert all(map(matcher.advance, tokens)), (text, tokens, matcher.tokens)
-    assert matcher.is_accepting, (text, tokens)
+    assert takes(matcher, tokens), (text, tokens)
     return True
 
 
 def try_one(judge: Judge, texts: list[tuple[str, Tokens]], draw: random.Random, tally: Tally) -> None:
     """One constraint, in every way."""
     tally.tried += 1
-    constraint = None
-    try:
+    met: list[tk.Constraint] = []
+    with timed.naming(f"the tokenizer of seed {judge.seed}", met), suppress(*LEFT_OUT):
         constraint, accepts = random_constraint(draw, judge.alphabet)
+        met.append(constraint)
         tally.masks += check_all_texts(judge, texts, constraint, accepts, draw)
         start = constraint.compile(judge.vocabulary, tokenization="canonical", limits=LIMITS).matcher()
         for _ in range(3):
             check_walk(judge, start.fork(), accepts, draw)
             tally.walks += 1
         tally.texts += sum(check_longer_text(judge, start.fork(), accepts, draw) for _ in range(10))
-    except (tk.LimitExceeded, tk.UnsupportedPatternError, NoVerdict, *NOTHING):
-        pass
-    except BaseException:
-        print(f"failed: {constraint!r} over {judge.alphabet!r}", file=sys.stderr)
-        raise
 
 
 def run(seconds: float, seed: int) -> Tally:
     """Fuzzes for so long; returns what was done."""
     draw = random.Random(seed)
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
+    for _ in timed.turns(seconds):
         number = draw.randrange(1 << 32)
         judge = Judge(number)
         texts = judge.all_texts()
-        try:
-            for _ in range(10):
-                try_one(judge, texts, draw, tally)
-        except BaseException:
-            print(f"with the tokenizer of seed {number}", file=sys.stderr)
-            raise
+        for _ in range(10):
+            try_one(judge, texts, draw, tally)
     return tally
 
 

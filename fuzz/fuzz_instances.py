@@ -13,24 +13,21 @@ from __future__ import annotations
 import copy
 import json
 import random
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import tokamata as tk
 from fuzz import timed
 from fuzz.fuzz_schemas import LIMITS, vocabularies
+from tests.support.guarded import Died, Guarded
 from tests.support.paths import MASKBENCH
 from tests.support.schemas import hypothesis_values, json_texts
 from tests.support.schemas.schema_judges import Judges, asked
 from tests.support.schemas.schema_sources import Schemas
-
-from tests.support.guarded import Died, Guarded  # isort: skip  (schema_sources says where it lies)
-
-import tokamata as tk
 
 VALUES = 8  # of each schema
 CHANGED = 5  # of each value
@@ -48,7 +45,7 @@ LAYOUTS: dict[str, list[dict[str, Any]]] = {
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done.
 
     Attributes:
@@ -65,13 +62,6 @@ class Tally:
     valid: int = 0
     invalid: int = 0
     unsaid: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} schemas ({self.refused:,} refused, {self.undrawn:,} without a value drawn, "
-            f"{self.limited:,} at a limit), {self.valid:,} valid and {self.invalid:,} invalid values, "
-            f"{dict(self.unsaid)}"
-        )
 
 
 def drawn(argument: tuple[Any, int]) -> list[Any]:
@@ -199,25 +189,19 @@ def trial(
         tally.invalid += not verdict
 
 
-def run(
-    seconds: float, seed: int, source: Schemas | None = None, failed: Callable[[str], None] | None = None
-) -> Tally:
+def run(seconds: float, seed: int, source: Schemas | None = None) -> Tally:
     """Fuzzes for so long; returns what was done.
 
     Args:
         seconds: for how long.
         seed: of everything.
         source: of half of the schemas; by default random ones, and MaskBench's where they are.
-        failed: told of each failure, after which it goes on; by default the first ends the run.
     """
     source, loaded = source or Schemas(MASKBENCH), vocabularies()[:2]
     hypothesis_values.prepare()  # once, and not in every process
-    end = time.monotonic() + seconds
     tally = Tally()
-    turn = 0
     with Guarded(drawn, HUNG_S, MEMORY_BYTES) as guarded:
-        while time.monotonic() < end:
-            turn += 1
+        for turn in timed.turns(seconds):
             chooser = random.Random(f"{seed} {turn}")
             number = chooser.randrange(1 << 32)
             ours = turn % 2 == 1
@@ -227,18 +211,13 @@ def run(
                 values = drawn_within(guarded, schema, number)
                 tally.undrawn += not values
                 values += [copy.deepcopy(one) for one in chooser.sample(SOME, 3)]
-                try:
-                    trial(schema, values, chooser, tally, loaded)
-                except tk.LimitExceeded:
-                    tally.limited += 1
-                except tk.TokamataError:
-                    tally.refused += 1
-                except Exception as error:
-                    told = f"seed {seed}, schema {tally.tried}: {type(error).__name__}: {error}\n  {schema!r}"
-                    if failed is None:
-                        print(told, file=sys.stderr)
-                        raise
-                    failed(told)
+                with timed.naming(f"seed {seed}, schema {tally.tried}", schema):
+                    try:
+                        trial(schema, values, chooser, tally, loaded)
+                    except tk.LimitExceeded:
+                        tally.limited += 1
+                    except tk.TokamataError:
+                        tally.refused += 1
     return tally
 
 

@@ -17,24 +17,21 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+import tokamata as tk
 from fuzz import timed
-from fuzz.fuzz_patterns import live_tokens
 from fuzz.fuzz_schemas import LIMITS, VOCABULARIES, Mask, real_vocabularies
+from tests.support.guarded import Died, Guarded
+from tests.support.masks import allowed
 from tests.support.paths import MASKBENCH
 from tests.support.patterns.judged import random_judged
 from tests.support.patterns.lookarounds import random_lookaround
 from tests.support.schemas.schema_sources import Schemas
-
-from tests.support.guarded import Died, Guarded  # isort: skip  (schema_sources says where it lies)
-
-import tokamata as tk
 
 STEPS = 12
 SHARES = 40
@@ -52,19 +49,13 @@ JSON_SIGNS = frozenset(b'{}[]":, 01')
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done: constraints, those that are none under wide limits; attempts, those that met a bound."""
 
     tried: int = 0
     skipped: int = 0
     attempts: int = 0
     exceeded: int = 0
-
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} constraints ({self.skipped:,} skipped), {self.attempts:,} attempts, "
-            f"{self.exceeded:,} of them met a bound"
-        )
 
 
 @dataclass
@@ -143,7 +134,7 @@ def walked(constraint: tk.Constraint, vocabulary: tk.Vocabulary, chooser: random
     matcher = compiled.matcher()
     for _ in range(STEPS):
         mask = matcher.mask
-        live = sorted(live_tokens(matcher) - set(vocabulary.stop))
+        live = sorted(allowed(matcher) - set(vocabulary.stop))
         found.masks.append(mask)
         if not live:
             break
@@ -247,21 +238,19 @@ def pairs(real: bool) -> list[tuple[tk.Vocabulary, tk.Vocabulary]]:
     return found + list(zip(real_vocabularies(), real_vocabularies(), strict=True)) if real else found
 
 
-def run(seconds: float, seed: int, real: bool = True, failed: Callable[[str], None] | None = None) -> Tally:
+def run(seconds: float, seed: int, real: bool = True) -> Tally:
     """Fuzzes for so long; returns what was done.
 
     Args:
         seconds: for how long.
         seed: of everything.
         real: real vocabularies and schemas are used too, where they are on the machine.
-        failed: told of each failure, after which it goes on; by default the first ends the run.
     """
-    end = time.monotonic() + seconds
     tally = Tally()
     trials = Trials(seed, pairs(real), Schemas(MASKBENCH if real else None))
     with Guarded(trials, HUNG_S, MEMORY_BYTES) as guarded:
-        while time.monotonic() < end:
-            tally.tried += 1
+        for turn in timed.turns(seconds):
+            tally.tried = turn
             for attempt in attempts(tally.tried):
                 try:
                     outcome = guarded(attempt)
@@ -272,10 +261,7 @@ def run(seconds: float, seed: int, real: bool = True, failed: Callable[[str], No
                     break
                 tally.attempts += 1
                 tally.exceeded += outcome == "exceeded"
-                if outcome.startswith("wrong"):
-                    told = f"seed {seed}, {attempt}: {outcome}"
-                    assert failed is not None, told
-                    failed(told)
+                assert not outcome.startswith("wrong"), f"seed {seed}, {attempt}: {outcome}"
     return tally
 
 

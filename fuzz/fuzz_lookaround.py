@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
-import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import tokamata as tk
 from fuzz import timed
 from fuzz.fuzz_patterns import check_texts, walk
-from tests.support.patterns.judged import BYTES, LIMITS, Judged, NoVerdict, by_others, random_judged
+from tests.support.matchers import takes
+from tests.support.patterns.judged import LIMITS, Judged, NoVerdict, by_others, random_judged
 from tests.support.patterns.lookarounds import Pattern, random_lookaround
+from tests.support.vocabularies import BYTE_VOCABULARY
 
+LEFT_OUT = (tk.EmptyConstraintError, tk.UnspellableError, tk.LimitExceeded)
 MOST_TEXTS = 400  # of one pattern, the shortest ones
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done.
 
     Attributes:
@@ -39,12 +41,6 @@ class Tally:
     texts: int = 0
     confirmed: int = 0
 
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} patterns, {self.walked:,} of them walked, "
-            f"{self.texts:,} texts judged, {self.confirmed:,} of them by re or regex too"
-        )
-
 
 def short_texts(alphabet: str) -> list[str]:
     """All texts of these characters, from the shortest on, as many as are judged."""
@@ -56,14 +52,12 @@ def check_all_texts(pattern: Pattern, texts: list[str]) -> None:
     """The constraint accepts exactly the texts that match."""
     expected = {text for text in texts if pattern.matches(text)}
     try:
-        start = tk.regex(pattern.written).compile(BYTES, limits=LIMITS).matcher()
+        start = tk.regex(pattern.written).compile(BYTE_VOCABULARY, limits=LIMITS).matcher()
     except tk.EmptyConstraintError:
         assert not expected, (pattern.written, expected)
         return
     for text in texts:
-        matcher = start.fork()
-        alive = all(matcher.advance(byte) for byte in text.encode())
-        assert (alive and matcher.is_accepting) == (text in expected), (pattern.written, text)
+        assert takes(start, text.encode()) == (text in expected), (pattern.written, text)
 
 
 def check_judge(pattern: Pattern, texts: list[str]) -> int:
@@ -103,18 +97,12 @@ def trial(chooser: random.Random, tally: Tally, met: list[str]) -> None:
 
 def run(seconds: float, seed: int) -> Tally:
     """Fuzzes for so long; returns what was done."""
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
-        tally.tried += 1
-        chooser, met = random.Random(f"{seed} {tally.tried}"), []
-        try:
-            trial(chooser, tally, met)
-        except (tk.EmptyConstraintError, tk.UnspellableError, tk.LimitExceeded):
-            pass
-        except BaseException:
-            print(f"seed {seed}, pattern {tally.tried}: {met}", file=sys.stderr)
-            raise
+    for turn in timed.turns(seconds):
+        tally.tried = turn
+        met: list[str] = []
+        with timed.naming(f"seed {seed}, pattern {turn}", met), suppress(*LEFT_OUT):
+            trial(random.Random(f"{seed} {turn}"), tally, met)
     return tally
 
 

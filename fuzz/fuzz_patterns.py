@@ -13,14 +13,14 @@ the masks of its matchers; and the accepted texts are those that a judge accepts
 from __future__ import annotations
 
 import random
-import sys
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 import tokamata as tk
 from fuzz import timed
+from tests.support.masks import allowed, has
+from tests.support.matchers import takes
 from tests.support.patterns.judged import (
     LIMITS,
     Judged,
@@ -30,10 +30,10 @@ from tests.support.patterns.judged import (
     random_judged,
     random_texts,
 )
+from tests.support.vocabularies import BYTES
 
-ALL_BYTES = [bytes([value]) for value in range(256)]
 VOCABULARIES: list[list[bytes | None]] = [
-    [*ALL_BYTES, b"ab", b"abc", "é".encode(), b"\xe6\xbc", b"", None, b"aaaaaaaa", b"a]"],
+    [*BYTES, b"ab", b"abc", "é".encode(), b"\xe6\xbc", b"", None, b"aaaaaaaa", b"a]"],
     [b"a", b"ab", b"b", b"ba", b"\xc3", b"\xa9", None, b"", b"aab", "漢".encode(), b"bbbb"],
     [b"ab", b"ba", b"aa", b"x", b"1", b" ", b"-"],
 ]
@@ -41,25 +41,17 @@ STEPS = 25
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done: constraints tried, those of them that were walked, texts that a judge decided on."""
 
     tried: int = 0
     walked: int = 0
     judged: int = 0
 
-    def __str__(self) -> str:
-        return f"{self.tried:,} constraints, {self.walked:,} of them walked, {self.judged:,} texts judged"
-
-
-def live_tokens(matcher: tk.Matcher) -> set[int]:
-    """The ids whose bits are set."""
-    return set(np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little")).tolist())
-
 
 def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.Random) -> set[int]:
     """Checks what must hold at one place; returns the tokens that are allowed there."""
-    live = live_tokens(matcher)
+    live = allowed(matcher)
     before = matcher.tokens
     probes = {chooser.randrange(vocabulary.width) for _ in range(6)} | set(
         chooser.sample(sorted(live), min(4, len(live)))
@@ -70,7 +62,7 @@ def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.R
         if token in live:
             matcher.rollback(1)
         assert matcher.tokens == before
-    assert live_tokens(matcher) == live
+    assert allowed(matcher) == live
     assert bool(live & set(vocabulary.stop)) == matcher.is_accepting
     assert live or matcher.is_accepting, "a dead end"
     forced = matcher.forced_text()
@@ -86,9 +78,7 @@ def check_step(matcher: tk.Matcher, vocabulary: tk.Vocabulary, chooser: random.R
 def check_budgets(matcher: tk.Matcher, chooser: random.Random) -> None:
     """Masks with a budget hold exactly the tokens after which the shortest completion fits."""
     completion = matcher.shortest_completion()
-    finished = matcher.fork()
-    assert all(finished.advance(token) for token in completion)
-    assert finished.is_accepting
+    assert takes(matcher, completion)
     needed = len(completion)
     row = np.full_like(matcher.mask, 7)
     if needed > 1:
@@ -100,16 +90,16 @@ def check_budgets(matcher: tk.Matcher, chooser: random.Random) -> None:
         assert refused is not None, (needed, matcher.text)
         assert (refused.budget, refused.needed) == (needed - 1, needed)
         assert (row == 7).all()
-    live = sorted(live_tokens(matcher) - set(matcher.compiled.vocabulary.stop))
+    live = sorted(allowed(matcher) - set(matcher.compiled.vocabulary.stop))
     for token in chooser.sample(live, min(3, len(live))):
         after = matcher.fork()
         assert after.advance(token)
         least = 1 + len(after.shortest_completion())
         for budget in {max(needed, 1), max(least - 1, needed, 1), least, least + 1}:
             matcher.fill_mask(row, budget=budget)
-            assert bool(row[token // 32] >> token % 32 & 1) == (least <= budget), (token, budget, least)
+            assert has(row, token) == (least <= budget), (token, budget, least)
             matcher.fill_mask(row, budget=budget + 1, count_stop=True)
-            assert bool(row[token // 32] >> token % 32 & 1) == (least <= budget), (token, budget, least)
+            assert has(row, token) == (least <= budget), (token, budget, least)
 
 
 def check_batch(matchers: list[tk.Matcher], chooser: random.Random) -> None:
@@ -153,26 +143,30 @@ def check_texts(judged: Judged, chooser: random.Random) -> int:
     return decided
 
 
+def trial(chooser: random.Random, tally: Tally, met: list[tk.Constraint]) -> None:
+    """One constraint, in every way."""
+    judged = random_judged(chooser, chooser.choice([0, 0, 0, 1, 2]))
+    met.append(judged.constraint)
+    expression = judged.constraint._expression
+    if not (expression.sees_edges or expression.control_tokens):
+        tally.judged += check_texts(judged, chooser)
+    tally.judged += walk(judged, chooser)
+    tally.walked += 1
+
+
 def run(seconds: float, seed: int) -> Tally:
     """Fuzzes for so long; returns what was done."""
     chooser = random.Random(seed)
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
-        tally.tried += 1
-        judged = None
-        try:
-            judged = random_judged(chooser, chooser.choice([0, 0, 0, 1, 2]))
-            if not (judged.constraint._expression.sees_edges or judged.constraint._expression.control_tokens):
-                tally.judged += check_texts(judged, chooser)
-            tally.judged += walk(judged, chooser)
-            tally.walked += 1
-        except tk.TokamataError as error:
-            if not str(error):
-                raise
-        except BaseException:
-            print(f"seed {seed}, constraint {tally.tried}: {judged and judged.constraint!r}", file=sys.stderr)
-            raise
+    for turn in timed.turns(seconds):
+        tally.tried = turn
+        met: list[tk.Constraint] = []
+        with timed.naming(f"seed {seed}, constraint {turn}", met):
+            try:
+                trial(chooser, tally, met)
+            except tk.TokamataError as error:
+                if not str(error):
+                    raise
     return tally
 
 

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,11 +24,12 @@ import numpy.typing as npt
 
 import tokamata as tk
 from fuzz import timed
-from fuzz.fuzz_patterns import ALL_BYTES, live_tokens
+from tests.support.masks import allowed, bits
 from tests.support.paths import MASKBENCH
 from tests.support.schemas import json_texts
 from tests.support.schemas.schema_judges import Judges, asked
 from tests.support.schemas.schema_sources import Schemas, written_differently
+from tests.support.vocabularies import BYTES
 
 LIMITS = tk.Limits(states=100_000, memory_bytes=1 << 27, seconds=3.0)
 PIECES = [
@@ -40,8 +39,8 @@ PIECES = [
     b"aaaaaaaa", b"2024-", b"://", b'{"a": 1}',
 ]  # fmt: skip
 VOCABULARIES: list[list[bytes | None]] = [
-    [*ALL_BYTES],
-    [*ALL_BYTES, *PIECES, b"", None],
+    [*BYTES],
+    [*BYTES, *PIECES, b"", None],
     [*(bytes([one]) for one in b'{}[]":, \nabc0123456789-.truefalsn'), *PIECES],
 ]
 STEPS = 40
@@ -57,7 +56,7 @@ Mask = npt.NDArray[np.int32]
 
 
 @dataclass
-class Tally:
+class Tally(timed.Tally):
     """What was done.
 
     Attributes:
@@ -79,14 +78,6 @@ class Tally:
     compared: int = 0
     unsaid: Counter[str] = field(default_factory=Counter)
 
-    def __str__(self) -> str:
-        return (
-            f"{self.tried:,} schemas ({self.refused:,} refused, {self.empty:,} empty, "
-            f"{self.limited:,} at a limit), "
-            f"{self.texts:,} texts and {self.unfinished:,} unfinished, {self.judged:,} verdicts, "
-            f"{self.compared:,} masks compared, {dict(self.unsaid)}"
-        )
-
 
 def check_place(matcher: tk.Matcher, live: set[int], chooser: random.Random) -> None:
     """What must hold wherever a matcher stands."""
@@ -99,7 +90,7 @@ def check_place(matcher: tk.Matcher, live: set[int], chooser: random.Random) -> 
         forked = matcher.fork()
         assert forked.advance(token) == (token in live), (matcher.text, token, token in live)
         if token in live:
-            assert live_tokens(forked) or forked.is_accepting, f"a dead end after {forked.text!r}"
+            assert allowed(forked) or forked.is_accepting, f"a dead end after {forked.text!r}"
             forked.rollback(1)
         assert np.array_equal(forked.mask, before), (matcher.text, token, "rollback")
         assert matcher.tokens == tokens
@@ -112,7 +103,7 @@ def sample(matcher: tk.Matcher, chooser: random.Random, hints: list[bytes]) -> t
     vocabulary = matcher.compiled.vocabulary
     masks: list[Mask] = []
     for step in range(chooser.randrange(STEPS)):
-        live = live_tokens(matcher)
+        live = allowed(matcher)
         masks.append(matcher.mask)
         if step % 4 == 0:
             check_place(matcher, live, chooser)
@@ -126,7 +117,7 @@ def sample(matcher: tk.Matcher, chooser: random.Random, hints: list[bytes]) -> t
     for _ in range(MOST_STEPS):
         if matcher.is_accepting:
             return masks, True
-        live = live_tokens(matcher)
+        live = allowed(matcher)
         assert live, f"a dead end after {matcher.text!r}"
         masks.append(matcher.mask)
         assert matcher.advance(towards_the_end(matcher, live, chooser, hints))
@@ -188,8 +179,8 @@ def compare(compiled: tk.CompiledConstraint, tokens: list[int], masks: list[Mask
     matcher = compiled.matcher()
     for place, (token, mask) in enumerate(zip(tokens, masks, strict=False)):
         if not np.array_equal(matcher.mask, mask):
-            ours = live_tokens(matcher)
-            theirs = set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())
+            ours = allowed(matcher)
+            theirs = bits(mask)
             shown = [compiled.vocabulary[one] for one in sorted(ours ^ theirs)[:8]]
             raise AssertionError(f"{what}: after {matcher.text!r} ({place} tokens) masks differ at {shown}")
         assert matcher.advance(token)
@@ -257,7 +248,6 @@ def run(
     seed: int,
     loaded: list[tk.Vocabulary] | None = None,
     source: Callable[[random.Random], Any] | None = None,
-    failed: Callable[[str], None] | None = None,
 ) -> Tally:
     """Fuzzes for so long; returns what was done.
 
@@ -266,29 +256,22 @@ def run(
         seed: of everything.
         loaded: vocabularies; by default small ones, and real ones where they are on the machine.
         source: of schemas; by default random ones, and MaskBench's where they are.
-        failed: told of each failure, after which it goes on; by default the first ends the run.
     """
     loaded, source = loaded or [*vocabularies(), *real_vocabularies()], source or Schemas(MASKBENCH)
-    end = time.monotonic() + seconds
     tally = Tally()
-    while time.monotonic() < end:
-        tally.tried += 1
-        chooser = random.Random(f"{seed} {tally.tried}")
+    for turn in timed.turns(seconds):
+        tally.tried = turn
+        chooser = random.Random(f"{seed} {turn}")
         schema = source(chooser)
-        try:
-            trial(schema, chooser, tally, loaded)
-        except (tk.EmptyConstraintError, tk.UnspellableError):
-            tally.empty += 1
-        except tk.LimitExceeded:
-            tally.limited += 1
-        except tk.TokamataError:
-            tally.refused += 1
-        except BaseException as error:
-            told = f"seed {seed}, schema {tally.tried}: {type(error).__name__}: {error}\n  {schema!r}"
-            if failed is None or not isinstance(error, Exception):
-                print(told, file=sys.stderr)
-                raise
-            failed(told)
+        with timed.naming(f"seed {seed}, schema {turn}", schema):
+            try:
+                trial(schema, chooser, tally, loaded)
+            except (tk.EmptyConstraintError, tk.UnspellableError):
+                tally.empty += 1
+            except tk.LimitExceeded:
+                tally.limited += 1
+            except tk.TokamataError:
+                tally.refused += 1
     return tally
 
 

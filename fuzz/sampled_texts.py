@@ -34,6 +34,7 @@ import tokamata as tk
 from fuzz.fuzz_schemas import names, open_string
 from fuzz.schema_exactness import SHARED, hugging_face, load
 from tests.support.guarded import Died, Guarded
+from tests.support.masks import has
 from tests.support.paths import DATA
 from tests.support.schemas import json_texts
 from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
@@ -116,7 +117,7 @@ class Drawn:
             wanted = []
         for text in wanted:
             token = self._ids.get(text)
-            if token is not None and int(row[token // 32]) >> token % 32 & 1:
+            if token is not None and has(row, token):
                 return token
         return self.choose(row, chooser, signs=chooser.random() < 0.5)
 

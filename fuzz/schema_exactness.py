@@ -31,7 +31,9 @@ from jsonschema.validators import validator_for
 
 import tokamata as tk
 from tests.support.guarded import Died, Guarded
+from tests.support.masks import has
 from tests.support.paths import DATA, SHARED
+from tests.support.vocabularies import BYTE_VOCABULARY
 
 EXPLANATIONS = DATA / "maskbench_differences.json"
 LIMITS = tk.Limits(seconds=20.0)
@@ -136,7 +138,7 @@ def _feed(
             mask = matcher.mask
             found.mask_ms = max(found.mask_ms, (time.perf_counter() - start) * 1e3)
             found.tokens += 1
-            bit = bool(mask[token // 32] >> (token % 32) & 1)
+            bit = has(mask, token)
             if matcher.advance(token) != bit:
                 return Difference("bit", 0, f"bit {bit}, and advance otherwise, after {matcher.text[-80:]!r}")
             if not bit:
@@ -241,8 +243,7 @@ def hugging_face(path: Path, stop: str = "<|eot_id|>") -> tuple[tk.Vocabulary, E
 
 def single_bytes() -> tuple[tk.Vocabulary, Encode]:
     """Every byte a token, and a stop token."""
-    tokens = [*(bytes([one]) for one in range(256)), None]
-    return tk.Vocabulary.load(tokens, stop=[256]), lambda text: list(text.encode())
+    return BYTE_VOCABULARY, lambda text: list(text.encode())
 
 
 def main() -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import HealthCheck, settings
 import tokamata as tk
 from tests.support.patterns.javascript import JavaScript, running
 from tests.support.skips import Skips
+from tests.support.vocabularies import BYTES
 
 settings.register_profile(
     "default",
@@ -26,12 +29,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Skips())
 
 
+def pytest_collection_finish() -> None:
+    """The garbage collector skips the collected tests, which stay: a search of them takes a second."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def byte_vocabulary() -> tk.Vocabulary:
     """Every byte, some words, two ids for one of them, a control token, an empty one, two stops."""
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    tokens += [b"ab", b"abc", b"2024", b"-0", b"20", b"24-", "é".encode(), "漢字".encode(), b'"}', b'{"']
-    tokens += [b"ab", None, b"", b"\xe6\xbc", b"\xa2a", b"</s>", b"<eos>"]
+    tokens = [*BYTES, b"ab", b"abc", b"2024", b"-0", b"20", b"24-", "é".encode(), "漢字".encode()]
+    tokens += [b'"}', b'{"', b"ab", None, b"", b"\xe6\xbc", b"\xa2a", b"</s>", b"<eos>"]
     return tk.Vocabulary.load(tokens, stop=[len(tokens) - 2, len(tokens) - 1], width=len(tokens) + 11)
 
 
@@ -49,6 +56,29 @@ def model(tokenizer: Any) -> Any:
     from tests.support.models.small_models import small_model
 
     return small_model(len(tokenizer) + 37)
+
+
+@pytest.fixture(scope="session")
+def model_folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model and its tokenizer, as ``save_pretrained`` writes them."""
+    folder = tmp_path_factory.mktemp("model")
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the environment says of colours and widths is forgotten."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.fixture(scope="module")

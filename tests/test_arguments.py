@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import tokamata as tk
+from tests.support.vocabularies import BYTES
 
 A = tk.regex("ab*")
-BYTES: list[bytes | None] = [bytes([byte]) for byte in range(256)]
 VOCABULARY = tk.Vocabulary.load([*BYTES, None, None], stop=[257])
 COMPILED = A.compile(VOCABULARY)
 MATCHER = COMPILED.matcher()

@@ -7,7 +7,6 @@ import random
 import sys
 import threading
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,10 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import bits
+from tests.support.matchers import step
+from tests.support.texts import all_texts
+from tests.support.vocabularies import BYTES, bytes_and
 
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 PATTERNS = [
     "[a-c]*x",
     r'"(?:[^"\\]|\\.)*"',
@@ -41,10 +42,8 @@ def walked(compiled: tk.CompiledConstraint, draw: random.Random, steps: int) -> 
     """A matcher some random tokens into a text."""
     matcher = compiled.matcher()
     for _ in range(steps):
-        live = sorted(bits(matcher.mask) - set(compiled.vocabulary.stop))
-        if not live:
+        if not step(matcher, draw):
             break
-        assert matcher.advance(draw.choice(live))
     return matcher
 
 
@@ -226,7 +225,7 @@ WORDS = sorted({"".join(LETTERS.choice("abc") for _ in range(14)) for _ in range
 @pytest.fixture(scope="module")
 def words_vocabulary() -> tk.Vocabulary:
     """10,000 words of fourteen letters: the mask of a choice of them meets tens of thousands of states."""
-    return tk.Vocabulary.load([*BYTES, *(word.encode() for word in WORDS), None], stop=[256 + len(WORDS)])
+    return bytes_and(*map(str.encode, WORDS))
 
 
 def one_of_the_words(
@@ -303,7 +302,7 @@ FEW_MASKS = 1_000_000
 @pytest.fixture(scope="module")
 def wide_vocabulary(vocabulary: tk.Vocabulary) -> tk.Vocabulary:
     """The same tokens and some more, one in each word of a mask: masks of many tokens are rows of 32 KB."""
-    more = ["".join(letters).encode() for length in range(2, 12) for letters in product("ab", repeat=length)]
+    more = [text.encode() for text in all_texts("ab", 11, shortest=2)]
     more += [b"ab" * pairs + b"b" * rest for pairs in range(2, 6) for rest in range(7, 20)]
     more += [b"b" * rest + b"ab" * pairs for pairs in range(2, 6) for rest in range(2, 20)]
     spread = [part for text in more for part in (text, *[b""] * 31)]

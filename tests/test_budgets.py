@@ -16,13 +16,14 @@ import pytest
 import tokamata as tk
 from tests.support.automata.explicit import TokenGraph, Twice, random_language
 from tests.support.masks import allowed, bits
+from tests.support.matchers import takes
+from tests.support.vocabularies import BYTES
 from tokamata.vocabulary.token_table import TokenTable
 
 # Whole code points, halves, and what straddles their edges.
 TEXTS = [b"a", b"b", b"ab", b"aa", b"bab", b"abab", b"\xc3", b"\xa9", b"aaaa", b"\xa9\xc3"]
 TEXTS += ["é".encode(), "bé".encode()]
 BUDGETS = range(1, 7)
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 
 
 def without_first_a(texts: Sequence[bytes | None]) -> list[bytes | None]:
@@ -59,9 +60,7 @@ def check_place(
     assert needed is not None
     completion = matcher.shortest_completion()
     assert len(completion) == needed
-    after = matcher.fork()
-    assert all(after.advance(token) for token in completion)
-    assert after.is_accepting
+    assert takes(matcher, completion)
     cases = [(budget, count_stop) for budget in BUDGETS for count_stop in (False, True)]
     for budget, count_stop in draw.sample(cases, len(cases)):
         expected = graph.within(state, budget - count_stop)
@@ -465,6 +464,4 @@ def test_twice_means_the_same() -> None:
             assert not language.acceptor.accepting
             continue
         for text in texts:
-            matcher = compiled.matcher()
-            accepted = all(matcher.advance(byte) for byte in text) and matcher.is_accepting
-            assert accepted == language.acceptor.accepts(text)
+            assert takes(compiled.matcher(), text) == language.acceptor.accepts(text)

@@ -72,17 +72,8 @@ def run_readme() -> tuple[dict[str, Any], list[tuple[str, str]]]:
     return namespace, list(zip(claims, printed, strict=True))
 
 
-@pytest.fixture(scope="module")
-def small_folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small random model, as a folder that transformers loads."""
-    folder = tmp_path_factory.mktemp("model")
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-def test_the_readme_with_a_small_model(small_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "default_model_folder", lambda: small_folder)
+def test_the_readme_with_a_small_model(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "default_model_folder", lambda: model_folder)
     namespace, _ = run_readme()
     assert isinstance(namespace["klee"].parse(), namespace["Painter"])
 
@@ -166,14 +157,14 @@ RUN = [command for command in commands(DOCS / "command_line.md") if command[0] =
 
 
 @pytest.mark.parametrize("command", RUN, ids=lambda command: " ".join(command[1:3]))
-def test_commands_run(command: list[str], small_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_run(command: list[str], model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from typer.testing import CliRunner
 
     from tokamata.cli import loading
     from tokamata.cli.app import app
 
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(loading, "default_model_folder", lambda progress: small_folder)
+    monkeypatch.setattr(loading, "default_model_folder", lambda progress: model_folder)
     result = CliRunner().invoke(app, command[1:])
     assert result.exit_code == (1 if "2026-1x" in command else 0), result.output
 

@@ -7,7 +7,6 @@ The campaign that ran for an hour is described in CONTRIBUTING.md; what it found
 from __future__ import annotations
 
 import random
-import warnings
 from typing import Any
 
 import pytest
@@ -24,28 +23,25 @@ from fuzz import (
 )
 from tests.support.schemas.schema_sources import Schemas
 
+# Of re, on sets that may change their meaning; of hypothesis-jsonschema, on patterns that Python lacks.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 
 def test_patterns_vocabularies_and_calls() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # re warns of sets that may change their meaning
-        tally = fuzz_patterns.run(seconds=4, seed=20261121)
+    tally = fuzz_patterns.run(seconds=4, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.judged > 0
 
 
 def test_lookaround() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tally = fuzz_lookaround.run(seconds=4, seed=20261121)
+    tally = fuzz_lookaround.run(seconds=4, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.texts > tally.confirmed > 0
 
 
 @pytest.mark.slow
 def test_canonical_constraints_of_small_tokenizers() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tally = fuzz_canonical.run(seconds=5, seed=20261121)
+    tally = fuzz_canonical.run(seconds=5, seed=20261121)
     assert tally.tried > 0
     assert min(tally.masks, tally.walks, tally.texts) > 0
 
@@ -60,9 +56,7 @@ def test_texts_sampled_from_schemas() -> None:
 
 @pytest.mark.slow
 def test_values_drawn_of_schemas() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # hypothesis-jsonschema warns of patterns that Python lacks
-        tally = fuzz_instances.run(seconds=8, seed=20261121, source=Schemas())
+    tally = fuzz_instances.run(seconds=8, seed=20261121, source=Schemas())
     assert tally.tried > tally.refused + tally.undrawn + tally.limited
     assert min(tally.valid, tally.invalid) > 0
 
@@ -87,8 +81,6 @@ def test_values_of_compositions() -> None:
 @pytest.mark.slow
 def test_small_limits() -> None:
     """A crash of the process that works fails the test, and does not end this one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tally = fuzz_limits.run(seconds=6, seed=20261121, real=False)
+    tally = fuzz_limits.run(seconds=6, seed=20261121, real=False)
     assert tally.tried > tally.skipped
     assert tally.attempts > tally.exceeded > 0

@@ -5,15 +5,16 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
+from tests.support.matchers import is_text_of
+from tests.support.texts import all_texts
+from tests.support.vocabularies import BYTE_VOCABULARY
 
-VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 ALPHABET = "[],1 \n"
 SIZE = 4
 LIMITS = tk.Limits(seconds=20.0)
@@ -26,7 +27,7 @@ WRITTEN = sorted({json.dumps(value, indent=indent) for value in VALUES for inden
 def language(constraint: tk.Constraint) -> set[str]:
     """The texts of at most ``SIZE`` letters that the engine takes; on the way no mask is empty."""
     try:
-        matcher = constraint.compile(VOCABULARY, limits=LIMITS).matcher()
+        matcher = constraint.compile(BYTE_VOCABULARY, limits=LIMITS).matcher()
     except tk.EmptyConstraintError:
         return set()
 
@@ -45,19 +46,11 @@ def language(constraint: tk.Constraint) -> set[str]:
     return set(texts(""))
 
 
-@cache
-def all_texts() -> set[str]:
-    return {
-        "".join(letters) for size in range(SIZE + 1) for letters in itertools.product(ALPHABET, repeat=size)
-    }
+TEXTS = set(all_texts(ALPHABET, SIZE))
 
 
 def accepts(constraint: tk.Constraint, text: str) -> bool:
-    try:
-        matcher = constraint.compile(VOCABULARY, limits=LIMITS).matcher()
-    except tk.EmptyConstraintError:
-        return False
-    return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
+    return is_text_of(constraint, text, limits=LIMITS)
 
 
 # Lists of numbers: what else a value may hold lets the search for a live end grow without bound (see HARD).
@@ -84,7 +77,7 @@ def test_with_regular_constraints(kind: str, other: str) -> None:
     assert language(values - regular) == ours - theirs
     assert language(regular - values) == theirs - ours
     assert language(values | regular) == ours | theirs
-    assert language(~(values | regular)) == all_texts() - ours - theirs
+    assert language(~(values | regular)) == TEXTS - ours - theirs
 
 
 @pytest.mark.parametrize("kind", ["natural", "any"])
@@ -202,7 +195,7 @@ def test_hard_combinations_end(name: str) -> None:
     """In masks, or in a typed error."""
     constraint = HARD[name]()
     try:
-        matcher = constraint.compile(VOCABULARY, limits=tk.Limits(seconds=1.5)).matcher()
+        matcher = constraint.compile(BYTE_VOCABULARY, limits=tk.Limits(seconds=1.5)).matcher()
         for _ in range(30):
             live = allowed(matcher) - {256}
             assert live or matcher.is_accepting

@@ -11,17 +11,11 @@ import pytest
 from tokamata import kept_files
 
 DAY = 24 * 3600
-
-
-@pytest.fixture(autouse=True)
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own."""
-    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
-def kind(root: Path) -> Path:
+def kind(cache: Path) -> Path:
     """The folder of some kind of derived files."""
     folder = kept_files.folder_of("kind")
     assert folder is not None
@@ -36,9 +30,9 @@ def put(path: Path, size: int, days_ago: float = 0) -> Path:
     return path
 
 
-def test_where(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kept_files.cache_folder() == root
-    assert kept_files.folder_of("kind") == root / "tokamata-derived" / "kind"
+def test_where(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kept_files.cache_folder() == cache
+    assert kept_files.folder_of("kind") == cache / "tokamata-derived" / "kind"
     monkeypatch.setenv("TOKAMATA_CACHE", "off")
     assert kept_files.cache_folder() is None
     assert kept_files.folder_of("kind") is None
@@ -102,29 +96,29 @@ def everything_in(folder: Path) -> set[Path]:
 
 
 def test_nothing_else_in_the_cache_folder_is_ever_deleted(
-    root: Path, kind: Path, monkeypatch: pytest.MonkeyPatch
+    cache: Path, kind: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A converted model and files of other programs outlive writes and trims, whatever they are called."""
     monkeypatch.setattr(kept_files, "_MOST_BYTES", 250)
     for name in ("models/gemma/model.safetensors", "models/gemma/config.json", "holiday.jpg", "kind/old",
                  "models/.work-of-another/half.unfinished", "mail/half.unfinished", "trimmed"):  # fmt: skip
-        put(root / name, 1000, days_ago=1000)
-    (root / "empty" / "within").mkdir(parents=True)
-    before = everything_in(root)
+        put(cache / name, 1000, days_ago=1000)
+    (cache / "empty" / "within").mkdir(parents=True)
+    before = everything_in(cache)
     for number in range(8):
         kept_files.write(kind / str(number), lambda file: file.write(b"x" * 100))
         kept_files.trim()
         kept_files.trim_after(kind)
-    left = everything_in(root)
+    left = everything_in(cache)
     assert before <= left
     assert {path.parts[0] for path in left - before} == {"tokamata-derived"}
     assert len(list(kind.iterdir())) == 2
 
 
-def test_trimming_a_folder_without_derived_files_leaves_it_as_it_is(root: Path) -> None:
-    put(root / "letters" / "a.txt", 10)
-    (root / "empty").mkdir()
-    before = everything_in(root)
+def test_trimming_a_folder_without_derived_files_leaves_it_as_it_is(cache: Path) -> None:
+    put(cache / "letters" / "a.txt", 10)
+    (cache / "empty").mkdir()
+    before = everything_in(cache)
     kept_files.trim()
-    kept_files.trim_after(root / "letters")
-    assert everything_in(root) == before
+    kept_files.trim_after(cache / "letters")
+    assert everything_in(cache) == before

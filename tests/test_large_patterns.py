@@ -15,10 +15,13 @@ from collections.abc import Iterable
 import pytest
 
 import tokamata as tk
+from tests.support import matchers
 from tests.support.masks import allowed
+from tests.support.matchers import step, takes, write
+from tests.support.texts import all_texts
+from tests.support.vocabularies import BYTES
 
 LIMITS = tk.Limits(seconds=5, memory_bytes=200_000_000, states=100_000)
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -56,15 +59,9 @@ def walked(constraint: tk.Constraint, vocabulary: tk.Vocabulary, steps: int = 60
     compiled = constraint.compile(vocabulary, limits=LIMITS)
     matcher = compiled.matcher()
     for _ in range(steps):
-        live = sorted(allowed(matcher) - set(vocabulary.stop))
-        if not live:
+        if not step(matcher, draw):
             break
-        assert matcher.advance(draw.choice(live))
     return compiled
-
-
-def takes(matcher: tk.Matcher, tokens: Iterable[int]) -> bool:
-    return all(matcher.advance(token) for token in tokens) and matcher.is_accepting
 
 
 def assert_masks_of_texts(
@@ -106,7 +103,7 @@ def test_a_long_phrase_is_found_like_a_short_one(phrase: str, vocabulary: tk.Voc
     assert compiled.memory_bytes < 2_000_000
     *but_one, last = phrase[-2000:].encode()
     matcher = tk.text_until(phrase[-2000:]).compile(vocabulary, limits=LIMITS).matcher()
-    assert all(matcher.advance(byte) for byte in but_one)
+    write(matcher, bytes(but_one))
     assert not matcher.is_accepting
     assert matcher.advance(last)
     assert matcher.is_accepting
@@ -149,7 +146,7 @@ def test_masks_of_text_until(small_vocabulary: tk.Vocabulary) -> None:
 
 def test_text_until_beside_others(small_vocabulary: tk.Vocabulary) -> None:
     """In an intersection, a complement and a repetition, and where the vocabulary lacks a byte."""
-    texts = ["".join(letters) for size in range(7) for letters in itertools.product("ab", repeat=size)]
+    texts = all_texts("ab", 6)
     letters = tk.regex("[ab]{0,6}")
 
     def is_first(text: str) -> bool:
@@ -229,7 +226,7 @@ def test_many_words_of_either_case(vocabulary: tk.Vocabulary) -> None:
 
 def test_masks_of_words_one_after_another(small_vocabulary: tk.Vocabulary) -> None:
     """Literals, which become one automaton, and what does not, of which what was derived is kept."""
-    every = ["".join(letters) for size in range(1, 8) for letters in itertools.product("ab", repeat=size)]
+    every = all_texts("ab", 7, shortest=1)
     for seed in range(6):
         draw = random.Random(seed)
         few, many = draw.sample(every[:62], 20), draw.sample(every, 90)
@@ -263,7 +260,7 @@ def test_levels_are_counted_in_each_algebra(small_vocabulary: tk.Vocabulary) -> 
     shallow, deep = tk.json(max_depth=2), tk.json(max_depth=4)
 
     def accepts(constraint: tk.Constraint, text: str) -> bool:
-        return takes(constraint.compile(small_vocabulary).matcher(), text.encode())
+        return matchers.accepts(constraint, text, small_vocabulary)
 
     for depth in range(6):
         text = "[" * depth + "1" * (depth == 0) + "]" * depth

@@ -15,6 +15,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
+from tests.support.vocabularies import bytes_and
 from tokamata.errors import MOST_DEPTH
 
 # Patterns that make other engines explode; here each either works or is stopped.
@@ -39,9 +40,7 @@ SECONDS = 2.0
 @pytest.fixture(scope="module")
 def vocabulary() -> tk.Vocabulary:
     """All bytes, and runs of the letters that the attacks use."""
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    tokens += [letters * count for letters in (b"a", b"ab", b"x", b"b") for count in range(2, 33)]
-    return tk.Vocabulary.load([*tokens, None], stop=len(tokens))
+    return bytes_and(*(letters * count for letters in (b"a", b"ab", b"x", b"b") for count in range(2, 33)))
 
 
 @pytest.mark.timeout(60)  # far above SECONDS: what is not stopped runs for hours
@@ -280,9 +279,7 @@ def test_reading_a_figure_evicts_nothing(vocabulary: tk.Vocabulary) -> None:
 
 def test_collecting_keeps_what_matchers_stand_on() -> None:
     """Again and again all is given up but the states of a few texts, of every kind of expression."""
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    tokens += [b'":', b'{"', b"ab", b"12", b"aba", None]
-    vocabulary = tk.Vocabulary.load(tokens, stop=len(tokens) - 1)
+    vocabulary = bytes_and(b'":', b'{"', b"ab", b"12", b"aba")
     number = {"type": "number", "multipleOf": 0.25, "maximum": 1e6}
     schema = {"properties": {"n": number}, "uniqueItems": True}
     constraints = {

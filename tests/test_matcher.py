@@ -10,6 +10,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed, bits
+from tests.support.vocabularies import BYTES, bytes_and
 from tokamata.vocabulary.token_table import TokenTable
 
 
@@ -176,7 +177,7 @@ def test_explain_says_what_is_expected_instead_of_the_end(byte_vocabulary: tk.Vo
 
 
 def test_explain_names_the_control_tokens_that_could_come() -> None:
-    tokens = [b"a", b"b", *(bytes([byte]) for byte in range(256)), None, None]
+    tokens = [b"a", b"b", *BYTES, None, None]
     table = TokenTable(tokens, {258: "<call>", 259: "</s>"}, (259,))
     vocabulary = tk.Vocabulary(table)
     constraint = tk.regex("a") + (tk.control_token("<call>") | tk.literal("b")) + tk.control_token("<call>")
@@ -334,7 +335,7 @@ def test_compiled_constraints_say_what_they_hold(byte_vocabulary: tk.Vocabulary)
 def test_rows_of_masks_with_few_tokens_are_not_kept() -> None:
     """The memo keeps a few words of such a mask; its row would take memory that no limit counts."""
     words = [bytes([first, second]) for first in range(97, 123) for second in range(97, 123)]
-    vocabulary = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), *words, None], stop=256 + 676)
+    vocabulary = bytes_and(*words)
     matcher = tk.regex("1234").compile(vocabulary).matcher()
     rows = []
     for byte in b"1234":

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import tokamata as tk
+from tests.support.masks import bits
 from tests.support.models.fakes import byte_level
+from tests.support.vocabularies import bytes_and
 
 _SCHEMAS: list[Any] = [
     {
@@ -33,9 +35,7 @@ _PIECES = ["ab", '":', '",', '{"', "}}", "]}", "na", "me", "co", "unt", "00", ",
 @pytest.fixture(scope="module")
 def vocabulary() -> tk.Vocabulary:
     """All bytes, and some pieces that go over the borders of what JSON is made of."""
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    tokens += [piece.replace("Ġ", " ").encode() for piece in _PIECES]
-    return tk.Vocabulary.load([*tokens, None], stop=len(tokens))
+    return bytes_and(*(piece.replace("Ġ", " ").encode() for piece in _PIECES))
 
 
 def _constraints() -> list[tk.Constraint[Any]]:
@@ -52,10 +52,10 @@ def _compare(prepared: tk.CompiledConstraint, plain: tk.CompiledConstraint, seed
     for _ in range(40):
         mask = ours.mask
         np.testing.assert_array_equal(mask, theirs.mask)
-        tokens = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
-        if ours.is_finished or len(tokens) == 0:
+        tokens = sorted(bits(mask))
+        if ours.is_finished or not tokens:
             return
-        token = int(draw.choice(tokens.tolist()))
+        token = draw.choice(tokens)
         assert ours.advance(token)
         assert theirs.advance(token)
 

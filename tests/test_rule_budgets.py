@@ -14,8 +14,9 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed, bits
+from tests.support.matchers import write
+from tests.support.vocabularies import BYTES, bytes_and
 
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 LONGER = ['":', '":0}', '"}', "]]", "]]]", "}}", "}]", "[[", ',"', '":{', "}}]", '",', '":[', "[]", "{}"]
 LONGER += ['{"', '""', '"a":', "0]", ",1]]]", ",[", 'a"', 'b"]', '":1}}', "],", '"]', ",0]", "ab", '"]}']
 LONGER += [':""', "1,"]
@@ -77,7 +78,7 @@ SCHEMAS: dict[str, Any] = {
 
 
 def vocabulary_of(longer: list[str]) -> tk.Vocabulary:
-    return tk.Vocabulary.load([*BYTES, *(text.encode() for text in longer), None], stop=[256 + len(longer)])
+    return bytes_and(*(text.encode() for text in longer))
 
 
 def compiled_for(schema: Any, longer: list[str], **keywords: Any) -> tk.CompiledConstraint:
@@ -214,8 +215,7 @@ def test_names_and_elements_that_are_taken(taken: int) -> None:
         items = [item.format(word if '"' in item else number) for number, word in enumerate(words)]
         compiled = compiled_for(schema, [",,", "ab", "a"])
         matcher = compiled.matcher()
-        for byte in (front + ",".join(items) + "," + item[0]).encode():
-            assert matcher.advance(byte)
+        write(matcher, front + ",".join(items) + "," + item[0])
         needed = check_needed(matcher)
         for slack in (0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 12):
             walk_within(matcher, needed + slack, draw)
@@ -241,7 +241,7 @@ def test_deep_texts_end_at_once(schema: Any, front: str, unit: str, back: str) -
         limits = tk.Limits(seconds=60, memory_bytes=400_000_000, depth=100_000)
         compiled = compiled_for(schema, ["]]]]", "}}", "]}]", "]}"], limits=limits)
         matcher = compiled.matcher()
-        assert all(map(matcher.advance, (front + unit * depth).encode()))
+        write(matcher, front + unit * depth)
         before = compiled.memory_bytes
         tokens = matcher.shortest_completion()
         made[depth] = compiled.memory_bytes - before

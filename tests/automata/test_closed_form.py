@@ -23,6 +23,7 @@ from tests.support.automata.explicit import (
 )
 from tests.support.automata.machines import pynini, smallest, to_pynini
 from tests.support.masks import bits
+from tests.support.vocabularies import BYTES
 from tokamata.automata import Acceptor, TokenAutomaton
 from tokamata.vocabulary.token_table import TokenTable
 
@@ -281,7 +282,7 @@ def test_pynini_on_two_thousand_tokens() -> None:
         "".join(draw.choice([*LETTERS, " ", "é", "1"]) for _ in range(draw.randint(1, 6)))
         for _ in range(3000)
     }
-    texts: list[bytes | None] = [bytes([value]) for value in range(256)]
+    texts = [*BYTES]
     texts += [text.encode() for text in sorted(made)[: 2000 - len(texts) - 1]] + [None]
     vocabulary = vocabulary_of(texts, [len(texts) - 1])
     assert len(vocabulary) == 2000

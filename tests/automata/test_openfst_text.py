@@ -10,6 +10,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.automata.machines import from_pynini, pynini, random_acceptor, random_transducer, to_pynini
+from tests.support.vocabularies import BYTES
 from tokamata.automata import (
     BYTE_NAMES,
     EPSILON,
@@ -227,8 +228,7 @@ def test_symbols_that_have_no_label() -> None:
 
 # ---- automata over tokens ----------------------------------------------------------------------
 
-TOKENS: list[bytes | None] = [bytes([byte]) for byte in range(256)]
-TOKENS += [b"ab", b" a", b"a", b"20", None]
+TOKENS = [*BYTES, b"ab", b" a", b"a", b"20", None]
 STOP = len(TOKENS) - 1
 
 

@@ -17,6 +17,7 @@ import pytest
 from tokenizers import Tokenizer, pre_tokenizers
 
 import tokamata as tk
+from tests.support.masks import bits
 from tests.support.tokenizers.exhaustive_cases import at
 from tests.support.tokenizers.random_tokenizers import with_every_byte
 
@@ -117,7 +118,7 @@ def _walk(start: tk.Matcher, length: int, draw: random.Random) -> list[tuple[tup
     for _ in range(length):
         mask = matcher.mask
         found.append((tuple(matcher.tokens), mask.tobytes()))
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()
+        allowed = sorted(bits(mask))
         if not allowed or not matcher.advance(draw.choice(allowed)):
             break
     return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import threading
 
-import numpy as np
 import pytest
 
 import tokamata as tk
+from tests.support.matchers import step
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
 
@@ -43,8 +43,7 @@ def test_forks_and_rollbacks(gpt2: Judged) -> None:
     matcher = tk.regex("(?s:.*)").compile(gpt2.vocabulary, tokenization="canonical").matcher()
     masks = [matcher.mask.copy()]
     for _ in range(30):
-        allowed = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
-        assert matcher.advance(int(draw.choice(allowed)))
+        assert step(matcher, draw)
         masks.append(matcher.mask.copy())
     fork = matcher.fork()
     for mask in reversed(masks[:-1]):
@@ -69,10 +68,8 @@ def test_batches_and_threads(gpt2: Judged) -> None:
         for number in range(8):
             matcher = compiled[number % len(compiled)].matcher()
             for _ in range(6):
-                allowed = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
-                if not len(allowed):
+                if not step(matcher, draw):
                     break
-                matcher.advance(int(draw.choice(allowed)))
             if matcher.is_accepting and not gpt2.is_canonical(matcher.tokens):
                 wrong.append(matcher.tokens)
 

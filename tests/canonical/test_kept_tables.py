@@ -16,10 +16,9 @@ from tokamata.tokenization import canonical, kept_tables
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own."""
-    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "tokamata"))
-    return tmp_path / "tokamata" / "tokamata-derived" / "tokenizations"
+def folder(cache: Path) -> Path:
+    """Where tables are kept."""
+    return cache / "tokamata-derived" / "tokenizations"
 
 
 @pytest.fixture
@@ -73,8 +72,8 @@ def test_damaged_files_are_made_anew(folder: Path, made: list[Any], damage: byte
     assert len(made) == 2
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path, made: list[Any]) -> None:
-    (tmp_path / "tokamata").write_text("a file, where a folder should be")
+def test_a_folder_that_cannot_be_written_to(cache: Path, made: list[Any]) -> None:
+    cache.write_text("a file, where a folder should be")
     tokenizer, _ = random_tokenizer(3)
     first_mask(tokenizer)
     first_mask(tokenizer)

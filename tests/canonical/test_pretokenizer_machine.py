@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from tokenizers import Regex, pre_tokenizers
 
 import tokamata as tk
+from tests.support.texts import all_texts
 from tests.support.tokenizers.random_tokenizers import REGEXES
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine, ranges_of
 from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
@@ -71,10 +71,9 @@ def cuts_by_the_engine(regexes: Sequence[str], text: str) -> tuple[int, ...]:
 def test_exactly_one_way_of_guessing_stands(regexes: list[str]) -> None:
     found, firsts, classes = machine(regexes)
     symbol_of = {c: int(classes[np.searchsorted(firsts, ord(c), side="right") - 1]) for c in ALPHABET}
-    for size in range(5):
-        for text in map("".join, itertools.product(ALPHABET, repeat=size)):
-            expected = cuts_by_the_engine(regexes, text) if text else ()
-            assert cuts_by_guessing(found, [symbol_of[c] for c in text]) == {expected}, text
+    for text in all_texts(ALPHABET, 4):
+        expected = cuts_by_the_engine(regexes, text) if text else ()
+        assert cuts_by_guessing(found, [symbol_of[c] for c in text]) == {expected}, text
 
 
 @pytest.mark.parametrize(

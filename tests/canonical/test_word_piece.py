@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import tokamata as tk
 from fuzz.canonical_exactness import completeness, soundness
+from tests.support import masks
+from tests.support.texts import all_texts
 from tests.support.tokenizers.canonical_tokenizers import SOURCES
 
 ANYTHING = "(?s:.*)"
@@ -50,9 +50,7 @@ def allowed(tokenizer: Tokenizer, begun: str, pattern: str = ANYTHING) -> set[st
     matcher = compiled(tokenizer, pattern).matcher()
     for name in begun.split():
         assert matcher.advance(tokenizer.token_to_id(name)), name
-    mask = matcher.mask
-    size = tokenizer.get_vocab_size()
-    return {tokenizer.id_to_token(t) for t in range(size) if mask[t // 32] >> (t % 32) & 1}
+    return {tokenizer.id_to_token(token) for token in masks.allowed(matcher)}
 
 
 def is_dead(tokenizer: Tokenizer, pattern: str) -> bool:
@@ -225,7 +223,7 @@ def test_every_mask_of_bert(alphabet: str, size: int, pattern: str) -> None:
     judged = BERT.judged()
     constraint = tk.regex(f"(?=[{alphabet}]{{0,{size}}}\\Z){pattern}")
     start = constraint.compile(judged.vocabulary, tokenization="canonical").matcher()
-    texts = ("".join(t) for n in range(size + 1) for t in itertools.product(alphabet, repeat=n))
+    texts = all_texts(alphabet, size)
     following: dict[tuple[int, ...], set[int]] = {(): set()}
     whole = set()
     for text in filter(re.compile(pattern).fullmatch, texts):
@@ -239,8 +237,7 @@ def test_every_mask_of_bert(alphabet: str, size: int, pattern: str) -> None:
     for place, expected in following.items():
         matcher = start.fork()
         assert all(map(matcher.advance, place)), place
-        found = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
-        assert set(found.tolist()) == expected, place
+        assert masks.allowed(matcher) == expected, place
         assert matcher.is_accepting == (place in whole), place
 
 

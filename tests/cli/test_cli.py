@@ -1,4 +1,4 @@
-"""The command line, with a small model in a folder, at several widths and without colours."""
+"""The command line, with a small model in a model_folder, at several widths and without colours."""
 
 from __future__ import annotations
 
@@ -20,19 +20,7 @@ from tokamata.cli.console import Screen, shown_bytes, shown_text
 WORDS = r"(one|two|the)( (one|two|the)){2,5}"
 
 
-@pytest.fixture(scope="session")
-def folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as ``save_pretrained`` writes it."""
-    folder = tmp_path_factory.mktemp("model")
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("plain_terminal")
 
 
 def call(*arguments: str | Path, columns: int = 100, **env: str) -> Result:
@@ -66,30 +54,30 @@ def test_version() -> None:
     assert result.output == f"tokamata {tk.__version__}\n"
 
 
-def test_generate_writes_the_text_and_nothing_else_to_standard_output(folder: Path) -> None:
-    result = call("generate", "--regex", WORDS, "--prompt", "x", "--model", folder, "--seed", "1")
+def test_generate_writes_the_text_and_nothing_else_to_standard_output(model_folder: Path) -> None:
+    result = call("generate", "--regex", WORDS, "--prompt", "x", "--model", model_folder, "--seed", "1")
     assert result.exit_code == 0, result.output
     assert re.fullmatch(WORDS, result.stdout.removesuffix("\n"))
     assert "log-probability" in result.stderr
     assert "tokens/s" in result.stderr
     assert "loading the weights" in result.stderr
-    again = call("generate", "-r", WORDS, "-p", "x", "-m", folder, "--seed", "1")
+    again = call("generate", "-r", WORDS, "-p", "x", "-m", model_folder, "--seed", "1")
     assert again.stdout == result.stdout
 
 
-def test_generate_in_colour_shows_token_borders(folder: Path) -> None:
-    result = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", folder, "--greedy")
+def test_generate_in_colour_shows_token_borders(model_folder: Path) -> None:
+    result = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", model_folder, "--greedy")
     assert result.exit_code == 0, result.output
     backgrounds = re.findall(r"\x1b\[[0-9;]*48;2;(\d+;\d+;\d+)m", last_frame(result))
     assert len(set(backgrounds)) == 2
     assert all(a != b for a, b in itertools.pairwise(backgrounds))
-    plain = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", folder, "--greedy", NO_COLOR="1")
+    plain = in_colour("generate", "-r", "[0-9]{6}", "-p", "x", "-m", model_folder, "--greedy", NO_COLOR="1")
     assert "48;2" not in plain.stdout
     assert "\x1b[4m" in plain.stdout  # every second token underlined
 
 
-def test_generate_sampling_options(folder: Path) -> None:
-    one = ("generate", "-r", WORDS, "-p", "x", "-m", folder)
+def test_generate_sampling_options(model_folder: Path) -> None:
+    one = ("generate", "-r", WORDS, "-p", "x", "-m", model_folder)
     greedy = call(*one, "--greedy").stdout
     assert greedy == call(*one, "--top-k", "1").stdout == call(*one, "--temperature", "0").stdout
     assert call(*one, "--temperature", "-1").exit_code == 2
@@ -97,9 +85,10 @@ def test_generate_sampling_options(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("compare", [(), ("--compare",)])
-def test_a_budget_that_is_too_small(folder: Path, compare: tuple[str, ...]) -> None:
+def test_a_budget_that_is_too_small(model_folder: Path, compare: tuple[str, ...]) -> None:
     """The digits 1234 are a token, so that 500 take 125."""
-    result = call("generate", "-r", "[0-9]{500}", "-p", "x", "-m", folder, "--max-new-tokens", "3", *compare)
+    command = ("generate", "-r", "[0-9]{500}", "-p", "x", "-m", model_folder, "--max-new-tokens", "3")
+    result = call(*command, *compare)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "BudgetError" in result.stderr
@@ -107,8 +96,8 @@ def test_a_budget_that_is_too_small(folder: Path, compare: tuple[str, ...]) -> N
     assert "Traceback" not in result.output
 
 
-def test_the_text_is_whole_within_the_budget(folder: Path) -> None:
-    command = ("generate", "-r", "(one )*the end", "-p", "x", "-m", folder)
+def test_the_text_is_whole_within_the_budget(model_folder: Path) -> None:
+    command = ("generate", "-r", "(one )*the end", "-p", "x", "-m", model_folder)
     for most in (7, 8, 20):
         result = call(*command, "--max-new-tokens", str(most), "--temperature", "9", "--seed", "1")
         assert result.exit_code == 0, result.output
@@ -117,9 +106,9 @@ def test_the_text_is_whole_within_the_budget(folder: Path) -> None:
         assert left == most - tokens
 
 
-def test_a_terminal_shows_how_many_tokens_are_left(folder: Path) -> None:
+def test_a_terminal_shows_how_many_tokens_are_left(model_folder: Path) -> None:
     result = in_colour(
-        "generate", "-r", "[0-9]{6}", "-p", "a prompt: ", "-m", folder, "--max-new-tokens", "9"
+        "generate", "-r", "[0-9]{6}", "-p", "a prompt: ", "-m", model_folder, "--max-new-tokens", "9"
     )
     assert result.exit_code == 0, result.output
     shown = [tuple(map(int, pair)) for pair in re.findall(r"(\d+) tokens left, (\d+) needed", result.stdout)]
@@ -130,16 +119,16 @@ def test_a_terminal_shows_how_many_tokens_are_left(folder: Path) -> None:
     assert re.fullmatch("a prompt: [0-9]{6}", final.strip())
 
 
-def test_a_text_longer_than_the_terminal(folder: Path) -> None:
+def test_a_text_longer_than_the_terminal(model_folder: Path) -> None:
     """Its end is shown while it grows, and in the end all of it."""
-    result = in_colour("generate", "-r", "a{200}b", "-p", "x", "-m", folder, columns=20, LINES="6")
+    result = in_colour("generate", "-r", "a{200}b", "-p", "x", "-m", model_folder, columns=20, LINES="6")
     assert result.exit_code == 0, result.output
     assert max(plain(frame).count("\n") for frame in frames(result)[:-1]) <= 6
     assert re.fullmatch("xa{200}b", "".join(plain(last_frame(result)).split()))
 
 
-def test_jump_and_heal(folder: Path) -> None:
-    command = ("generate", "-r", "c the one [0-9]{2}", "-p", "x ab", "-m", folder, "--seed", "1")
+def test_jump_and_heal(model_folder: Path) -> None:
+    command = ("generate", "-r", "c the one [0-9]{2}", "-p", "x ab", "-m", model_folder, "--seed", "1")
     result = call(*command, "--jump", "--heal")
     assert result.exit_code == 0, result.output
     assert re.fullmatch("c the one [0-9]{2}\n", result.stdout)
@@ -151,9 +140,9 @@ def test_jump_and_heal(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [30, 60, 100, 200])
-def test_compare(folder: Path, columns: int) -> None:
+def test_compare(model_folder: Path, columns: int) -> None:
     result = call(
-        "generate", "-r", WORDS, "-p", "x", "-m", folder, "--seed", "1", "--compare", columns=columns
+        "generate", "-r", WORDS, "-p", "x", "-m", model_folder, "--seed", "1", "--compare", columns=columns
     )
     assert result.exit_code == 0, result.output
     assert "without the pattern ✗" in result.stdout
@@ -161,14 +150,14 @@ def test_compare(folder: Path, columns: int) -> None:
     assert max(map(len, result.stdout.splitlines())) <= columns
 
 
-def test_chat_templates(folder: Path, model: Any, tokenizer: Any, tmp_path: Path) -> None:
-    refused = call("generate", "-r", "a", "-p", "x", "-m", folder, "--chat")
+def test_chat_templates(model_folder: Path, model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    refused = call("generate", "-r", "a", "-p", "x", "-m", model_folder, "--chat")
     assert refused.exit_code == 2
     assert "no chat template" in refused.stderr
 
     from tokamata.cli.loading import chat_tokens
 
-    tokenizer = type(tokenizer).from_pretrained(folder)
+    tokenizer = type(tokenizer).from_pretrained(model_folder)
     tokenizer.chat_template = "{% for m in messages %}<bos>{{ m.content }}<end_of_turn>{% endfor %}"
     assert chat_tokens(tokenizer, "hi", None) == [
         2,
@@ -179,8 +168,8 @@ def test_chat_templates(folder: Path, model: Any, tokenizer: Any, tmp_path: Path
 
 
 @pytest.mark.parametrize("columns", [30, 60, 100, 200])
-def test_mask(folder: Path, columns: int) -> None:
-    result = call("mask", "-r", "(one|two) (1|2)+!?", "-t", "one 12", "-v", folder, columns=columns)
+def test_mask(model_folder: Path, columns: int) -> None:
+    result = call("mask", "-r", "(one|two) (1|2)+!?", "-t", "one 12", "-v", model_folder, columns=columns)
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= columns
     assert "allowed next" in result.stdout.replace("\n", " ") or columns == 30
@@ -191,15 +180,15 @@ def test_mask(folder: Path, columns: int) -> None:
         assert [row.split("│")[4].strip() for row in rows] == ["·", "·", "·", "✓"]
 
 
-def test_mask_says_how_far_the_end_is(folder: Path) -> None:
-    command = ("mask", "-r", "one [0-9]{6}", "-v", folder)
+def test_mask_says_how_far_the_end_is(model_folder: Path) -> None:
+    command = ("mask", "-r", "one [0-9]{6}", "-v", model_folder)
     assert "in 4 tokens, such as one ␣" in call(*command).stdout
     assert re.search(r"in 1 token, such as (12|34) ", call(*command, "-t", "one 1234").stdout)
     assert "to finish" not in call(*command, "-t", "one 123456").stdout
 
 
-def test_mask_of_a_refused_text(folder: Path) -> None:
-    result = call("mask", "-r", "one [0-9]+", "-t", "one twelve", "-v", folder)
+def test_mask_of_a_refused_text(model_folder: Path) -> None:
+    result = call("mask", "-r", "one [0-9]+", "-t", "one twelve", "-v", model_folder)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
     place = next(index for index, line in enumerate(lines) if "one␣tw" in line)
@@ -218,9 +207,9 @@ def test_mask_from_a_list_of_tokens_without_a_tokenizer(tmp_path: Path) -> None:
         encode(tmp_path / "none.model", vocabulary, "abd")
 
 
-def test_mask_of_an_empty_text_and_of_a_complete_one(folder: Path) -> None:
-    assert call("mask", "-r", "ab", "-v", folder).exit_code == 0
-    result = call("mask", "-r", "ab", "-t", "ab", "-v", folder)
+def test_mask_of_an_empty_text_and_of_a_complete_one(model_folder: Path) -> None:
+    assert call("mask", "-r", "ab", "-v", model_folder).exit_code == 0
+    result = call("mask", "-r", "ab", "-t", "ab", "-v", model_folder)
     assert "<eos>" in result.stdout
 
 
@@ -342,7 +331,7 @@ def test_foreign_tokens_are_told(byte_folder: Path) -> None:
     assert foreign_tokens(tokenizer, vocabulary, [ab], [c, ab]) == {0}
 
 
-def test_compare_marks_foreign_tokens(folder: Path) -> None:
-    compared = in_colour("generate", "-r", WORDS, "-p", "x", "-m", folder, "--seed", "1", "--compare")
+def test_compare_marks_foreign_tokens(model_folder: Path) -> None:
+    compared = in_colour("generate", "-r", WORDS, "-p", "x", "-m", model_folder, "--seed", "1", "--compare")
     assert compared.exit_code == 0, compared.output
     assert "not canonical" in plain(compared.stdout)

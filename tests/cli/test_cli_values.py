@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -41,23 +40,13 @@ EXAMPLES = ROOT / "examples"
 SCHEMA = '{"type": "object", "properties": {"on": {"type": "boolean"}}, "additionalProperties": false}'
 
 
-@pytest.fixture(scope="session")
-def model_folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_terminal: None) -> Path:
     """A folder with a module of types."""
     (tmp_path / "things_of_cli.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "schema.json").write_text(SCHEMA, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "things_of_cli", raising=False)
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 

@@ -13,6 +13,7 @@ import torch
 import tokamata as tk
 from tests.support.models.fakes import Constant, Counting
 from tests.support.models.small_models import small_model, small_tokenizer
+from tests.support.vocabularies import BYTES
 from tokamata.decoding import hosts, stream
 
 PATTERNS = [
@@ -141,7 +142,7 @@ def test_a_model_without_a_cache(model: Any, tokenizer: Any) -> None:
 
 def test_no_stop_token(tokenizer: Any) -> None:
     counting = Counting(small_model(len(tokenizer)))
-    vocabulary = tk.Vocabulary.load([bytes([byte]) for byte in range(256)], width=len(tokenizer))
+    vocabulary = tk.Vocabulary.load(BYTES, width=len(tokenizer))
     with pytest.raises(tk.NoStopTokenError):
         tk.generate(counting, tokenizer, "x", tk.regex("ab").compile(vocabulary))
     assert counting.calls == 0

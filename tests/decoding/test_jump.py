@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from tokenizers import models
 
 import tokamata as tk
 from tests.support.models.fakes import Constant, Counting, Random, byte_level, preferring, token_id
+from tests.support.texts import all_texts
 from tokamata.decoding.jump import certain_tokens, safe_count, spelled_tokens
 from tokamata.decoding.token_prefixes import TokenPrefixes
 
@@ -100,10 +100,10 @@ def test_what_is_taken_does_not_depend_on_what_follows(
 ) -> None:
     """All texts of up to 4 letters, and all that may follow them up to 4 letters, for 12 tokenizers."""
     count = 0
-    rests = ["".join(rest) for length in range(5) for rest in itertools.product("abc", repeat=length)]
+    rests = all_texts("abc", 4)
     for seed in range(12):
         encode, vocabulary = make(random.Random(seed))
-        encoded = {text: encode(text) for text in map("".join, itertools.product("abc", repeat=8))}
+        encoded = {text: encode(text) for text in all_texts("abc", 8, shortest=8)}
         for forced in rests[1:]:
             tokens = taken(forced, encode, vocabulary)
             count += len(tokens)

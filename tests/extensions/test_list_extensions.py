@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import pytest
 
 import tokamata as tk
-from tests.support.patterns.extension_probes import assert_taken, taken, texts
+from tests.support.patterns.extension_probes import assert_taken, taken
+from tests.support.texts import all_texts
 
 # ---- DELIMITED_LIST ---------------------------------------------------------------------------
 
@@ -46,7 +47,7 @@ BOUNDS = (1, None), (0, None), (2, None), (0, 0), (0, 2), (1, 1), (2, 3), (3, 4)
 @pytest.mark.parametrize("items", ITEMS, ids=sorted)
 def test_delimited_list(items: Texts) -> None:
     for delimiters in DELIMITERS:
-        probes = texts("".join(sorted(set("ab," + "".join(delimiters)))), 6 if delimiters != {"|"} else 4)
+        probes = all_texts("".join(sorted(set("ab," + "".join(delimiters)))), 6 if delimiters != {"|"} else 4)
         longest = len(probes[-1])
         group = f"(?P<DELIMITED_LIST>(?:{pattern_of(delimiters)})|{pattern_of(items)})"
         judged = lists(items, delimiters, 1, None, longest)
@@ -88,7 +89,7 @@ def test_delimited_subsequence_of(sequence: list[str | tuple[str, ...]]) -> None
     items = [frozenset([item] if isinstance(item, str) else item) for item in sequence]
     for delimiters in DELIMITERS:
         judged = subsequences(items, delimiters)
-        probes = judged.union(texts("ab,", 6), texts("ab|", 3))
+        probes = judged.union(all_texts("ab,", 6), all_texts("ab|", 3))
         wrapped = "|".join(f"(?:{pattern_of(item)})" for item in items)
         group = f"(?P<DELIMITED_SUBSEQUENCE_OF>(?:{pattern_of(delimiters)})|{wrapped})"
         function = tk.delimited_subsequence_of([tk.choice(item) for item in items], tk.choice(delimiters))

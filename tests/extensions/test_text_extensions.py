@@ -17,15 +17,15 @@ import yaml
 
 import tokamata as tk
 from tests.support.automata.explicit import substrings
+from tests.support.matchers import takes
 from tests.support.patterns.extension_probes import (
-    BYTES,
     VOCABULARY,
     VOCABULARY_OF_LETTERS,
     assert_taken,
     taken,
-    takes,
-    texts,
 )
+from tests.support.texts import all_texts
+from tests.support.vocabularies import BYTES
 from tokamata.automata import minimize
 
 # ---- QUOTED_TEXT ------------------------------------------------------------------------------
@@ -47,7 +47,8 @@ def is_quoted(text: str) -> bool:
 
 @pytest.mark.parametrize("constraint", QUOTED, ids=repr)
 def test_quoted_text(constraint: tk.Constraint) -> None:
-    probes = texts('"\\a\n', 6) + texts('"\\é\r', 4) + [f'"{text}"' for text in texts('"\\a\nn', 5)]
+    probes = all_texts('"\\a\n', 6) + all_texts('"\\é\r', 4)
+    probes += [f'"{text}"' for text in all_texts('"\\a\nn', 5)]
     assert taken(constraint, probes) == {probe for probe in probes if is_quoted(probe)}
     draw = random.Random(1)
     rare = 'é漢😀\\"' * 4 + "\n\x00\u2028 ,"
@@ -91,7 +92,7 @@ def is_plain(text: str) -> bool:
 
 
 def test_unquoted_text_is_what_yaml_reads_as_itself() -> None:
-    probes = texts(INDICATORS, 3)
+    probes = all_texts(INDICATORS, 3)
     judged = {probe for probe in probes if is_plain(probe)}
     assert len(judged) > 2000
     for constraint in UNQUOTED:
@@ -99,7 +100,7 @@ def test_unquoted_text_is_what_yaml_reads_as_itself() -> None:
 
 
 def test_unquoted_text_of_four_characters() -> None:
-    probes = ["".join(letters) for letters in itertools.product(INDICATORS, repeat=4)]
+    probes = all_texts(INDICATORS, 4, shortest=4)
     accepted = sorted(taken(tk.unquoted_text(), probes))
     # In one document, which takes a third of the time; a text that reads as anything else changes it.
     assert loaded("".join(f"- {text}\n" for text in accepted)) == accepted
@@ -144,7 +145,7 @@ def test_unquoted_text_with_any_character() -> None:
 
 
 def test_unquoted_texts_as_keys_in_a_block() -> None:
-    accepted = sorted(taken(tk.unquoted_text(), texts(INDICATORS, 2)))
+    accepted = sorted(taken(tk.unquoted_text(), all_texts(INDICATORS, 2)))
     assert loaded("a:\n" + "".join(f"  {text}: {i}\n" for i, text in enumerate(accepted))) == {
         "a": {text: str(i) for i, text in enumerate(accepted)}
     }
@@ -164,8 +165,8 @@ def until(phrase: str) -> list[tk.Constraint]:
 
 
 def test_text_until() -> None:
-    phrases = [*texts("ab", 3)[1:], "é", "aé", "éa", "\n", "a\n", "aabaa", "abab"]
-    probes = texts("abé\n", 5) + texts("ab", 9)
+    phrases = [*all_texts("ab", 3)[1:], "é", "aé", "éa", "\n", "a\n", "aabaa", "abab"]
+    probes = all_texts("abé\n", 5) + all_texts("ab", 9)
     for phrase in phrases:
         judged = {probe for probe in probes if ends_first(phrase)(probe)}
         for constraint in until(phrase):
@@ -184,7 +185,7 @@ def test_text_until_phrases_that_stand_for_themselves(phrase: str) -> None:
 
 def test_text_until_with_more_behind_it() -> None:
     constraint = tk.regex(r"(?P<TEXT_UNTIL>ab)b|x(?P<TEXT_UNTIL>\x61)")
-    probes = texts("abx", 5)
+    probes = all_texts("abx", 5)
     judged = {probe for probe in probes if probe.endswith("b") and ends_first("ab")(probe[:-1])}
     judged |= {probe for probe in probes if probe.startswith("x") and ends_first("a")(probe[1:])}
     assert taken(constraint, probes) == judged
@@ -198,8 +199,8 @@ def substring(text: str) -> list[tk.Constraint]:
 
 
 def test_substring_of() -> None:
-    probes = texts("abé", 5)
-    for text in [*texts("abé", 4)[1:], "aabéab", "ababababab", "ééaéé"]:
+    probes = all_texts("abé", 5)
+    for text in [*all_texts("abé", 4)[1:], "aabéab", "ababababab", "ééaéé"]:
         judged = {probe for probe in probes if probe in text}
         for constraint in substring(text):
             assert taken(constraint, probes) == judged, text

@@ -14,7 +14,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
-from tests.support.patterns.extension_probes import takes
+from tests.support.matchers import takes
+from tests.support.texts import all_texts
 from tokamata.vocabulary.token_table import TokenTable
 
 # ---- tokens -----------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def test_image(family: str) -> None:
     vocabulary = tk.Vocabulary(TokenTable([b"a", *[None] * 6], known, (6,)))
     spelled_as = {known[token]: token for token in known}
     judge = re.compile(f"{spelled_as[begin]}{spelled_as[content]}+{spelled_as[end]}")
-    everything = ["".join(digits) for size in range(6) for digits in itertools.product("012345", repeat=size)]
+    everything = all_texts("012345", 5)
     for constraint in (tk.regex("(?P<IMAGE>)"), tk.image()):
         matcher = constraint.compile(vocabulary).matcher()
         accepted = {tokens for tokens in everything if takes(matcher, map(int, tokens))}

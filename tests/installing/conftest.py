@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -22,10 +24,18 @@ def pip(*arguments: str | Path) -> None:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this checkout.  Nothing is compiled again: the set-up uses the same build folder."""
+    """A wheel of this checkout.  Nothing is compiled again: the set-up uses the same build folder.
+
+    Processes of pytest-xdist share that folder, so the first makes the wheel, and the others wait for it.
+    """
     pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
-    folder = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "wheel"
+    with (shared / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
     (wheel,) = folder.iterdir()
     return wheel
 

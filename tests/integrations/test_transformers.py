@@ -20,11 +20,6 @@ DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 WORDS = r"(one|two|the)( (one|two|the)){0,5}"
 
 
-@pytest.fixture(scope="session")
-def vocabulary(tokenizer: Any) -> tk.Vocabulary:
-    return tk.Vocabulary.load(tokenizer, stop=[1], width=len(tokenizer) + 37)
-
-
 def compiled(pattern: str, vocabulary: tk.Vocabulary) -> tk.CompiledConstraint:
     return tk.regex(pattern).compile(vocabulary)
 

@@ -24,11 +24,6 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="session")
-def vocabulary(tokenizer: Any) -> tk.Vocabulary:
-    return tk.Vocabulary.load(tokenizer, stop=[1], width=len(tokenizer) + 37)
-
-
 def written(
     model: Any, tokenizer: Any, processor: Any, prompts: list[str], **settings: Any
 ) -> list[list[int]]:

@@ -12,6 +12,7 @@ from tests.support.patterns.engine import Engine
 from tests.support.patterns.javascript import JavaScript
 from tests.support.patterns.naive_core import accepts, lowered
 from tests.support.patterns.random_patterns import Patterns
+from tests.support.texts import all_texts
 from tokamata.errors import LimitExceeded, NotRegularError, PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex import to_expression
 from tokamata.patterns.unicode import alias_lines, case_orbits
@@ -99,7 +100,7 @@ def test_garbage_is_refused_where_javascript_refuses_it(javascript: JavaScript) 
 
 def test_lone_brackets_and_braces(javascript: JavaScript) -> None:
     """Where flag ``u`` refuses them, they are what they are without it; all short patterns."""
-    texts = ["".join(text) for length in range(4) for text in itertools.product("a{}]", repeat=length)]
+    texts = all_texts("a{}]", 3)
     taken = 0
     for length in range(1, 5):
         for letters in itertools.product("a{}]1,+^", repeat=length):

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 import tokamata as tk
-from tests.support.patterns.engine import VOCABULARY, Engine
+from tests.support.patterns.engine import Engine
 from tests.support.patterns.random_patterns import Patterns
+from tests.support.texts import all_texts
+from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata import _core
 from tokamata.constraint import Constraint
 from tokamata.patterns.extensions import substring_of
@@ -49,7 +51,7 @@ def spellings(code_point: int) -> Iterator[str]:
 def accepted(expression: _core.Expression, atoms: Sequence[str], longest: int) -> set[str]:
     """The texts made of at most so many atoms that an expression accepts."""
     try:
-        matcher = Constraint(expression, "").compile(VOCABULARY).matcher()
+        matcher = Constraint(expression, "").compile(BYTE_VOCABULARY).matcher()
     except tk.EmptyConstraintError:
         return set()
     found = set()
@@ -195,7 +197,7 @@ ALGEBRA: list[tuple[Callable[[], tk.Constraint], Callable[[str], bool]]] = [
 @pytest.mark.parametrize("index", range(len(ALGEBRA)))
 def test_complements_and_searches(index: int) -> None:
     make, judge = ALGEBRA[index]
-    values = {"".join(pieces) for n in range(4) for pieces in itertools.product(ATOMS, repeat=n)}
+    values = set(all_texts(ATOMS, 3))
     expected = {s for s in values if (v := value_of(s)) is not None and judge(v)}
     expression = make()._expression
     assert accepted(_core.spelled_in_json(expression, True), ATOMS, 3) == expected

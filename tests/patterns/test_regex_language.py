@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import sys
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.paths import DATA
 from tests.support.patterns.naive_core import accepts, lowered
+from tests.support.texts import all_texts
 from tokamata.errors import NotRegularError, PatternSyntaxError, UnsupportedPatternError
 
 CASES = json.loads((DATA / "regex_cases.json").read_text("utf-8"))
@@ -85,12 +85,10 @@ def disagreement(pattern: str, flags: int, texts: list[str]) -> str | None:
     ],
 )
 def test_every_small_pattern(letters: str, size: int, alphabet: str, flags: str) -> None:
-    texts = ["".join(letters) for n in range(4) for letters in itertools.product(alphabet, repeat=n)]
-    for n in range(size + 1):
-        for chosen in itertools.product(letters, repeat=n):
-            pattern = "".join(chosen)
-            wrong = disagreement(pattern, flags_of(flags), texts)
-            assert wrong is None, f"{pattern!r}: {wrong}"
+    texts = all_texts(alphabet, 3)
+    for pattern in all_texts(letters, size):
+        wrong = disagreement(pattern, flags_of(flags), texts)
+        assert wrong is None, f"{pattern!r}: {wrong}"
 
 
 ATOMS = st.sampled_from(PIECES["atoms"])

@@ -6,7 +6,6 @@ patterns that go wrong when an assertion is rewritten locally, and at random.
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 import sys
@@ -16,13 +15,10 @@ import pytest
 from tests.support.patterns.engine import Engine
 from tests.support.patterns.naive_core import accepts, lowered
 from tests.support.patterns.random_patterns import Patterns
+from tests.support.texts import all_texts
 from tokamata.patterns.regex import to_expression
 
 ALPHABET = "a-\né"  # a word character, none, a line end, a word character that is not ASCII
-
-
-def texts(alphabet: str, longest: int) -> list[str]:
-    return ["".join(letters) for n in range(longest + 1) for letters in itertools.product(alphabet, repeat=n)]
 
 
 NASTY = [
@@ -57,7 +53,7 @@ NASTY = [
 @pytest.mark.parametrize(("pattern", "alphabet"), NASTY)
 def test_all_short_texts(pattern: str, alphabet: str) -> None:
     judge, expression, engine = re.compile(pattern), lowered(pattern), Engine(to_expression(pattern))
-    for text in texts(alphabet, 5 if len(alphabet) < 4 else 4):
+    for text in all_texts(alphabet, 5 if len(alphabet) < 4 else 4):
         expected = judge.fullmatch(text) is not None
         if not text and "\\B" in pattern and sys.version_info >= (3, 14):
             continue  # there \B holds in an empty text
@@ -96,7 +92,7 @@ def source(seed: int, fixed_width: bool) -> Patterns:
 @pytest.mark.parametrize("seed", range(4))
 def test_random_patterns_against_re(seed: int) -> None:
     patterns, generator = source(seed, fixed_width=True), random.Random(seed)
-    short, tried = texts(ALPHABET, 4), 0
+    short, tried = all_texts(ALPHABET, 4), 0
     while tried < 600:
         pattern, flags = patterns.draw(), generator.choice([0, 0, re.M, re.A, re.I, re.S])
         try:
@@ -119,7 +115,7 @@ def test_lookbehinds_of_any_length_against_regex(seed: int) -> None:
     generator = random.Random(seed)
     atoms = [atom for atom in ATOMS if atom != "\\B"]  # which holds in an empty text for regex
     patterns = Patterns(generator, atoms, ["*", "+", "?", "{1,2}", "{2}"])
-    short, tried = texts(ALPHABET, 4), 0
+    short, tried = all_texts(ALPHABET, 4), 0
     while tried < 500:
         pattern = patterns.draw()
         if "(?<" not in pattern:

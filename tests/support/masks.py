@@ -15,3 +15,8 @@ def allowed(matcher: tk.Matcher) -> set[int]:
 def bits(row: object) -> set[int]:
     """The ids whose bits are set in a row of a mask."""
     return set(np.flatnonzero(np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")).tolist())
+
+
+def has(row: np.ndarray, token: int) -> bool:
+    """Whether one bit is set in a row of a mask."""
+    return bool(row[token // 32] >> (token % 32) & 1)

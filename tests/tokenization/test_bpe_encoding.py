@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import pytest
@@ -14,6 +13,7 @@ from tests.support.automata.tokenizations import (
     random_bpe,
     small_lists,
 )
+from tests.support.texts import all_texts
 from tokamata.errors import VocabularyError
 from tokamata.tokenization import (
     Merge,
@@ -27,10 +27,6 @@ from tokamata.tokenization import (
     spellings,
     train,
 )
-
-
-def texts(letters: str, longest: int) -> list[str]:
-    return ["".join(t) for n in range(1, longest + 1) for t in itertools.product(letters, repeat=n)]
 
 
 def test_a_merge_takes_the_leftmost() -> None:
@@ -50,7 +46,7 @@ def test_the_three_ways_agree_on_proper_lists() -> None:
         if len(pairs) == 3 and draw.random() > (0.15 if is_proper else 0.03):
             continue
         same = True
-        for text in texts("ab", 6):
+        for text in all_texts("ab", 6, shortest=1):
             ways = {
                 tuple(encode(bpe.merges, bpe.text(text)))
                 for encode in (encode_by_priority, encode_one_at_a_time, encode_in_order)

@@ -17,13 +17,14 @@ from tests.support.automata.tokenizations import (
     walk,
     without_failures,
 )
+from tests.support.texts import all_texts
 from tokamata.automata import Acceptor, strings
 from tokamata.errors import UnspellableError
 from tokamata.tokenization import failure_trie, maxmatch, maxmatch_transducer, promote_maxmatch
 
 UNKNOWN = "?"
-SHORT = [bytes(t) for n in (2, 3) for t in itertools.product(b"ab", repeat=n)]
-TEXTS = [bytes(t) for n in range(6) for t in itertools.product(b"ab", repeat=n)]
+SHORT = [text.encode() for text in all_texts("ab", 3, shortest=2)]
+TEXTS = [text.encode() for text in all_texts("ab", 5)]
 
 Ids = dict[bytes, int]
 

@@ -18,6 +18,7 @@ import pytest
 import tokamata as tk
 from tests.support.automata.tokenizations import tokenizers
 from tests.support.tokenizers.real_tokenizers import package_file
+from tests.support.vocabularies import BYTES
 from tokamata.automata import Acceptor, minimize
 from tokamata.tokenization import (
     Merge,
@@ -30,7 +31,7 @@ from tokamata.tokenization import (
 )
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 
-BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)], stop=[])
+WITHOUT_STOP = tk.Vocabulary.load(BYTES, stop=[])
 
 # Of paper 002, and two wide ones; \d stands for every digit of Unicode.
 PATTERNS = {
@@ -79,7 +80,7 @@ def deepseek() -> RealMerges:
 
 
 def byte_acceptor(pattern: str) -> Acceptor:
-    return tk.regex(pattern).compile(BYTES).token_automaton().to_acceptor()
+    return tk.regex(pattern).compile(WITHOUT_STOP).token_automaton().to_acceptor()
 
 
 def some_texts(acceptor: Acceptor, draw: random.Random, count: int, longest: int = 40) -> list[str]:

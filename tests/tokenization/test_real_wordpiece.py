@@ -12,11 +12,12 @@ import pytest
 import tokamata as tk
 from tests.support.automata.tokenizations import hugging_face_encode, tokenizers, walk
 from tests.support.tokenizers.real_tokenizers import package_file
+from tests.support.vocabularies import BYTES
 from tokamata.automata import strings
 from tokamata.errors import UnspellableError
 from tokamata.tokenization import maxmatch, maxmatch_transducer, promote_maxmatch
 
-BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)], stop=[])
+WITHOUT_STOP = tk.Vocabulary.load(BYTES, stop=[])
 MARK = "##"
 
 
@@ -73,7 +74,7 @@ def test_words_of_a_real_vocabulary() -> None:
 
 def test_a_pattern_of_words() -> None:
     own, first, rest = minilm()
-    compiled = tk.regex("(un|re|over)?(do|load|afford|tokeniz)(able|ing|ation){0,2}s?").compile(BYTES)
+    compiled = tk.regex("(un|re|over)?(do|load|afford|tokeniz)(able|ing|ation){0,2}s?").compile(WITHOUT_STOP)
     pattern = compiled.token_automaton().to_acceptor()
     words = [bytes(word).decode() for word in strings(pattern, 30)]
     assert len(words) > 200

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokamata as tk
+from tests.support.matchers import write
 from tests.support.types.type_walks import every_byte
 from tokamata import Limits
 from tokamata.values.events import EventReader, TextEvents
@@ -148,11 +149,6 @@ def test_another_way_on_after_taking_back() -> None:
 
 AGES = {"type": "array", "items": {"type": "integer"}}
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "ages": AGES}}
-
-
-def write(matcher: tk.Matcher, text: str) -> None:
-    for byte in text.encode():
-        assert matcher.advance(byte), text
 
 
 def test_matchers_tell_what_closed() -> None:

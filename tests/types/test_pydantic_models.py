@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 import tokamata as tk
-from tests.support.types.type_walks import accepts, drawn
+from tests.support.matchers import accepts
+from tests.support.types.type_walks import drawn
 
 T = TypeVar("T")
 

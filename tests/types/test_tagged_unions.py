@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 import tokamata as tk
-from tests.support.types.type_walks import accepts, drawn
+from tests.support.matchers import accepts
+from tests.support.types.type_walks import drawn
 
 
 class Cat(BaseModel):

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import pytest
 
 import tokamata as tk
-from tests.support.types.type_walks import accepts, drawn
+from tests.support.matchers import accepts
+from tests.support.types.type_walks import drawn
 
 POINT = {
     "type": "object",

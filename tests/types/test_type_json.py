@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokamata as tk
+from tests.support.matchers import accepts
 from tests.support.types.type_cases import CASES, jsonable
-from tests.support.types.type_walks import accepts, drawn
+from tests.support.types.type_walks import drawn
 
 # A known gap: the engine's masks of objects that may have any names, no two the same, pass its limits in some
 # random walks, after half a minute each.

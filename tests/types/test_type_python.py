@@ -18,10 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokamata as tk
+from tests.support.matchers import accepts
 from tests.support.types import type_cases
 from tests.support.types.python_source import source
 from tests.support.types.type_cases import CASES, Box, Cat, Color, Dog, Pair, Point
-from tests.support.types.type_walks import accepts, drawn
+from tests.support.types.type_walks import drawn
 
 ENDLESS = {"any", "bare list"}
 NAMES: dict[str, Any] = {

@@ -14,10 +14,12 @@ from typing_extensions import NotRequired, TypeAliasType
 
 import tokamata as tk
 from tests.support.masks import bits
+from tests.support.matchers import accepts, step, write
 from tests.support.types.python_source import source
 from tests.support.types.type_cases import Box, Json, Node
 from tests.support.types.type_cases import Tree as TreeAlias
-from tests.support.types.type_walks import accepts, drawn, every_byte
+from tests.support.types.type_walks import drawn, every_byte
+from tests.support.vocabularies import bytes_and
 
 
 @dataclasses.dataclass
@@ -182,8 +184,7 @@ def words_of_python() -> tk.Vocabulary:
         r" odd=Odd( even= \n \ ,_ ':_[ )),_"
     )
     words = [word.replace("_", " ") for word in given.split(" ")]
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    return tk.Vocabulary.load([*tokens, *map(str.encode, words), None], stop=[256 + len(words)])
+    return bytes_and(*map(str.encode, words))
 
 
 # ---- depth ----------------------------------------------------------------------------------------
@@ -205,7 +206,7 @@ def test_any_depth() -> None:
     compiled = constraint.compile(every_byte())
     for depth in (1, 250, 1000, 5000):
         matcher = compiled.matcher()
-        assert all(map(matcher.advance, nested(depth).encode()))
+        write(matcher, nested(depth))
         assert matcher.is_finished
         tree = compiled.parse(nested(depth))
         assert depth_of(tree) == depth
@@ -227,9 +228,9 @@ def test_deep_texts_roll_back_and_fork() -> None:
     masks = {}
     for depth in range(300):
         masks[depth] = bits(matcher.mask)
-        assert all(map(matcher.advance, front))
+        write(matcher, front)
     other = matcher.fork()
-    assert all(map(other.advance, b"])" * 300))
+    write(other, b"])" * 300)
     assert other.is_finished
     for depth in reversed(range(300)):
         matcher.rollback(len(front))
@@ -242,9 +243,9 @@ def test_readings_of_alike_types_do_not_multiply() -> None:
     matcher = constraint.compile(every_byte(), limits=limits).matcher()
     front, back = "{'title': 'a', 'entries': [", "], 'hidden': True}"
     for _ in range(60):
-        assert all(map(matcher.advance, front.encode()))
+        write(matcher, front)
     assert bits(matcher.mask)
-    assert all(map(matcher.advance, (back * 60).encode()))
+    write(matcher, back * 60)
     assert matcher.is_finished
     value = constraint.parse(front * 60 + back * 60)
     for _ in range(60):
@@ -273,7 +274,7 @@ def test_budgets_are_kept() -> None:
 
 def test_a_text_is_brought_to_its_end() -> None:
     matcher = tk.type(Tree, syntax="python").compile(words_of_python()).matcher()
-    assert all(map(matcher.advance, b"Tree(value=1, children=[Tree(value"))
+    write(matcher, b"Tree(value=1, children=[Tree(value")
     tokens = matcher.shortest_completion()
     assert b"".join(words_of_python()[token] or b"" for token in tokens) in (
         b"=%d)])" % digit for digit in range(10)
@@ -320,10 +321,8 @@ def test_canonical_tokens() -> None:
         draw = random.Random(seed)
         matcher = compiled.matcher()
         for _ in range(30):
-            tokens = sorted(bits(matcher.mask))
-            if not tokens:
+            if not step(matcher, draw):
                 break
-            assert matcher.advance(draw.choice(tokens))
         ids = list(matcher.tokens)
         whole = tokenizer.encode(tokenizer.decode(ids)).ids
         assert whole[: len(ids) - 1] == ids[:-1]

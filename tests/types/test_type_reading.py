@@ -19,8 +19,8 @@ import pytest
 from typing_extensions import Unpack
 
 import tokamata as tk
+from tests.support.matchers import accepts
 from tests.support.types.type_cases import Json, Node, Odd, Pair, Point, Tree
-from tests.support.types.type_walks import accepts
 
 T = TypeVar("T")
 

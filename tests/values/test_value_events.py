@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tests.support.values.composed import ALPHABET, Composed, drawn, reading, texts
+from tests.support.matchers import write
+from tests.support.texts import all_texts
+from tests.support.values.composed import ALPHABET, Composed, drawn, reading
 from tokamata.values.events import EventReader, TextEvents
 
 LONGEST = 5
-ALL = texts(LONGEST)
+ALL = all_texts(ALPHABET, LONGEST)
 
 
 def told(events: Iterable[tk.Event]) -> list[tuple[str, Any, int, int]]:
@@ -129,7 +131,7 @@ def test_a_part_is_told_as_soon_as_no_continuation_changes_it() -> None:
         for part in parts[1:]:
             whole = whole + part.constraint
         composed = Composed(whole, "+", parts)
-        accepted = [text for text in texts(6) if composed.accepts(text)]
+        accepted = [text for text in all_texts(ALPHABET, 6) if composed.accepts(text)]
         events = {text: told(at_once(whole, text)) for text in accepted}
         for begun in {text[:size] for text in accepted for size in range(len(text) + 1)}:
             following = [events[text][:-1] for text in accepted if text.startswith(begun)]
@@ -187,11 +189,6 @@ def test_alternatives_tell_from_where_they_part() -> None:
 
 
 # ---- matchers -------------------------------------------------------------------------------------
-
-
-def write(matcher: tk.Matcher, text: str) -> None:
-    for byte in text.encode():
-        assert matcher.advance(byte), text
 
 
 def test_matchers(byte_vocabulary: tk.Vocabulary) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tests.support.values.composed import ALPHABET, Composed, drawn, same, texts
+from tests.support.texts import all_texts
+from tests.support.values.composed import ALPHABET, Composed, drawn, same
 
-SHORT = texts(4)
+SHORT = all_texts(ALPHABET, 4)
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string"}},
@@ -170,7 +171,7 @@ def uses_sets(composed: Composed) -> bool:
 def test_the_place_of_an_error_is_where_texts_part(seed: int) -> None:
     """The longest beginning that a text has; with ``&``, ``-`` and ``~`` it may be said to be longer."""
     draw = random.Random(200 + seed)
-    longer = texts(6)
+    longer = all_texts(ALPHABET, 6)
     told = 0
     for _ in range(100):
         composed = drawn(draw, draw.randint(0, 3))
@@ -443,7 +444,7 @@ def test_the_oracle_knows_what_re_knows() -> None:
     for first, second in (("a*", "ab?"), ("a|ab", "c|bcd?"), ("[ab]*", "[abc]*")):
         pair = tk.regex(first) + tk.regex(second)
         longest = re.compile(f"(?P<a>{first})(?P<b>{second})")
-        for text in texts(4, ALPHABET):
+        for text in all_texts(ALPHABET, 4):
             match = longest.fullmatch(text)
             if match and first != "a|ab":
                 assert pair.parse(text) == (match["a"], match["b"])

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import tokamata as tk
+from tests.support.masks import has
+from tests.support.vocabularies import BYTES
 from tokamata.vocabulary import kept_segments
 
 SCHEMAS = (
@@ -19,16 +21,15 @@ SCHEMAS = (
     '{"type": "string", "format": "email"}',
     '{"type": "object", "patternProperties": {"^x-": {"type": "number"}}, "additionalProperties": false}',
 )
-_TOKENS: list[bytes | None] = [bytes([value]) for value in range(256)]
-_TOKENS += [b'":', b'": "', b'",', b'{"', b"ab", b"abc", b"12", b'"}', b'",x', "é".encode(), b"al", b"@a.b"]
+_TOKENS = [*BYTES, b'":', b'": "', b'",', b'{"', b"ab", b"abc", b"12", b'"}', b'",x', "é".encode(), b"al"]
+_TOKENS.append(b"@a.b")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own, in which everything is kept, however fast it is made."""
-    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
+def folder(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder in which everything is kept, however fast it is made."""
     monkeypatch.setattr(kept_segments, "_LEAST_SECONDS", 0.0)
-    return tmp_path / "cache"
+    return cache
 
 
 def segments_in(folder: Path) -> list[Path]:
@@ -46,7 +47,7 @@ def masks(seed: int = 0, extra: tuple[bytes | None, ...] = ()) -> str:
             for _ in range(25):
                 mask = matcher.mask
                 digest.update(mask.tobytes())
-                allowed = [token for token in range(len(_TOKENS)) if mask[token // 32] >> (token % 32) & 1]
+                allowed = [token for token in range(len(_TOKENS)) if has(mask, token)]
                 if not allowed:
                     break
                 matcher.advance(draw.choice(allowed))

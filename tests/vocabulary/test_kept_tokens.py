@@ -22,11 +22,10 @@ _DECODERS: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own, in which tokens are kept however small the file."""
-    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
+def folder(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which tokens are kept however small the file."""
     monkeypatch.setattr(kept_tokens, "_LEAST_BYTES", 0)
-    return tmp_path / "cache" / "tokamata-derived" / "tokens"
+    return cache / "tokamata-derived" / "tokens"
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
-from tests.support.schemas.kernel_oracle import Oracle
-from tokamata.patterns.json_schema import RecordingTable, read_schema
+from tests.support.schemas.kernel_oracle import oracle_of
+from tests.support.vocabularies import BYTE_VOCABULARY
 
 LETTERS = b'[]{}",:01234abcefhlnorstuy'
 TOKENS: list[bytes | None] = [
@@ -30,7 +30,6 @@ TOKENS: list[bytes | None] = [
     None,
 ]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
-ALL_BYTES = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 STYLE: dict[str, Any] = {"whitespace": "compact"}
 MOST_ELEMENTS = 4
 SETS: list[Any] = [
@@ -77,10 +76,7 @@ def values(schema: Any) -> list[Any]:
     """All values of a set, out of those that the sets above have."""
     few: list[Any] = [None, True, False, 0, 1, 2, 3, 4, "a", "b", [], [1], [2], [1, 2], [2, 1], {}]
     few += [{"a": True}, {"a": False}, {"a": 1}, {"b": 1}, {"a": 1, "b": 1}]
-    table = RecordingTable()
-    root = read_schema(schema, table=table).root
-    oracle = Oracle(table)
-    return [value for value in few if oracle.holds(root, value)]
+    return list(filter(oracle_of(schema), few))
 
 
 def canonical(text: str) -> str:
@@ -90,13 +86,11 @@ def canonical(text: str) -> str:
 def arrays(schema: Any, sets: list[Any]) -> set[str]:
     """All arrays of up to so many elements that the schema takes, with elements of some sets."""
     candidates = {canonical(json.dumps(value)): value for one in sets for value in values(one)}
-    table = RecordingTable()
-    root = read_schema(schema, table=table).root
-    oracle = Oracle(table)
+    holds = oracle_of(schema)
     found = set()
     for length in range(MOST_ELEMENTS + 1):
         for elements in itertools.product(candidates.values(), repeat=length):
-            if oracle.holds(root, list(elements)):
+            if holds(list(elements)):
                 found.add(canonical(json.dumps(list(elements))))
     return found
 
@@ -169,16 +163,16 @@ def test_many_values_are_counted_and_not_listed() -> None:
     """A thousand integers are enough for a thousand elements, and not for one more."""
     schema: dict[str, Any] = {"type": "array", "uniqueItems": True, "minItems": 10**3}
     schema["items"] = {"type": "integer", "minimum": 1, "maximum": 10**3}
-    assert allowed(tk.json_schema(schema, **STYLE).compile(ALL_BYTES).matcher())
+    assert allowed(tk.json_schema(schema, **STYLE).compile(BYTE_VOCABULARY).matcher())
     schema["items"]["maximum"] -= 1
     with pytest.raises(tk.EmptyConstraintError):
-        tk.json_schema(schema, **STYLE).compile(ALL_BYTES)
+        tk.json_schema(schema, **STYLE).compile(BYTE_VOCABULARY)
 
 
 def test_undeclared_names_of_other_elements_come_in_any_order() -> None:
     text = '[{"b":1,"a":2},{"a":2,"c":1,"b":2}]'
     schema = {"uniqueItems": True}
-    matcher = tk.json_schema(schema, whitespace="compact").compile(ALL_BYTES).matcher()
+    matcher = tk.json_schema(schema, whitespace="compact").compile(BYTE_VOCABULARY).matcher()
     for letter in text:
         assert matcher.advance(ord(letter)), matcher.text
     assert matcher.is_accepting
@@ -213,7 +207,7 @@ ELEMENTS = ["[[", "[{", "[[[[[[[[", '{"a":[{"b":', '{"a":1,"b":[{}', '[{"a":1},{
 def test_equal_elements_are_not_searched_for(case: str, element: str) -> None:
     """Each prefix of an element has a text that ends the array: the element, and the same again."""
     schema = {"type": "array", **EQUAL[case]}
-    compiled = tk.json_schema(schema).compile(ALL_BYTES, limits=tk.Limits(states=3_000, seconds=20.0))
+    compiled = tk.json_schema(schema).compile(BYTE_VOCABULARY, limits=tk.Limits(states=3_000, seconds=20.0))
     matcher = compiled.matcher()
     for letter in ("[" + element).encode():
         assert letter in allowed(matcher)
@@ -238,7 +232,7 @@ def test_no_element_repeats_where_there_is_none(no_element: Any, repeats: Any) -
     """Such an array was begun, and the mask of its inside ended the process."""
     arrays = {"type": "array", "not": repeats, "items": no_element}
     with pytest.raises(tk.EmptyConstraintError):
-        tk.json_schema(arrays).compile(ALL_BYTES)
+        tk.json_schema(arrays).compile(BYTE_VOCABULARY)
     constraint = tk.json_schema({"anyOf": [{"type": "null"}, arrays]})
     assert constraint.shortest_text() == "null"
-    assert allowed(constraint.compile(ALL_BYTES).matcher()) == {ord("n")}
+    assert allowed(constraint.compile(BYTE_VOCABULARY).matcher()) == {ord("n")}

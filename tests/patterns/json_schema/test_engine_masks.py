@@ -15,11 +15,10 @@ import pytest
 import tokamata as tk
 from fuzz.schema_exactness import Outcome, judge, single_bytes
 from tests.support.paths import DATA
-from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.kernel_oracle import oracle_of
 from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
 from tests.support.schemas.schema_suite import in_draft, remotes
 from tokamata.errors import UnsupportedSchemaError
-from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 FOLDER = DATA / "json_schema_test_suite"
 LIMITS = tk.Limits(seconds=20.0)
@@ -76,14 +75,12 @@ def test_random_schemas(draft: str, order: str, spelling: str) -> None:
         source = RandomSchemas(seed, draft)
         schema = source.schema()
         values = [source.value() for _ in range(VALUES)]
-        table = RecordingTable()
         try:
-            root = read_schema(schema, table=table, formats="annotate").root
+            holds = oracle_of(schema, formats="annotate")
         except UnsupportedSchemaError:
             continue
-        oracle = Oracle(table)
         exact = json.loads(json.dumps(values), parse_float=Decimal)
-        verdicts = [oracle.holds(root, value) for value in exact]
+        verdicts = [holds(value) for value in exact]
         tests = [{"data": value, "valid": valid} for value, valid in zip(values, verdicts, strict=True)]
         found = judged(f"seed {seed}", schema, tests, property_order=order, spelling=spelling)
         if found.refused.startswith("EmptyConstraintError"):

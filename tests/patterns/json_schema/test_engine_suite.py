@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 import tokamata as tk
+from tests.support.matchers import takes
 from tests.support.paths import DATA
 from tests.support.schemas.schema_suite import DRAFTS, load, remotes
+from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata.errors import EmptyConstraintError
 
 FOLDER = DATA / "json_schema_test_suite"
-BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)] + [None], stop=[256])
 
 
 def written(value: Any) -> str:
@@ -33,11 +34,6 @@ def written(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(written, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
-
-
-def accepts(compiled: tk.CompiledConstraint, text: str) -> bool:
-    matcher = compiled.matcher()
-    return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
 
 
 def cases() -> list[Any]:
@@ -63,11 +59,12 @@ def test_every_instance_is_judged_as_the_suite_does(draft: str, path: Path) -> N
         for style in styles:
             try:
                 constraint = tk.json_schema(schema, formats="annotate", registry=registry, **style)
-                compiled = constraint.compile(BYTES)
+                compiled = constraint.compile(BYTE_VOCABULARY)
             except EmptyConstraintError:
                 compiled = None
             for test in case["tests"]:
-                accepted = compiled is not None and accepts(compiled, written(test["data"]))
+                text = written(test["data"]).encode()
+                accepted = compiled is not None and takes(compiled.matcher(), text)
                 right = accepted == test["valid"] or ("spelling" not in style and not accepted)
                 if not right:
                     wrong.append((case["description"], test["description"], style))

@@ -12,13 +12,14 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
+from tests.support.vocabularies import BYTES
 
 PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
     b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":',
     b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
 ]  # fmt: skip
-TOKENS: list[bytes | None] = [*(bytes([value]) for value in range(256)), *PIECES, None]
+TOKENS: list[bytes | None] = [*BYTES, *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
 STYLES = [
     {"property_order": order, "whitespace": whitespace, "spelling": spelling}

@@ -14,8 +14,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
+from tests.support.vocabularies import BYTES
 
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 LONG = [b"abcd", b'"abc', b'abcd"', b"aaaa", b'": "', b'"}', b'{"', "😀".encode(), b"\xf0\x9f"]
 STOP = [len(BYTES) + len(LONG), len(BYTES) + len(LONG) + 1]
 VOCABULARY = tk.Vocabulary.load([*BYTES, *LONG, None, None], stop=STOP, width=STOP[-1] + 9)

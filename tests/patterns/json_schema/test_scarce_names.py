@@ -10,8 +10,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
+from tests.support.vocabularies import BYTE_VOCABULARY
 
-VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 LIMITS = tk.Limits(seconds=20.0)
 
 
@@ -20,7 +20,7 @@ def texts(matcher: tk.Matcher) -> set[str]:
     live = allowed(matcher)
     assert live, matcher.text
     found = {matcher.text.decode()} if matcher.is_accepting else set()
-    for token in live - set(VOCABULARY.stop):
+    for token in live - set(BYTE_VOCABULARY.stop):
         further = matcher.fork()
         assert further.advance(token)
         found |= texts(further)
@@ -44,7 +44,7 @@ def test_no_name_is_begun_that_leaves_too_few(order: Any, declared: list[str], l
     names = ["a", "b", "ab", "c"]
     compiled = tk.json_schema(
         schema(names, declared, least), property_order=order, whitespace="compact"
-    ).compile(VOCABULARY, limits=LIMITS)
+    ).compile(BYTE_VOCABULARY, limits=LIMITS)
     expected = set()
     for count in range(least, len(names) + 1):
         for chosen in itertools.permutations(names, count):
@@ -56,4 +56,4 @@ def test_no_name_is_begun_that_leaves_too_few(order: Any, declared: list[str], l
 
 def test_no_object_has_more_names_than_there_are() -> None:
     with pytest.raises(tk.EmptyConstraintError):
-        tk.json_schema(schema(["a", "b"], ["a"], 3)).compile(VOCABULARY, limits=LIMITS)
+        tk.json_schema(schema(["a", "b"], ["a"], 3)).compile(BYTE_VOCABULARY, limits=LIMITS)

@@ -9,15 +9,15 @@ from annotated_types import Ge, Le
 
 import tokamata as tk
 from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
+from tests.support.vocabularies import BYTE_VOCABULARY
 
-VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 LINKED = {"type": "object", "properties": {"next": {"$ref": "#/$defs/list"}}, "required": ["next"]}
 
 
 def error(schema: Any, **options: Any) -> tk.EmptyConstraintError:
     with pytest.raises(tk.EmptyConstraintError) as caught:
-        tk.json_schema(schema, **options).compile(VOCABULARY)
+        tk.json_schema(schema, **options).compile(BYTE_VOCABULARY)
     return caught.value
 
 
@@ -101,7 +101,7 @@ def test_two_lines_among_thousands() -> None:
 
 def test_of_a_type() -> None:
     with pytest.raises(tk.EmptyConstraintError) as caught:
-        tk.type(Annotated[int, Ge(5), Le(4)]).compile(VOCABULARY)
+        tk.type(Annotated[int, Ge(5), Le(4)]).compile(BYTE_VOCABULARY)
     assert caught.value.pointers
 
 
@@ -116,7 +116,7 @@ def test_no_more_time_than_is_given() -> None:
     names = {f"p{index}": {"type": "string", "enum": []} for index in range(300)}
     schema = {"type": "object", "properties": names, "required": sorted(names)}
     with pytest.raises((tk.EmptyConstraintError, tk.LimitExceeded)):
-        tk.json_schema(schema).compile(VOCABULARY, limits=tk.Limits(seconds=1e-6))
+        tk.json_schema(schema).compile(BYTE_VOCABULARY, limits=tk.Limits(seconds=1e-6))
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -125,7 +125,7 @@ def test_what_is_not_blamed_can_be_left_out(seed: int) -> None:
     draft = ("draft2019-09", "draft2020-12")[seed % 2]  # where an id stands beside $ref
     parts = [{"$id": f"part{n}", **RandomSchemas(10 * seed + n, draft).schema()} for n in range(4)]
     try:
-        tk.json_schema({"$schema": DRAFTS[draft], "allOf": parts}).compile(VOCABULARY)
+        tk.json_schema({"$schema": DRAFTS[draft], "allOf": parts}).compile(BYTE_VOCABULARY)
     except tk.EmptyConstraintError as found:
         named = {pointer.split("/")[2] for pointer in found.pointers if pointer.startswith("/allOf/")}
         kept = [parts[int(index)] for index in sorted(named)]

@@ -13,8 +13,9 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
+from tests.support.matchers import write
+from tests.support.vocabularies import BYTE_VOCABULARY
 
-VOCABULARY = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
 WIDE = tk.Limits(seconds=60, memory_bytes=1 << 29)
 NARROW = tk.Limits(seconds=10, memory_bytes=50_000_000)
 UNIQUE: dict[str, Any] = {"type": "array", "uniqueItems": True}
@@ -27,11 +28,6 @@ CLOSED: dict[str, Any] = {
         "additionalProperties": False,
     },
 }
-
-
-def read(matcher: tk.Matcher, text: str) -> None:
-    for byte in text.encode():
-        assert matcher.advance(byte), matcher.text[-40:]
 
 
 def array(elements: list[str]) -> str:
@@ -71,10 +67,10 @@ def test_it_grows_with_the_text(case: str, spelling: Any) -> None:
     costs = []
     for count in (100, 1000):
         text = text_of(count)
-        constraint = tk.json_schema(schema, spelling=spelling).compile(VOCABULARY, limits=WIDE)
+        constraint = tk.json_schema(schema, spelling=spelling).compile(BYTE_VOCABULARY, limits=WIDE)
         before = constraint.memory_bytes
         matcher = constraint.matcher()
-        read(matcher, text)
+        write(matcher, text)
         assert matcher.is_accepting
         costs.append((constraint.memory_bytes - before) / len(text))
     assert costs[1] < 1500
@@ -85,15 +81,15 @@ def test_it_grows_with_the_text(case: str, spelling: Any) -> None:
 def test_ten_thousand_of_them(case: str) -> None:
     """Byte by byte, within ten seconds and 50 MB; the memory is measured, and no state is given up for it."""
     schema, text_of = CASES[case]
-    constraint = tk.json_schema(schema).compile(VOCABULARY, limits=WIDE if case == "objects" else NARROW)
+    constraint = tk.json_schema(schema).compile(BYTE_VOCABULARY, limits=WIDE if case == "objects" else NARROW)
     matcher = constraint.matcher()
-    read(matcher, text_of(10_000))
+    write(matcher, text_of(10_000))
     assert matcher.is_accepting
 
 
 def test_a_name_of_80_000_bytes() -> None:
-    matcher = tk.json_schema({"type": "object"}).compile(VOCABULARY, limits=NARROW).matcher()
-    read(matcher, '{"' + 80_000 * "x" + '":1}')
+    matcher = tk.json_schema({"type": "object"}).compile(BYTE_VOCABULARY, limits=NARROW).matcher()
+    write(matcher, '{"' + 80_000 * "x" + '":1}')
     assert matcher.is_accepting
 
 
@@ -101,10 +97,10 @@ def test_masks_do_not_multiply() -> None:
     """A mask after each hundredth element takes as many states after 1,000 elements as after 100."""
     made = []
     for count in (300, 3000):
-        constraint = tk.json_schema(UNIQUE).compile(VOCABULARY, limits=WIDE)
+        constraint = tk.json_schema(UNIQUE).compile(BYTE_VOCABULARY, limits=WIDE)
         plain, masked = constraint.matcher(), constraint.matcher()
         text = array([str(i) for i in range(count)])
-        read(plain, text)
+        write(plain, text)
         before = constraint.states
         for place, byte in enumerate(text.encode()):
             if place % (len(text) // 30) == 0:
@@ -116,27 +112,27 @@ def test_masks_do_not_multiply() -> None:
 
 def test_what_no_matcher_holds_is_given_up() -> None:
     """A constraint that is used for many texts does not fill its memory with what they have written."""
-    constraint = tk.json_schema(UNIQUE).compile(VOCABULARY, limits=tk.Limits(memory_bytes=2_000_000))
+    constraint = tk.json_schema(UNIQUE).compile(BYTE_VOCABULARY, limits=tk.Limits(memory_bytes=2_000_000))
     for text in range(40):
         matcher = constraint.matcher()
-        read(matcher, "[" + ",".join(f'"t{text}e{i}",{{"n{i}":{text}}}' for i in range(50)))
+        write(matcher, "[" + ",".join(f'"t{text}e{i}",{{"n{i}":{text}}}' for i in range(50)))
         again = matcher.fork()
-        read(again, f',"t{text}e7')
+        write(again, f',"t{text}e7')
         assert not again.advance(ord('"'))
         again = matcher.fork()
-        read(again, f',{{"n7": {text}.0')
+        write(again, f',{{"n7": {text}.0')
         assert not again.advance(ord("}"))
 
 
 def test_the_order_of_names_makes_no_states() -> None:
-    constraint = tk.json_schema({"type": "object"}).compile(VOCABULARY)
+    constraint = tk.json_schema({"type": "object"}).compile(BYTE_VOCABULARY)
     names = [f'"n{i}":1' for i in range(50)]
     new_states = []
     for _ in range(3):
         matcher = constraint.matcher()
-        read(matcher, "{" + ",".join(names) + ",")
+        write(matcher, "{" + ",".join(names) + ",")
         before = constraint.states
-        read(matcher, '"last":[1,2,{"a":1}]}')
+        write(matcher, '"last":[1,2,{"a":1}]}')
         new_states.append(constraint.states - before)
         random.Random(1).shuffle(names)
     assert new_states[0] > 0 == new_states[1] == new_states[2]
@@ -160,8 +156,8 @@ EQUAL: list[tuple[list[Any], str]] = [
 
 @pytest.mark.parametrize(("seen", "again"), EQUAL)
 def test_an_equal_element_is_refused_however_it_is_spelled(seen: list[Any], again: str) -> None:
-    constraint = tk.json_schema(UNIQUE, spelling="any", whitespace="any").compile(VOCABULARY)
+    constraint = tk.json_schema(UNIQUE, spelling="any", whitespace="any").compile(BYTE_VOCABULARY)
     for order in (seen, list(range(3, 60)) + seen):
         matcher = constraint.matcher()
-        read(matcher, array([json.dumps(value) for value in order]).removesuffix("]"))
+        write(matcher, array([json.dumps(value) for value in order]).removesuffix("]"))
         assert not all(matcher.advance(byte) for byte in f", {again}]".encode())

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import tokamata as tk
+from tests.support.masks import has
+from tests.support.vocabularies import bytes_and
 
-BYTES = tk.Vocabulary.load(
-    [*(bytes([value]) for value in range(256)), b'", "', b'": "', b'"}, {"', None], stop=[259]
-)
+BYTES = bytes_and(b'", "', b'": "', b'"}, {"')
 LIMITS = tk.Limits(states=20_000, seconds=30.0)
 
 KINDS: Any = {
@@ -53,7 +53,7 @@ CASES = [
 def test_few_states_do(schema: Any, value: Any) -> None:
     matcher = tk.json_schema(schema, property_order="any").compile(BYTES, limits=LIMITS).matcher()
     for byte in json.dumps(value).encode():
-        assert matcher.mask[byte // 32] >> (byte % 32) & 1, matcher.text
+        assert has(matcher.mask, byte), matcher.text
         assert matcher.advance(byte)
     assert matcher.is_accepting
 
@@ -62,12 +62,11 @@ def test_a_shortest_text_is_tried_for_other_states() -> None:
     """Within the name of a host each token leads to a state of its own, whose liveness was a search: 10 s."""
     draw = random.Random(1)
     words = sorted({bytes(draw.choices(b"abcxyz019.-:/", k=draw.randint(2, 12))) for _ in range(16_000)})
-    single = [bytes([value]) for value in range(256)]
-    vocabulary = tk.Vocabulary.load([*single, *words, None], stop=[256 + len(words)])
+    vocabulary = bytes_and(*words)
     host = r"^(?!.*://)(?=.{1,255}$)((.{1,63}\.){1,127}(?![0-9]*$)[a-z0-9-]+\.?)$"
     schema = {"properties": {"host": {"pattern": host}}, "required": ["host"]}
     matcher = tk.json_schema(schema).compile(vocabulary, limits=tk.Limits(seconds=4.0)).matcher()
     for byte in b'{"host": "example.com"}':
-        assert matcher.mask[byte // 32] >> (byte % 32) & 1, matcher.text
+        assert has(matcher.mask, byte), matcher.text
         assert matcher.advance(byte)
     assert matcher.is_accepting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from tokamata.automata import Acceptor, TokenAutomaton, determinize
+from tokamata.automata import EPSILON, Acceptor, TokenAutomaton
 
 Rows = list[dict[int, int]]
 
@@ -30,12 +30,34 @@ def random_bytes_acceptor(draw: random.Random, most: int = 7, letters: bytes = b
     return Acceptor.from_transitions(arcs, [s for s in range(states) if draw.random() < 0.4], 0, states)
 
 
+def subsets(acceptor: Acceptor) -> tuple[Rows, set[int]]:
+    """The deterministic acceptor by the textbook: each of its states is a set of states."""
+
+    def closed(states: set[int]) -> frozenset[int]:
+        while True:
+            more = {t for s, symbol, t in acceptor.transitions if s in states and symbol == EPSILON} - states
+            if not more:
+                return frozenset(states)
+            states = states | more
+
+    found = [closed({acceptor.start})]
+    rows: Rows = []
+    for states in found:  # which grows meanwhile
+        targets: dict[int, set[int]] = {}
+        for source, symbol, target in acceptor.transitions:
+            if source in states and symbol != EPSILON:
+                targets.setdefault(symbol, set()).add(target)
+        row = {symbol: closed(reached) for symbol, reached in targets.items()}
+        found += [to for to in dict.fromkeys(row.values()) if to not in found]
+        rows.append({symbol: found.index(to) for symbol, to in row.items()})
+    return rows, {number for number, states in enumerate(found) if states & set(acceptor.accepting)}
+
+
 def product_rows(acceptor: Acceptor, vocabulary: Sequence[bytes | None]) -> tuple[Rows, set[int]]:
     """For each state of the deterministic byte automaton its tokens and where they lead; not trimmed."""
-    deterministic = determinize(acceptor)
-    by_byte = [dict(row) for row in deterministic.rows]
+    by_byte, accepting = subsets(acceptor)
     rows: Rows = []
-    for state in range(deterministic.states):
+    for state in range(len(by_byte)):
         row = {}
         for token, text in enumerate(vocabulary):
             target: int | None = state if text else None
@@ -44,7 +66,7 @@ def product_rows(acceptor: Acceptor, vocabulary: Sequence[bytes | None]) -> tupl
             if target is not None:
                 row[token] = target
         rows.append(row)
-    return rows, set(deterministic.accepting)
+    return rows, accepting
 
 
 def from_product(

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.texts import all_texts
 from tokamata.automata import EPSILON, Acceptor, Transducer, minimize, strings
 from tokamata.tokenization import (
     CartesianMerge,
     FailureTransducer,
     Merge,
     direct_merge,
-    encode_in_order,
     merge_list,
     merge_shared,
     promote,
@@ -86,7 +86,19 @@ def cartesian(bpe: Bpe, pattern: Acceptor) -> CartesianMerge:
 
 def encodings(bpe: Bpe, pattern: Acceptor, longest: int) -> set[tuple[int, ...]]:
     """By brute force: those of the pattern's texts of at most that many letters."""
-    return {tuple(encode_in_order(bpe.merges, text)) for text in strings(pattern, longest)}
+    return {encoded(bpe, text) for text in strings(pattern, longest)}
+
+
+def encoded(bpe: Bpe, text: Sequence[int]) -> tuple[int, ...]:
+    """A text with each merge in its order, wherever it applies from left to right."""
+    tokens = list(text)
+    for left, right, whole in bpe.merges:
+        at = 0
+        while at + 1 < len(tokens):
+            if tokens[at : at + 2] == [left, right]:
+                tokens[at : at + 2] = [whole]
+            at += 1
+    return tuple(tokens)
 
 
 def up_to(bpe: Bpe, tokens: Acceptor, longest: int) -> set[tuple[int, ...]]:
@@ -115,7 +127,7 @@ def small_lists(longest: int) -> Iterator[tuple[str, ...]]:
 
     In every order, also before the merges that make their parts, and with repetitions.
     """
-    texts = ["".join(t) for n in (1, 2) for t in itertools.product("ab", repeat=n)]
+    texts = all_texts("ab", 2, shortest=1)
     pairs = [f"{left} {right}" for left in texts for right in texts if len(left + right) <= 3]
     for count in range(longest + 1):
         yield from itertools.product(pairs, repeat=count)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 import tokamata as tk
+from tests.support.matchers import takes
+from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata import _core
 from tokamata.constraint import Constraint
-
-VOCABULARY = tk.Vocabulary.load([bytes([value]) for value in range(256)] + [b"</s>"], stop=[256])
 
 
 class Engine:
@@ -17,10 +17,9 @@ class Engine:
     def __init__(self, expression: _core.Expression, pattern: str = "") -> None:
         self._compiled: tk.CompiledConstraint | None = None
         with suppress(tk.EmptyConstraintError):  # no text at all is accepted
-            self._compiled = Constraint(expression, pattern).compile(VOCABULARY)
+            self._compiled = Constraint(expression, pattern).compile(BYTE_VOCABULARY)
 
     def accepts(self, text: str) -> bool:
         if self._compiled is None:
             return False
-        matcher = self._compiled.matcher()
-        return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
+        return takes(self._compiled.matcher(), text.encode())

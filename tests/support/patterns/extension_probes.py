@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable, Iterable
 
 import tokamata as tk
+from tests.support.matchers import takes
+from tests.support.vocabularies import bytes_and
 
-BYTES: list[bytes | None] = [bytes([value]) for value in range(256)]
 PIECES = [*rb"""\" ", ab - : # END""".split(), b"a, ", b" #", "éa".encode(), b"\xbc\xa2", b"\n\n"]
 VOCABULARY_OF_LETTERS = tk.Vocabulary.load([b"a", b"b", b"c", None], stop=3)
-VOCABULARY = tk.Vocabulary.load([*BYTES, *PIECES, None], stop=256 + len(PIECES))
+VOCABULARY = bytes_and(*PIECES)
 NAMES = (
     "CONTROL_TOKEN, DELIMITED_LIST, DELIMITED_SUBSEQUENCE_OF, IMAGE, PARAGRAPH_TOKEN, QUOTED_TEXT, "
     "SUBSTRING_OF, TEXT_TOKEN, TEXT_UNTIL, UNQUOTED_TEXT"
 )
-
-
-def texts(alphabet: str, longest: int) -> list[str]:
-    return [
-        "".join(letters)
-        for size in range(longest + 1)
-        for letters in itertools.product(alphabet, repeat=size)
-    ]
-
-
-def takes(matcher: tk.Matcher, tokens: Iterable[int]) -> bool:
-    """Whether the matcher, which is at the start, accepts these tokens; it is at the start again after."""
-    accepted = all(matcher.advance(token) for token in tokens) and matcher.is_accepting
-    matcher.rollback(len(matcher.tokens))
-    return accepted
 
 
 def taken(constraint: tk.Constraint, probes: Iterable[str]) -> set[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 from hypothesis import strategies as st
+
+from tests.support.texts import all_texts
 
 ALPHABET = "abé"
 LONGEST = 5  # code points
-TEXTS = ["".join(p) for n in range(LONGEST + 1) for p in itertools.product(ALPHABET, repeat=n)]
+TEXTS = all_texts(ALPHABET, LONGEST)
 
 
 @st.composite

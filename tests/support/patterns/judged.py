@@ -1,9 +1,8 @@
 """Random constraints together with a judge: which texts they should accept, found out without the engine.
 
 A pattern's judge is ``re``, or the module ``regex`` where ``re`` refuses a lookbehind whose texts differ in
-length.  The algebra of constraints is judged by its definition on all ways to cut a text.  Where nobody
-else knows what a leaf means (ECMA-262, the extensions), the engine says so itself, and what is judged
-is how such leaves are combined.
+length.  Where neither knows what a leaf means (ECMA-262, the extensions), it is the slow matcher of
+naive_core.py.  The algebra of constraints is judged by its definition on all ways to cut a text.
 """
 
 from __future__ import annotations
@@ -13,14 +12,20 @@ import re
 import signal
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import FrameType
+from unittest.mock import patch
 
 import regex  # type: ignore[import-untyped]
 
 import tokamata as tk
+from tests.support.matchers import is_text_of
+from tests.support.patterns import naive_core
+from tokamata.patterns import extensions
 from tokamata.patterns.extensions import EXTENSIONS
+from tokamata.patterns.regex import Extensions, to_expression
 
 PIECES = [
     *"abcxyzé漢😀\n\t \\.^$*+?{}[]()|-&~:#=!<>,0129",
@@ -48,7 +53,6 @@ ECMA_PIECES = [
 FLAGS = [0, 0, 0, re.I, re.S, re.X, re.A, re.M, re.M | re.I]
 REGEX_FLAGS = {re.I: regex.I, re.S: regex.S, re.X: regex.X, re.A: regex.A, re.M: regex.M}
 LIMITS = tk.Limits(states=20_000, memory_bytes=1 << 24, seconds=1.0, depth=100)
-BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
 NEWLY_CASED = "\u019b\u0264"  # have capitals since Unicode 16
 LONGEST = 10
 PATIENCE = 0.1  # seconds; both judges take exponential time on some of these patterns
@@ -100,11 +104,11 @@ def random_leaf(chooser: random.Random) -> Judged:
     if kind < 0.2:
         pattern = random_pattern(chooser, PIECES + ECMA_PIECES * 2)
         constraint = tk.regex(pattern, flags & (re.I | re.M | re.S), dialect="ecma")
-        return Judged(constraint, by_the_engine(constraint))
+        return Judged(constraint, by_definition(pattern, flags & (re.I | re.M | re.S), "ecma"))
     pieces = PIECES + EXTENSION_PIECES if kind < 0.4 else PIECES
     pattern = random_pattern(chooser, pieces)
     constraint = tk.regex(pattern, flags)
-    return Judged(constraint, by_others(pattern, flags) or by_the_engine(constraint))
+    return Judged(constraint, by_others(pattern, flags) or by_definition(pattern, flags, "python"))
 
 
 def random_texts(chooser: random.Random, count: int) -> list[str]:
@@ -127,11 +131,8 @@ def by_others(pattern: str, flags: int) -> Judge | None:
     def judge(text: str) -> bool:
         if not text and r"\B" in pattern and sys.version_info >= (3, 14):
             raise NoVerdict  # whether \B holds in an empty text: here as in Python up to 3.13
-        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
-        try:
+        with patience():
             return compiled.fullmatch(text) is not None
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     return judge
 
@@ -158,23 +159,46 @@ def by_regex(pattern: str, flags: int) -> Judge | None:
     return judge
 
 
+@contextmanager
+def patience() -> Iterator[None]:
+    """Gives up when the work inside takes too long; ``re`` has no time limit, but it looks for signals."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
 def _give_up(signum: int, frame: FrameType | None) -> None:
     raise NoVerdict
 
 
-signal.signal(signal.SIGVTALRM, _give_up)  # re has no time limit of its own, but it looks for signals
+signal.signal(signal.SIGVTALRM, _give_up)
 
 
-def by_the_engine(constraint: tk.Constraint) -> Judge:
-    """The constraint alone, over single bytes; no verdict where tokens matter."""
+def by_definition(pattern: str, flags: int, dialect: str) -> Judge:
+    """The slow matcher of naive_core.py; no verdict where tokens matter."""
+    with patch.object(extensions, "_core", naive_core):
+        try:
+            expression = naive_core.lowered(pattern, flags, dialect=dialect, extensions=DEFINITIONS)
+        except naive_core.AboutTokens:
+            expression = None
 
     def judge(text: str) -> bool:
-        expression = constraint._expression
-        if expression.sees_edges or expression.control_tokens:
+        if expression is None:
             raise NoVerdict
-        return accepts(constraint, text)
+        with patience():
+            return naive_core.accepts(expression, text)
 
     return judge
+
+
+# Those two are kept once they are made, by either engine.
+DEFINITIONS: Extensions = {
+    **EXTENSIONS,
+    "QUOTED_TEXT": lambda call: to_expression(extensions._QUOTED),
+    "UNQUOTED_TEXT": lambda call: to_expression(extensions._PLAIN),
+}
 
 
 def accepts(constraint: tk.Constraint, text: str) -> bool:
@@ -184,10 +208,7 @@ def accepts(constraint: tk.Constraint, text: str) -> bool:
         NoVerdict: it came to its limits.
     """
     try:
-        matcher = constraint.compile(BYTES, limits=LIMITS).matcher()
-        return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
-    except tk.EmptyConstraintError:
-        return False
+        return is_text_of(constraint, text, limits=LIMITS)
     except tk.LimitExceeded:
         raise NoVerdict from None
 

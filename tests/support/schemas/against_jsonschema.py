@@ -20,9 +20,8 @@ from typing import Any
 import jsonschema
 from jsonschema.validators import validator_for
 
-from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.kernel_oracle import oracle_of
 from tokamata.errors import TokamataError
-from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 
 def upstream(schema: Any, value: Any) -> bool:
@@ -33,10 +32,7 @@ def upstream(schema: Any, value: Any) -> bool:
 
 def ours(schema: Any, values: list[Any], **options: Any) -> list[bool]:
     """What the table says of each value."""
-    table = RecordingTable()
-    root = read_schema(schema, table=table, **{"formats": "annotate", **options}).root
-    oracle = Oracle(table)
-    return [oracle.holds(root, value) for value in values]
+    return list(map(oracle_of(schema, **{"formats": "annotate", **options}), values))
 
 
 def main() -> None:

@@ -1,13 +1,25 @@
-"""What the nodes of a table mean, by the definition: the slowest interpreter that is obviously right."""
+"""What the nodes of a table mean, by the definition: the slowest interpreter that is obviously right.
+
+The schema is read once more, with naive_core.py in place of the engine, so that patterns and names are judged
+by their definition too.  Formats alone are the engine's languages, over the bare text of a string; their own
+tests hold those against other judges.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
+from unittest.mock import patch
 
+from tests.support.patterns import naive_core
 from tests.support.patterns.engine import Engine
-from tokamata import _core
+from tokamata.patterns.json_schema import RecordingTable, key_languages, read_schema
+from tokamata.patterns.json_schema.formats import FORMATS, format_language
+from tokamata.patterns.json_schema.keywords import strings
 from tokamata.patterns.json_schema.table import (
     ARRAY,
     FALSE,
@@ -16,33 +28,64 @@ from tokamata.patterns.json_schema.table import (
     OBJECT,
     STRING,
     TRUE,
-    RecordingTable,
 )
-
-__all__ = ["Oracle", "equal"]
 
 _MOST_EXPONENT = 5000  # fractions of numbers beyond would be too large to compute with
 
 
+def oracle_of(schema: Any, **options: Any) -> Callable[[Any], bool]:
+    """Whether a value is in a schema; ``options`` are those of ``read_schema``."""
+    table = RecordingTable()
+    with in_place_of_the_engine():
+        root = read_schema(schema, table=table, **options).root
+    return partial(Oracle(table).holds, root)
+
+
+@contextmanager
+def in_place_of_the_engine() -> Iterator[None]:
+    """Inside, schemas are read into tables that :class:`Oracle` understands."""
+    with ExitStack() as stack:
+        stack.enter_context(naive_core.in_place_of_the_engine())
+        for module in (strings, key_languages):
+            stack.enter_context(patch.object(module, "_core", naive_core))
+        for kept in ("_patterns", "_formats"):
+            stack.enter_context(patch.object(strings, kept, {}))
+        stack.enter_context(patch.object(strings, "_any_string", []))
+        stack.enter_context(patch.object(strings, "_format_language", [_format]))
+        yield
+
+
+def _format(name: str) -> naive_core.Expression | None:
+    return naive_core.judged(partial(_is_of_format, name)) if name in FORMATS else None
+
+
+def _is_of_format(name: str, text: str) -> bool:
+    return _engine_of_format(name).accepts(text)
+
+
+@cache
+def _engine_of_format(name: str) -> Engine:
+    language = format_language(name)
+    assert language is not None
+    return Engine(language)
+
+
 class Oracle:
-    """Answers for the nodes of one table."""
+    """Answers for the nodes of one table, which was read in place of the engine."""
 
     def __init__(self, table: RecordingTable) -> None:
         self._nodes = table.nodes
         self._texts: dict[tuple[int, str], bool] = {}
-        self._engines: dict[int, Engine] = {}
 
     def holds(self, node: int, value: Any) -> bool:
         """Whether the value is in the node."""
         return self._holds(node, value, {})
 
-    def is_text_of(self, language: _core.Expression, text: str) -> bool:
-        """Whether the language has the text: compiled over single bytes, and walked."""
+    def is_text_of(self, language: naive_core.Expression, text: str) -> bool:
+        """Whether the language has the text."""
         key = (id(language), text)
         if key not in self._texts:
-            if id(language) not in self._engines:
-                self._engines[id(language)] = Engine(language)
-            self._texts[key] = self._engines[id(language)].accepts(text)
+            self._texts[key] = naive_core.accepts(language, text)
         return self._texts[key]
 
     def _holds(self, node: int, value: Any, known: dict[tuple[int, int], bool]) -> bool:

@@ -2,8 +2,8 @@
 
 The validators are `jsonschema`, in Python, and `jsonschema-rs`, in Rust; they share no code.  `jsonschema`
 searches patterns with Python's ``re``, which is another dialect than JSON Schema's; here it gets them in that
-dialect, by our own engine, which is tested against Node.js elsewhere.  `jsonschema-rs` has a regex engine of
-its own.
+dialect, by the slow matcher of naive_core.py, which is tested against Node.js elsewhere.  `jsonschema-rs` has
+a regex engine of its own.
 
 Where the validators differ there is no verdict, and the difference has a kind.  On 300,000 values of random
 schemas, the JSON Schema Test Suite and 600 schemas of MaskBench they never differed, formats and patterns
@@ -27,11 +27,8 @@ from jsonschema import _keywords, _utils
 from jsonschema.validators import validator_for
 
 import tokamata as tk
-from tests.support.schemas.kernel_oracle import Oracle
-from tokamata.patterns.json_schema import RecordingTable, read_schema
-
-_BYTES = tk.Vocabulary.load([bytes([value]) for value in range(256)])
-
+from tests.support.patterns.naive_core import Expression, accepts, lowered
+from tests.support.schemas.kernel_oracle import oracle_of
 
 # In what the validators are known to differ, by the kinds of `Judges.by_validators`, and why.
 KNOWN_DIFFERENCES = {
@@ -70,21 +67,15 @@ class _EcmaSearch:
 
     @staticmethod
     @cache
-    def _compiled(pattern: str) -> tk.CompiledConstraint | None:
+    def _expression(pattern: str) -> Expression:
         try:
-            return tk.regex(pattern, dialect="ecma").compile(_BYTES)
-        except tk.EmptyConstraintError:
-            return None
+            return lowered(pattern, dialect="ecma")
         except tk.TokamataError:
             raise NoVerdict from None
 
     @classmethod
     def search(cls, pattern: str, text: str) -> bool:
-        compiled = cls._compiled(pattern)
-        if compiled is None:
-            return False
-        matcher = compiled.matcher()
-        return all(matcher.advance(byte) for byte in text.encode()) and matcher.is_accepting
+        return accepts(cls._expression(pattern), text)
 
 
 @contextmanager
@@ -233,10 +224,7 @@ class Judges:
     """
 
     def __init__(self, schema: Any, formats: bool) -> None:
-        table = RecordingTable()
-        options: Any = "assert" if formats else "annotate"
-        self._root = read_schema(schema, table=table, formats=options).root
-        self._oracle = Oracle(table)
+        self._holds = oracle_of(schema, formats="assert" if formats else "annotate")
         self._schema = exact(schema)
         self._formats = formats_of(schema) if formats else set()
         self._turns = not _NOT_MONOTONE.isdisjoint(name for name, _ in _members(schema))
@@ -249,7 +237,7 @@ class Judges:
             NoVerdict: a number is too large to compute with, or the value too deep.
         """
         try:
-            return self._oracle.holds(self._root, value)
+            return self._holds(value)
         except (RecursionError, AssertionError, KeyError):
             raise NoVerdict from None
 

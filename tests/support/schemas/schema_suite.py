@@ -19,10 +19,9 @@ from typing import Any
 from referencing import Registry, Resource
 from referencing.jsonschema import specification_with
 
-from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.kernel_oracle import oracle_of
 from tests.support.schemas.random_schemas import DRAFTS
 from tokamata.errors import TokamataError
-from tokamata.patterns.json_schema import RecordingTable, read_schema
 
 
 @dataclass
@@ -74,15 +73,13 @@ def in_draft(schema: Any, draft: str) -> Any:
 def judge(draft: str, file: str, case: dict[str, Any], registry: Registry[Any], formats: Any) -> Outcome:
     schema = in_draft(case["schema"], draft)
     outcome = Outcome(draft, file, case["description"], "", [], 0, len(case["tests"]))
-    table = RecordingTable()
     try:
-        root = read_schema(schema, table=table, formats=formats, registry=registry).root
+        holds = oracle_of(schema, formats=formats, registry=registry)
     except TokamataError as error:
         outcome.refused = f"{type(error).__name__}: {error}"
         return outcome
-    oracle = Oracle(table)
     for test in case["tests"]:
-        if oracle.holds(root, test["data"]) == test["valid"]:
+        if holds(test["data"]) == test["valid"]:
             outcome.right += 1
         else:
             outcome.wrong.append(test["description"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.schemas.kernel_oracle import Oracle
+from tests.support.schemas.kernel_oracle import oracle_of
 from tokamata.patterns.json_schema import Reading, RecordingTable, read_schema
 
 __all__ = ["names_in_order", "read", "verdicts"]
@@ -17,9 +17,7 @@ def read(schema: Any, **options: Any) -> tuple[RecordingTable, Reading]:
 
 def verdicts(schema: Any, *values: Any, **options: Any) -> list[bool]:
     """Whether each value is in the schema."""
-    table, reading = read(schema, **options)
-    oracle = Oracle(table)
-    return [oracle.holds(reading.root, value) for value in values]
+    return list(map(oracle_of(schema, **options), values))
 
 
 def names_in_order(table: RecordingTable, root: int) -> list[str]:

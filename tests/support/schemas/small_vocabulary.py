@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tests.support.vocabularies import BYTES
+
 TOKENS: list[bytes | None] = [
-    *(bytes([value]) for value in range(256)),
+    *BYTES,
     *(
         b'{"',
         b'"}',

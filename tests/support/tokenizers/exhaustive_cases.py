@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import tokamata as tk
+from tests.support.texts import all_texts
 from tests.support.tokenizers.random_tokenizers import PATTERNS, random_tokenizer
 
 LONGEST = 5
@@ -63,14 +63,11 @@ def cases(seed: int) -> list[Case]:
 def _sequences(tokenizer: Any, vocabulary: tk.Vocabulary, alphabet: str, pattern: str) -> set[Tokens]:
     compiled = re.compile(pattern)
     found = set()
-    for size in range(LONGEST + 1):
-        for text in map("".join, itertools.product(alphabet, repeat=size)):
-            if not compiled.fullmatch(text):
-                continue
-            tokens = tokenizer.encode(text, add_special_tokens=False).ids
-            again = tokenizer.decode(tokens, skip_special_tokens=False)
-            if again == text and all(vocabulary[token] is not None for token in tokens):
-                found.add(tuple(tokens))
+    for text in filter(compiled.fullmatch, all_texts(alphabet, LONGEST)):
+        tokens = tokenizer.encode(text, add_special_tokens=False).ids
+        again = tokenizer.decode(tokens, skip_special_tokens=False)
+        if again == text and all(vocabulary[token] is not None for token in tokens):
+            found.add(tuple(tokens))
     return found
 
 

@@ -7,6 +7,7 @@ from functools import cache
 
 import tokamata as tk
 from tests.support.masks import bits
+from tests.support.vocabularies import bytes_and
 
 WORDS = [b"true", b"null", b'": ', b'", "', b"[]", b"{}", b"12", b"2024-", b"-0", b'"}', b"T0", b"), ", b"=1"]
 
@@ -14,14 +15,7 @@ WORDS = [b"true", b"null", b'": ', b'", "', b"[]", b"{}", b"12", b"2024-", b"-0"
 @cache
 def every_byte() -> tk.Vocabulary:
     """Every byte, some words, and a stop token."""
-    tokens: list[bytes | None] = [bytes([value]) for value in range(256)]
-    return tk.Vocabulary.load([*tokens, *WORDS, None], stop=[256 + len(WORDS)])
-
-
-def accepts(constraint: tk.Constraint, text: str) -> bool:
-    """Whether the engine takes a text, byte by byte."""
-    matcher = constraint.compile(every_byte()).matcher()
-    return all(map(matcher.advance, text.encode())) and matcher.is_accepting
+    return bytes_and(*WORDS)
 
 
 def drawn(constraint: tk.Constraint, seed: int, steps: int = 60) -> str:

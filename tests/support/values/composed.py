@@ -215,15 +215,6 @@ def same(found: Any, expected: Any) -> bool:
     return bool(found == expected) and isinstance(found, str) == isinstance(expected, str)
 
 
-def texts(longest: int, alphabet: str = ALPHABET) -> list[str]:
-    """All texts over an alphabet."""
-    return [
-        "".join(letters)
-        for size in range(longest + 1)
-        for letters in itertools.product(alphabet, repeat=size)
-    ]
-
-
 def drawn(draw: random.Random, depth: int, names: Iterator[str] | None = None) -> Composed:
     """A random constraint."""
     names = names or (f"name{number}" for number in itertools.count())
