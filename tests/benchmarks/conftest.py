@@ -1,6 +1,0 @@
-"""The programs of benchmarks/ import each other by name, from their own folder."""
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
