@@ -17,17 +17,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import tokamata as tk
 from fuzz import timed
 from fuzz.fuzz_schemas import LIMITS, vocabularies
 from tests.support.guarded import Died, Guarded
+from tests.support.matchers import takes
 from tests.support.paths import MASKBENCH
 from tests.support.schemas import hypothesis_values, json_texts
 from tests.support.schemas.schema_judges import Judges, asked
 from tests.support.schemas.schema_sources import Schemas
+from tests.support.vocabularies import cut
 
 VALUES = 8  # of each schema
 CHANGED = 5  # of each value
@@ -139,25 +140,6 @@ def with_integers(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-@cache
-def tokens_by_text(vocabulary: tk.Vocabulary) -> dict[bytes, int]:
-    """One token of each text."""
-    return {text: token for token in range(vocabulary.width) if (text := vocabulary[token])}
-
-
-def takes(compiled: tk.CompiledConstraint, text: bytes, chooser: random.Random) -> bool:
-    """Whether a text is accepted, cut into tokens at random."""
-    matcher, by_text = compiled.matcher(), tokens_by_text(compiled.vocabulary)
-    place = 0
-    while place < len(text):
-        ends = [end for end in range(place + 1, min(place + 8, len(text)) + 1) if text[place:end] in by_text]
-        end = chooser.choice(ends)
-        if not matcher.advance(by_text[text[place:end]]):
-            return False
-        place = end
-    return matcher.is_accepting
-
-
 def trial(
     schema: Any, values: list[Any], chooser: random.Random, tally: Tally, loaded: list[tk.Vocabulary]
 ) -> None:
@@ -182,7 +164,9 @@ def trial(
         verdict = asked(judges.by_validators, exact, tally.unsaid)
         if verdict is None:
             continue
-        accepted = compiled is not None and takes(compiled, text.encode(), chooser)
+        accepted = compiled is not None and takes(
+            compiled.matcher(), cut(compiled.vocabulary, text.encode(), chooser)
+        )
         by_table = asked(judges.by_table, exact, Counter())
         assert accepted == verdict, f"{accepted}, but {verdict} ({by_table} to the table): {text!r}, {style}"
         tally.valid += verdict

@@ -1,6 +1,7 @@
 """Budgets and shortest completions where values nest without end: JSON and types that hold themselves.
 
-The judge is a search by breadth over the tokens that masks allow, in which texts that go on alike are one.
+They agree with a search by breadth over the tokens that masks allow, in which texts that go on alike are
+one.  Masks themselves are judged elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.support.vocabularies import BYTES, bytes_and
 LONGER = ['":', '":0}', '"}', "]]", "]]]", "}}", "}]", "[[", ',"', '":{', "}}]", '",', '":[', "[]", "{}"]
 LONGER += ['{"', '""', '"a":', "0]", ",1]]]", ",[", 'a"', 'b"]', '":1}}', "],", '"]', ",0]", "ab", '"]}']
 LONGER += [':""', "1,"]
-USED = '[]{},:"ab01'  # single bytes that the judge follows
+USED = '[]{},:"ab01'  # single bytes that the search follows
 
 NAME_AND_TAGS = {
     "type": "object",
@@ -188,7 +189,7 @@ def random_place(compiled: tk.CompiledConstraint, followed: list[int], draw: ran
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_against_brute_force(name: str, seed: int) -> None:
+def test_budgets_agree_with_a_search_through_masks(name: str, seed: int) -> None:
     draw = random.Random(f"{name} {seed}")
     longer = draw.sample(LONGER, draw.randint(3, 14))
     compiled = compiled_for(SCHEMAS[name], longer)

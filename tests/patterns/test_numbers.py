@@ -205,7 +205,7 @@ def test_masks_agree_with_bytes_and_have_no_dead_ends(seed: int) -> None:
         matcher = by_bytes.compile(vocabulary).matcher()
     except (tk.EmptyConstraintError, tk.UnspellableError):
         return
-    judge = by_bytes.compile(BYTE_VOCABULARY).matcher()
+    one_by_one = by_bytes.compile(BYTE_VOCABULARY).matcher()
     is_whole = len(vocabulary) > 256 + len(PIECES) - 11
     for _ in range(12):
         live = allowed(matcher)
@@ -215,19 +215,19 @@ def test_masks_agree_with_bytes_and_have_no_dead_ends(seed: int) -> None:
             if not text:
                 continue
             taken = 0
-            while taken < len(text) and judge.advance(text[taken]):
+            while taken < len(text) and one_by_one.advance(text[taken]):
                 taken += 1
-            judge.rollback(taken)
+            one_by_one.rollback(taken)
             if is_whole:
                 assert (token in live) == (taken == len(text)), (numbers, matcher.text, text)
             else:
                 assert token not in live or taken == len(text)
-        assert (vocabulary.stop[0] in live) == judge.is_accepting
+        assert (vocabulary.stop[0] in live) == one_by_one.is_accepting
         token = chooser.choice(sorted(live))
         if token in vocabulary.stop:
             break
         matcher.advance(token)
-        write(judge, vocabulary[token] or b"")
+        write(one_by_one, vocabulary[token] or b"")
 
 
 def test_completions_are_shortest() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import tokamata as tk
 from tests.support.matchers import takes
-from tests.support.vocabularies import bytes_and
+from tests.support.vocabularies import bytes_and, cut
 
 PIECES = [*rb"""\" ", ab - : # END""".split(), b"a, ", b" #", "éa".encode(), b"\xbc\xa2", b"\n\n"]
 VOCABULARY_OF_LETTERS = tk.Vocabulary.load([b"a", b"b", b"c", None], stop=3)
@@ -24,24 +24,12 @@ def taken(constraint: tk.Constraint, probes: Iterable[str]) -> set[str]:
     return {probe for probe in probes if takes(matcher, probe.encode())}
 
 
-def cut(text: str, draw: random.Random) -> list[int]:
-    """A text as tokens, long ones wherever a coin says so."""
-    data, tokens = text.encode(), []
-    place = 0
-    while place < len(data):
-        longer = [256 + i for i, piece in enumerate(PIECES) if data.startswith(piece, place)]
-        token = draw.choice([*longer, data[place]])
-        tokens.append(token)
-        place += len(VOCABULARY[token] or b"")
-    return tokens
-
-
 def assert_taken(constraint: tk.Constraint, probes: Iterable[str], holds: Callable[[str], bool]) -> None:
     """Random texts, cut at random: the engine accepts those that the judge does."""
     matcher, draw = constraint.compile(VOCABULARY).matcher(), random.Random(0)
     answers = set()
     for probe in probes:
         answer = holds(probe)
-        assert takes(matcher, cut(probe, draw)) == answer, probe
+        assert takes(matcher, cut(VOCABULARY, probe.encode(), draw)) == answer, probe
         answers.add(answer)
     assert answers == {True, False}
