@@ -46,6 +46,7 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
     assert min(tally.masks, tally.walks, tally.texts) > 0
 
 
+@pytest.mark.slow
 def test_texts_sampled_from_schemas() -> None:
     """Of vocabularies that have every byte; those that lack some come to limits, and are for long runs."""
     loaded = fuzz_schemas.vocabularies()[:2]

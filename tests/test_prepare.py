@@ -98,7 +98,6 @@ def test_what_is_prepared_is_known(vocabulary: tk.Vocabulary) -> None:
     assert (compiled.states, compiled.memory_bytes) == (states, held)
 
 
-@pytest.mark.slow
 def test_the_work_is_the_same_each_time(vocabulary: tk.Vocabulary) -> None:
     for constraint in _constraints():
         first, second = constraint.compile(vocabulary), constraint.compile(vocabulary)

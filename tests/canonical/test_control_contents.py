@@ -31,7 +31,6 @@ def _patterns(*patterns: str) -> dict[str, Any]:
     return {"allOf": [{"type": "string", "pattern": pattern} for pattern in patterns]}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [

@@ -77,6 +77,8 @@ hugging_face_tokenizers()
 """, "tokenizers", "tokenizers"),
     "canonical tokenization, tiktoken": ("""
 from tokamata.tokenization.pretokenizers.classes import tiktoken
+
+pytestmark = pytest.mark.slow  # a wheel is made
 tiktoken()
 """, "tiktoken", "tiktoken"),
 }  # fmt: skip

@@ -11,6 +11,8 @@ import pytest
 
 from tools.make_wheel import ROOT, faults_of_sdist, faults_of_wheel, make_sdist
 
+pytestmark = pytest.mark.slow  # a wheel is made
+
 
 def test_wheel_works_without_a_compiler_and_without_extras(base_python: Path) -> None:
     result = subprocess.run(

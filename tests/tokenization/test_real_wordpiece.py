@@ -7,8 +7,6 @@ import random
 from functools import cache
 from typing import Any
 
-import pytest
-
 import tokamata as tk
 from tests.support.automata.tokenizations import hugging_face_encode, tokenizers, walk
 from tests.support.tokenizers.real_tokenizers import package_file
@@ -46,7 +44,6 @@ def some_words(draw: random.Random, pieces: list[str], count: int) -> list[str]:
     return words
 
 
-@pytest.mark.slow
 def test_words_of_a_real_vocabulary() -> None:
     own, first, rest = minilm()
     assert (len(first), len(rest)) == (24_694, 5_828)

@@ -86,7 +86,6 @@ def walk(compiled: tk.CompiledConstraint[Any], seed: int) -> None:
             assert matcher.advance(int(draw.choice(tokens)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tokenization", ["any", "canonical"])
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_memory_bytes_is_what_was_allocated(

@@ -43,7 +43,6 @@ def wrong(found: Outcome, tests: list[dict[str, Any]], order: str, spelling: str
     return left
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("order", "spelling"), STYLES)
 @pytest.mark.parametrize("draft", sorted(path.name for path in (FOLDER / "tests").iterdir()))
 def test_the_suite(draft: str, order: str, spelling: str) -> None:
