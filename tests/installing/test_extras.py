@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # a wheel is made
+
 IMPORTS = """
 import importlib, json, pkgutil, tokamata
 failed = {}
@@ -77,8 +79,6 @@ hugging_face_tokenizers()
 """, "tokenizers", "tokenizers"),
     "canonical tokenization, tiktoken": ("""
 from tokamata.tokenization.pretokenizers.classes import tiktoken
-
-pytestmark = pytest.mark.slow  # a wheel is made
 tiktoken()
 """, "tiktoken", "tiktoken"),
 }  # fmt: skip
