@@ -30,6 +30,7 @@ void RuleMaskMaker::clear(bool is_joined) {
   mask_ = {};
   builder_.clear();
   opened_.clear();
+  rest_ids_.clear();
   rests_.assign(1, {Arena::kEpsilon, kNothing, 0, false, false});
   open_.clear();
   parts_.clear();
@@ -65,6 +66,8 @@ RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   if (first == Arena::kEpsilon) return next;
   const ExpressionNode& n = arena_.node(first);
   const Rest& rest = rests_[next.value];
+  const auto [known, is_new] = rest_ids_.try_emplace((std::uint64_t{first.value} << 32) | next.value, RestId{static_cast<std::uint32_t>(rests_.size())});
+  if (!is_new) return known->second;
   const bool somewhere = n.unverified || rest.is_unverified;
   rests_.push_back({first, next, n.spelled + rest.spelled, somewhere,
                     somewhere || is_unverified(first) || (n.kind == Kind::Commit && rest.begins_unverified)});
@@ -94,10 +97,12 @@ bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
 void RuleMaskMaker::open(Spot spot, ExpressionId expression, RestId rest) {
   if (is_last(spot) || !opened_.insert({spot, expression, rest})) return;
   if (is_joined_) return open_joined(spot, arena_.settled(joined(expression, rest)));
+  const bool meets_again = arena_.joins_rules();  // what may be skipped leads to one part in many ways
   parts_.emplace_back(expression, rest);
-  while (!parts_.empty()) {
+  for (bool is_first = true; !parts_.empty(); is_first = false) {
     const auto [part, after] = parts_.back();
     parts_.pop_back();
+    if (meets_again && !is_first && !opened_.insert({spot, part, after})) continue;
     const ExpressionNode n = arena_.node(part);
     if (n.commits) {
       if (may_begin(spot, part, after)) parts_.emplace_back(arena_.settled(joined(part, after)), kNothing);

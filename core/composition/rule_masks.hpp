@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -153,6 +154,7 @@ class RuleMaskMaker : public CountedObject {
   MaskBuilder builder_;
   Visited<Opened, OpenedHash> opened_;  // many alternatives lead to the same rest of an outer value
   counted::vector<Rest> rests_;
+  counted::unordered_map<std::uint64_t, RestId> rest_ids_;  // by first and next
   counted::vector<Alternative> open_;
   counted::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what follows each
   std::vector<std::string_view> names_;

@@ -19,7 +19,7 @@ namespace tokamata {
 ExpressionId Derivatives::derivative(ExpressionId expression, Symbol symbol, Budget& budget) {
   constexpr std::size_t kMany = 8;
   if (symbol == Symbol::edge()) return at_edge(expression, budget);
-  Derivation run{symbol, budget, alternatives(expression).size() > kMany};
+  Derivation run{symbol, budget, alternatives(expression).size() > kMany || (node(expression).rules && joins_rules())};
   std::vector<ExpressionId> out;
   derive_into(expression, kEpsilon, run, out);
   return unite(out);

@@ -40,6 +40,11 @@ std::optional<Forms::Counted> Forms::class_run(ExpressionId head) const {
   return std::nullopt;
 }
 
+// x{m,}, whatever stands around it: x{m,}·x{n,} is x{m+n,}.  Ambiguous rules make many of these.
+bool Forms::is_endless(const ExpressionNode& n) const {
+  return n.kind == Kind::Repetition && n.maximum == kUnbounded && n.minimum < kLargestProduct && !n.open && !n.behind && !n.edges;
+}
+
 ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
   if (head == kEmpty || tail == kEmpty) return kEmpty;
   if (head == kEpsilon) return tail;
@@ -50,6 +55,11 @@ ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
     const auto sum = [](Count a, Count b) { return a == kUnbounded || b == kUnbounded ? kUnbounded : a + b; };
     if (next && next->body == run->body && run->minimum < kLargestProduct && next->minimum < kLargestProduct)
       return pair(repeat(run->body, run->minimum + next->minimum, sum(run->maximum, next->maximum)), rest);
+  }
+  if (const ExpressionNode first = node(head); is_endless(first)) {
+    const auto [second, rest] = split(tail);
+    if (const ExpressionNode next = node(second); is_endless(next) && next.body() == first.body() && next.minimum < kLargestProduct)
+      return pair(repeat(first.body(), first.minimum + next.minimum, kUnbounded), rest);
   }
   const ExpressionNode& h = node(head);
   const ExpressionNode& t = node(tail);

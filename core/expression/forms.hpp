@@ -152,6 +152,7 @@ class Forms : public Analyses {
     Count most;
   };
   bool is_class(const ExpressionNode& n) const;
+  bool is_endless(const ExpressionNode& n) const;
   bool is_spelled_class(const ExpressionNode& n) const;
   std::optional<Counted> class_run(ExpressionId head) const;
   bool is_all_text(ExpressionId expression) const;

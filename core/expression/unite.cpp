@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 #include "expression/forms.hpp"
 
@@ -126,9 +127,9 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
 // What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and repetitions
 // in front of them are opened, so that the rules show; not within what follows a rule, where that would go on for ever.
 void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
-  constexpr unsigned kMostWithin = 16;  // joining is a saving: tails in tails are not followed without end
+  constexpr unsigned kMostWithin = 1;  // joining is a saving: tails in tails are not followed without end
   if (!joins_rules() || merging_ >= kMostWithin) return;
-  const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return awaits_rule(item); }); };
+  const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return node(item).rules; }); };
   if (count() < 2) return;
   join_heads(alternatives);
   const auto hides_rule = [this](ExpressionId item) { return awaits_rule(item) && node(split(item).head).kind != Kind::Rule; };
@@ -136,9 +137,11 @@ void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
   const std::vector<ExpressionId> before = alternatives;
   alternatives.clear();
   std::vector<ExpressionId> open(before.rbegin(), before.rend());
+  std::unordered_set<std::uint32_t> opened;  // a round that may be empty leads back to the repetition
   while (!open.empty()) {
     const ExpressionId item = rotated(open.back());
     open.pop_back();
+    if (!opened.insert(item.value).second) continue;
     const auto [first, tail] = split(item);
     const ExpressionNode head = node(first);
     if (!awaits_rule(item) || head.kind == Kind::Rule) {
@@ -162,7 +165,9 @@ bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
   std::vector<Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
-    if (awaits_rule(item))
+    if (node(item).kind == Kind::Concatenation && node(item).rules)
+      waiting.push_back(split(item));
+    else if (awaits_rule(item))
       waiting.push_back(split(item));
     else
       others.push_back(item);

@@ -140,6 +140,34 @@ class UnsupportedSchemaError(TokamataError, ValueError):
         )
 
 
+class GrammarError(TokamataError, ValueError):
+    """A grammar that cannot become a constraint.
+
+    Attributes:
+        grammar: the text of the file.
+        position: offset of the fault in ``grammar``, in code points.
+        line: number of the line of the fault, from 1.
+        column: column of the fault, from 1.
+        reason: what is wrong there.
+        hint: what to do about it, or ``""``.
+    """
+
+    def __init__(self, grammar: str, position: int, reason: str, hint: str = "") -> None:
+        super().__init__(grammar, position, reason, hint)
+        self.grammar = grammar
+        self.position = position
+        self.line = grammar.count("\n", 0, position) + 1
+        self.column = position - (grammar.rfind("\n", 0, position) + 1) + 1
+        self.reason = reason
+        self.hint = hint
+
+    def __str__(self) -> str:
+        end = self.grammar.find("\n", self.position)
+        line = self.grammar[self.position - self.column + 1 : end if end >= 0 else len(self.grammar)]
+        message = f"{self.reason}, at line {self.line}, column {self.column}\n{caret(line, self.column - 1)}"
+        return f"{message}\n{self.hint}" if self.hint else message
+
+
 class UnsupportedTypeError(TokamataError, TypeError):
     """A Python type whose values cannot be described exactly.
 

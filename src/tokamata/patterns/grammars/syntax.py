@@ -1,0 +1,117 @@
+"""A grammar as the front ends produce it: rules as trees over terminals and references.
+
+Example.  ``list: "[" (NAME ("," NAME)*)? "]"`` is::
+
+    Sequence((
+        Terminal('"["', …),
+        Repeat(Sequence((NAME, Repeat(Sequence((Terminal('","', …), NAME)), 0, None))), 0, 1),
+        Terminal('"]"', …),
+    ))
+
+Trees are immutable and may share nodes.  They may nest deeper than Python's stack, so no pass recurses:
+:func:`children_first` lists the nodes of a tree in an order in which passes can compute them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Union
+
+import tokamata._core as _core
+
+__all__ = ["Choice", "Grammar", "Node", "Reference", "Repeat", "Sequence", "Terminal", "children_first"]
+
+
+@dataclass(frozen=True, eq=False)
+class Terminal:
+    """A regular set of texts, none of them empty.
+
+    Attributes:
+        name: its name in the grammar, or its source if it has none.
+        expression: the set.
+        literal: its only text, if it has only one.
+    """
+
+    name: str
+    expression: _core.Expression
+    literal: str | None = None
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A text of a rule."""
+
+    rule: str
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """The items in order; without items, the empty text."""
+
+    children: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Any one of the items; without items, no text."""
+
+    children: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat:
+    """The body, ``minimum`` to ``maximum`` times; ``None`` means no bound."""
+
+    body: Node
+    minimum: int
+    maximum: int | None
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The body."""
+        return (self.body,)
+
+
+Node = Union[Terminal, Reference, Sequence, Choice, Repeat]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Rules, and what may stand between their terminals.
+
+    Attributes:
+        rules: the body of each rule, by name.
+        start: the name of the rule that a text is of.
+        ignored: terminals that may stand before, between and after all others.
+    """
+
+    rules: Mapping[str, Node]
+    start: str
+    ignored: tuple[Terminal, ...] = ()
+
+
+def children_first(roots: Iterable[Node]) -> list[Node]:
+    """All nodes of some trees once, each after its children."""
+    order: list[Node] = []
+    seen: set[int] = set()
+    stack = [(root, False) for root in roots]
+    while stack:
+        node, is_done = stack.pop()
+        if is_done:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((child, False) for child in node.children)
+    return order
