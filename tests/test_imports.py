@@ -19,13 +19,13 @@ ROOMS = [
     *("version", "errors", "arguments", "limits", "kept_files", "masks", "explanation"),
     *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame"),
     *("automata", "tokenization", "matching", "constraint"),
-    *("text_constraints", "extension_constraints", "json_options", "json_constraints"),
+    *("text_constraints", "extension_constraints", "grammar_constraints", "json_options", "json_constraints"),
     *("type_constraints", "tool_constraints"),
     *("decoding", "integrations", "cli", "__main__"),
 ]
 # The same within folders.
 INNER_ROOMS = {
-    "patterns": ["unicode", "regex", "extensions", "json_schema", "python_types"],
+    "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",
         "pretokenizers",

@@ -121,13 +121,14 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
 }
 
-// r·s beside r·t is r·(s|t), where the rules ask for it.  Without this, a text with two readings at each of n levels would
-// have 2^n stacks; so it has two at each level, which share what is below (graph-structured stacks, Tomita 1985).
+// h·s beside h·t is h·(s|t), where s and t hold rules and the rules ask for it.  Without this, a text with two readings at
+// each of n levels would have 2^n stacks.  With it there are two at each level, which share what is below them
+// (graph-structured stacks, Tomita 1985).
 //
 // What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and repetitions
 // in front of them are opened, so that the rules show; not within what follows a rule, where that would go on for ever.
 void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
-  constexpr unsigned kMostWithin = 1;  // joining is a saving: tails in tails are not followed without end
+  constexpr unsigned kMostWithin = 2;  // joining is a saving: tails in tails are not followed without end
   if (!joins_rules() || merging_ >= kMostWithin) return;
   const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return node(item).rules; }); };
   if (count() < 2) return;
@@ -160,14 +161,12 @@ void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
   if (!join_heads(alternatives)) alternatives = before;
 }
 
-// Joins those that a rule may begin and that have one head; whether there were any.
+// Joins those that have one head, and that hold rules; returns whether there were any.
 bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
   std::vector<Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
-    if (node(item).kind == Kind::Concatenation && node(item).rules)
-      waiting.push_back(split(item));
-    else if (awaits_rule(item))
+    if (awaits_rule(item) || (node(item).kind == Kind::Concatenation && node(item).rules))
       waiting.push_back(split(item));
     else
       others.push_back(item);

@@ -23,6 +23,7 @@ from tokamata.errors import (
     ContextError,
     EmptyConstraintError,
     GenerationError,
+    GrammarError,
     LimitExceeded,
     MachineError,
     MaskError,
@@ -59,6 +60,7 @@ from tokamata.extension_constraints import (
     text_until,
     unquoted_text,
 )
+from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
@@ -90,6 +92,7 @@ __all__ = [
     "Explanation",
     "Generation",
     "GenerationError",
+    "GrammarError",
     "JsonConstraint",
     "LimitExceeded",
     "Limits",
@@ -131,6 +134,7 @@ __all__ = [
     "delimited_subsequence_of",
     "fill_masks",
     "generate",
+    "grammar",
     "image",
     "json_schema",
     "literal",

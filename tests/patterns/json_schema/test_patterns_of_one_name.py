@@ -35,8 +35,6 @@ OTHERS = [
 ]
 
 
-
-
 @pytest.mark.parametrize("pattern", ONE)
 def test_the_name_is_what_the_pattern_finds(pattern: str) -> None:
     name = ONE[pattern]

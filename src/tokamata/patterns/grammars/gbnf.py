@@ -1,7 +1,7 @@
 r"""GBNF, the grammars of llama.cpp, and the EBNF of transformers-CFG, which is nearly the same.
 
-A file is a list of rules ``name ::= alternatives``.  A rule ends where the next one begins, so line breaks mean
-nothing.  Characters stand for themselves: there is no lexer, and nothing is ignored.
+A file is a list of rules ``name ::= alternatives``.  A rule ends where the next one begins, so line breaks
+mean nothing.  Characters stand for themselves: there is no lexer, and nothing is ignored.
 
 =================================  ==========================================================
 ``"text"``                         a text
@@ -110,11 +110,15 @@ class _Reader:
         while tokens[at].kind != "end":
             name = tokens[at]
             if name.kind != "name":
-                raise self._error(name.position, "the name of a rule is expected here", 'write: name ::= "text"')
+                raise self._error(
+                    name.position, "the name of a rule is expected here", 'write: name ::= "text"'
+                )
             if tokens[at + 1].kind != "definition":
                 raise self._error(tokens[at + 1].position, "'::=' is expected here")
             if name.text in self._rules:
-                raise self._error(name.position, f"the rule {name.text!r} is defined twice", "remove one of them")
+                raise self._error(
+                    name.position, f"the rule {name.text!r} is defined twice", "remove one of them"
+                )
             end = at + 2
             while tokens[end].kind != "end" and tokens[end + 1].kind != "definition":
                 end += 1
@@ -163,7 +167,7 @@ class _Reader:
                 groups[-1].items.append(group.whole())
             elif token.text == "|" and token.kind == "sign":
                 group.end_alternative()
-            elif token.kind == "count" or token.text in _BOUNDS and token.kind == "sign":
+            elif token.kind == "count" or (token.kind == "sign" and token.text in _BOUNDS):
                 if not group.items:
                     raise self._error(token.position, f"nothing stands before {token.text} to be repeated")
                 group.items.append(Repeat(group.items.pop(), *self._bounds(token)))
@@ -247,7 +251,11 @@ class _Reader:
             digits = found and (found[1] or found[2] or found[3])
             where = token.position + 1 + position
             if found is None or (digits is None and found[4] not in _ESCAPED):
-                raise self._error(where, f"there is no escape {inner[position : position + 2]}", "write \\\\ for a backslash")
+                raise self._error(
+                    where,
+                    f"there is no escape {inner[position : position + 2]}",
+                    "write \\\\ for a backslash",
+                )
             code = int(digits, 16) if digits else ord(_ESCAPED[found[4]])
             if code > _LAST_CODE_POINT:
                 raise self._error(where, f"{code:#x} is not a code point")

@@ -2,16 +2,16 @@
 
 A rule that begins with itself is rewritten by the *left-corner transform*, in :mod:`.lowering`.
 
-Problem.  The engine reads a rule by its derivative after a byte.  The derivative of a rule that begins with itself
-would need itself.
+Problem.  The engine reads a rule by its derivative after a byte.  The derivative of a rule that begins with
+itself would need itself.
 
-Worked example.  ``e: e "+" t | t``.  A text of ``e`` begins with a text of ``t``, its left corner.  Whenever an
-``e`` is complete, it may be the first item of a larger ``e``, which continues with ``"+" t``.  So
+Worked example.  ``e: e "+" t | t``.  A text of ``e`` begins with a text of ``t``, its left corner.  Whenever
+an ``e`` is complete, it may be the first item of a larger ``e``, which continues with ``"+" t``.  So
 ``e: t ("+" t)*``.
 
-How.  Let S be a set of rules that begin with each other.  A *corner* of a rule is a pair ``(head, rest)``: the rule
-may begin with the symbol ``head`` and continue with ``rest``.  For a goal r and a rule A, both in S, the *tail* of A
-is what may stand between the end of an ``A`` and the end of the ``r`` that begins with it:
+How.  Let S be a set of rules that begin with each other.  A *corner* of a rule is a pair ``(head, rest)``:
+the rule may begin with the symbol ``head`` and continue with ``rest``.  For a goal r and a rule A, both in S,
+the *tail* of A is what may stand between the end of an ``A`` and the end of the ``r`` that begins with it:
 
     r           = union of  head · rest · tail(r, B)   for the corners of each B in S whose head is not in S
     tail(r, A)  = union of  rest · tail(r, B)          for the corners (A, rest) of each B in S
@@ -19,11 +19,11 @@ is what may stand between the end of an ``A`` and the end of the ``r`` that begi
 
 If S has one rule, the tail is a repetition.  Otherwise the tails are rules, which begin with no rule of S.
 
-Source.  Rosenkrantz and Lewis, *Deterministic left corner parsing*, 1970; for S alone, as in Johnson and Roark,
-*Compact non-left-recursive grammars using the selective left-corner transform and factoring*, 2000.
+Source.  Rosenkrantz and Lewis, *Deterministic left corner parsing*, 1970; for S alone, as in Johnson and
+Roark, *Compact non-left-recursive grammars using the selective left-corner transform and factoring*, 2000.
 Cost.  n² tails for n rules in S; n is 1 for operators with precedence levels.
-Rejected: Paull's substitution, whose result is exponential in the worst case.  A regular expression for each tail
-(Kleene's closure): nested repetitions make a state for each reading of an ambiguous text.
+Rejected: Paull's substitution, whose result is exponential in the worst case.  A regular expression for each
+tail (Kleene's closure): nested repetitions make a state for each reading of an ambiguous text.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def components(successors: Mapping[str, Iterable[str]]) -> list[list[str]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    component = []
+                    component: list[str] = []
                     while not component or component[-1] != node:
                         component.append(path.pop())
                         on_path.discard(component[-1])

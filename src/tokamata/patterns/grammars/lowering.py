@@ -5,18 +5,21 @@ The engine wants rules of which none accepts the empty text and none begins with
 1. Each rule becomes the rule of its texts that are not empty.  A reference to it becomes optional if it also
    accepts the empty text.
 2. Rules that begin with themselves are rewritten by :mod:`.left_recursion`.
-3. A rule that refers to no other, after small rules have replaced the references to them, is part of a terminal:
-   the engine keeps what such a part does to a vocabulary for all grammars.
+3. Small rules that are regular replace the references to them.  Then the largest regular parts that contain
+   repetitions, such as strings and numbers, become terminals of the engine, which keeps what a terminal does
+   to a vocabulary for all grammars.
 
 Worked example.  ``list: item*`` and ``item: "a" | list "b"``: only ``list`` accepts the empty text.
 Each begins with the other, so both are rewritten together.
 
-Each terminal is its regular language, and between two of them there may be ignored texts (``lexer="characters"``).
+Each terminal is its regular language, and ignored texts may stand between any two of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from collections.abc import Sequence as Items
+from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
@@ -34,7 +37,7 @@ from tokamata.patterns.grammars.syntax import (
 
 __all__ = ["lower_grammar"]
 
-_MOST_INLINED = 200  # nodes of a rule that replaces the references to it
+_LARGEST_INLINED = 200  # nodes, with those of the rules that it refers to
 
 
 def lower_grammar(grammar: Grammar, watch: Watch) -> _core.Expression:
@@ -46,33 +49,44 @@ def lower_grammar(grammar: Grammar, watch: Watch) -> _core.Expression:
     return _Lowering(grammar, watch).lowered()
 
 
+class _Texts(NamedTuple):
+    """The texts of a node, and those of them that are not empty."""
+
+    all: _core.Expression
+    some: _core.Expression
+
+
 class _Lowering:
     def __init__(self, grammar: Grammar, watch: Watch) -> None:
         self._watch = watch
         self._start = grammar.start
         self._rules = _reachable(grammar)
-        self._nodes = children_first(self._rules.values())
-        self._ignored = _core.epsilon()
-        if grammar.ignored:
-            some = _core.repeat(_core.union([terminal.expression for terminal in grammar.ignored]), 1, None)
-            self._ignored = _core.union([_core.terminal(some), _core.epsilon()])
         self._nullable_rules: set[str] = set()
         self._nullable: dict[int, bool] = {}
         self._noted: list[Node] = []  # keeps the ids in use
         self._find_nullable()
         self._rules = {name: self._with_short_rounds(body) for name, body in self._rules.items()}
-        self._nodes = children_first(self._rules.values())
+        self._ignored = _core.epsilon()
+        if grammar.ignored:
+            some = _core.repeat(_core.union([terminal.expression for terminal in grammar.ignored]), 1, None)
+            self._ignored = _core.union([_core.terminal(some), _core.epsilon()])
         self._numbers = {name: number for number, name in enumerate(self._rules)}
-        self._made: dict[int, _core.Expression] = {}
-        self._nonempty: dict[int, _core.Expression] = {}
+        self._inlined = _small_regular_rules(self._rules)
+        self._regular: dict[int, _Texts] = {}  # of nodes that refer to no rules but those inlined
+        self._has_loops: dict[int, bool] = {}  # likewise
+        self._made: dict[int, _Texts] = {}  # of all nodes, where regular parts are terminals
 
     def lowered(self) -> _core.Expression:
-        for node in self._nodes:
-            self._make(node)
-        bodies = {name: self._nonempty[id(body)] for name, body in self._rules.items()}
+        for name in self._inlined:  # those that a rule refers to come before it
+            self._add(self._rules[name])
+        for body in self._rules.values():
+            self._add(body)
+        if self._start in self._inlined:
+            return _core.concat([self._ignored, self._regular[id(self._rules[self._start])].all])
+        bodies = {name: self._made[id(body)].some for name, body in self._rules.items()}
         for component in components(self._beginnings()):
             bodies.update(self._without_left_recursion(component))
-        start = _core.concat([self._ignored, self._made_reference(self._start)])
+        start = _core.concat([self._ignored, self._reference(self._start).all])
         in_order = sorted(bodies, key=self._numbers.__getitem__)
         return _core.rules([bodies[name] for name in in_order], start)
 
@@ -118,13 +132,17 @@ class _Lowering:
         self._noted.append(node)
 
     def _with_short_rounds(self, root: Node) -> Node:
-        """The same, with ``(A | B)*`` for ``(A B)*`` if both accept the empty text, so that fewer texts are ambiguous."""
+        """The same with simpler rounds of repetitions without a bound, so that fewer texts are ambiguous.
+
+        ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.
+        """
         made: dict[int, Node] = {}
         for node in children_first([root]):
             children = tuple(made[id(child)] for child in node.children)
             result: Node = node
-            if isinstance(node, Repeat) and node.maximum is None and self._nullable[id(node.body)]:
-                result = Repeat(Choice(self._rounds(children[0])), 0, None)
+            if isinstance(node, Repeat) and node.maximum is None:
+                least = 0 if self._nullable[id(node.body)] else node.minimum
+                result = Repeat(Choice(self._rounds(children[0])), least, None)
             elif isinstance(node, Repeat) and children != node.children:
                 result = Repeat(children[0], node.minimum, node.maximum)
             elif isinstance(node, (Sequence, Choice)) and children != node.children:
@@ -137,60 +155,107 @@ class _Lowering:
         return made[id(root)]
 
     def _rounds(self, body: Node) -> tuple[Node, ...]:
-        """The parts of which a body is made that is repeated without a bound, and that accepts the empty text."""
-        parts, open_nodes = [], [body]
+        """The parts of a body that is repeated without a bound; each round may as well read one of them."""
+        parts: list[Node] = []
+        open_nodes = [body]
         while open_nodes:
             part = open_nodes.pop()
             is_optional = self._nullable[id(part)]
             if isinstance(part, Choice) or (isinstance(part, Sequence) and is_optional):
                 open_nodes += part.children
-            elif isinstance(part, Repeat) and part.maximum != 0 and (part.minimum <= 1 or self._nullable[id(part.body)]):
+            elif (
+                isinstance(part, Repeat)
+                and part.maximum != 0
+                and (part.minimum <= 1 or self._nullable[id(part.body)])
+            ):
                 open_nodes.append(part.body)
             else:
                 parts.append(part)
-        return tuple(parts)
+        symbols = {_symbol(part): part for part in parts if isinstance(part, (Terminal, Reference))}
+        others = [part for part in parts if not isinstance(part, (Terminal, Reference))]
+        return *symbols.values(), *(part for part in others if not _is_sequence_of(part, symbols))
 
     # ---- nodes ----
 
-    def _made_reference(self, rule: str) -> _core.Expression:
-        reference = _core.reference(self._numbers[rule])
-        return _core.union([reference, _core.epsilon()]) if rule in self._nullable_rules else reference
+    def _add(self, root: Node) -> Node:
+        """Makes what is missing of a tree."""
+        for node in children_first([root]):
+            if id(node) not in self._made:
+                self._watch.check()
+                self._note_nullable(node)
+                self._make(node)
+        return root
 
     def _make(self, node: Node) -> None:
-        """All texts of a node, and those that are not empty; its children are made."""
+        """The children are made."""
         key = id(node)
-        if isinstance(node, Terminal):
-            self._made[key] = self._nonempty[key] = _core.concat([_whole(node), self._ignored])
-        elif isinstance(node, Reference):
-            self._made[key] = self._made_reference(node.rule)
-            self._nonempty[key] = _core.reference(self._numbers[node.rule])
-        elif isinstance(node, Sequence):
-            self._make_sequence(node)
-        elif isinstance(node, Choice):
-            self._made[key] = _united(node.children, self._made)
-            self._nonempty[key] = _united(node.children, self._nonempty)
-        else:
-            self._make_repeat(node)
-
-    def _make_sequence(self, node: Sequence) -> None:
-        rest, nonempty = _core.epsilon(), _core.empty()
-        for child in reversed(node.children):
-            begins_here = _core.concat([self._nonempty[id(child)], rest])
-            nonempty = _core.union([begins_here, nonempty]) if self._nullable[id(child)] else begins_here
-            rest = _core.concat([self._made[id(child)], rest])
-        self._made[id(node)], self._nonempty[id(node)] = rest, nonempty
-
-    def _make_repeat(self, node: Repeat) -> None:
-        body, some = self._made[id(node.body)], self._nonempty[id(node.body)]
-        maximum = node.maximum
-        if maximum == 0:
-            self._made[id(node)], self._nonempty[id(node)] = _core.epsilon(), _core.empty()
+        if isinstance(node, Reference) and node.rule not in self._inlined:
+            self._made[key] = self._reference(node.rule)
             return
-        # A round may be skipped if it may be empty, and then it is skipped: no round reads the empty text.
+        inside = (self._rules[node.rule],) if isinstance(node, Reference) else node.children
+        if all(id(child) in self._regular for child in inside):
+            self._regular[key] = self._texts(node, self._regular)
+            self._has_loops[key] = any(self._has_loops[id(child)] for child in inside) or (
+                isinstance(node, Repeat) and node.maximum != 1
+            )
+            self._made[key] = self._as_terminal(key) if self._has_loops[key] else self._regular[key]
+        else:
+            self._made[key] = self._texts(node, self._made)
+
+    def _as_terminal(self, key: int) -> _Texts:
+        some = _core.terminal(self._regular[key].some)
+        return _Texts(_core.union([some, _core.epsilon()]) if self._nullable[key] else some, some)
+
+    def _reference(self, rule: str) -> _Texts:
+        some = _core.reference(self._numbers[rule])
+        return _Texts(_core.union([some, _core.epsilon()]) if rule in self._nullable_rules else some, some)
+
+    def _texts(self, node: Node, made: Mapping[int, _Texts]) -> _Texts:
+        """The texts of a node, by those of its children."""
+        if isinstance(node, Reference):
+            return made[id(self._rules[node.rule])]
+        if isinstance(node, Terminal):
+            all_texts = _core.concat([node.expression, self._ignored])
+            return _Texts(all_texts, all_texts)
+        if isinstance(node, Sequence):
+            return self._sequence(node, made)
+        if isinstance(node, Choice):
+            return self._choice(node, made)
+        return self._repeat(node, made)
+
+    def _sequence(self, node: Sequence, made: Mapping[int, _Texts]) -> _Texts:
+        rest, some = _core.epsilon(), _core.empty()
+        for child in reversed(node.children):
+            texts = made[id(child)]
+            begins_here = _core.concat([texts.some, rest])
+            some = _core.union([begins_here, some]) if self._nullable[id(child)] else begins_here
+            rest = _core.concat([texts.all, rest])
+        return _Texts(rest, some)
+
+    def _choice(self, node: Choice, made: Mapping[int, _Texts]) -> _Texts:
+        """Literals become one automaton: there may be a hundred thousand of them."""
+        literals = [
+            child.literal
+            for child in node.children
+            if isinstance(child, Terminal) and child.literal is not None
+        ]
+        others = [
+            child for child in node.children if not isinstance(child, Terminal) or child.literal is None
+        ]
+        together = [_core.concat([_core.strings(literals), self._ignored])] if literals else []
+        return _Texts(
+            _core.union(together + [made[id(child)].all for child in others]),
+            _core.union(together + [made[id(child)].some for child in others]),
+        )
+
+    def _repeat(self, node: Repeat, made: Mapping[int, _Texts]) -> _Texts:
+        some, maximum = made[id(node.body)].some, node.maximum
+        if maximum == 0:
+            return _Texts(_core.epsilon(), _core.empty())
+        # A round that may be empty may be skipped instead: no round reads the empty text.
         least = 0 if self._nullable[id(node.body)] else node.minimum
-        self._made[id(node)] = _core.repeat(some, least, maximum)
         more = _core.repeat(some, max(least - 1, 0), None if maximum is None else maximum - 1)
-        self._nonempty[id(node)] = _core.concat([some, more])
+        return _Texts(_core.repeat(some, least, maximum), _core.concat([some, more]))
 
     # ---- left recursion ----
 
@@ -224,18 +289,21 @@ class _Lowering:
     def _without_left_recursion(self, component: list[str]) -> dict[str, _core.Expression]:
         inside = set(component)
         entries: dict[str, list[_core.Expression]] = {rule: [] for rule in component}
-        edges: dict[str, list[tuple[Node, str]]] = {rule: [] for rule in component}  # (rest, larger rule), by head
+        edges: dict[str, list[tuple[Node, str]]] = {
+            rule: [] for rule in component
+        }  # (rest, larger rule), by head
         for rule in component:
             for head, rest in self._corners(self._rules[rule]):
                 if isinstance(head, Reference) and head.rule in inside:
                     edges[head.rule].append((rest, rule))
                 else:
-                    entries[rule].append(_core.concat([self._nonempty[id(head)], self._made[id(rest)]]))
+                    entries[rule].append(_core.concat([self._made[id(head)].some, self._made[id(rest)].all]))
         if len(component) == 1:
             rule = component[0]
             rounds = Repeat(Choice(tuple(rest for rest, _ in edges[rule])), 0, None)
-            tail = self._add(self._with_short_rounds(self._noted_node(rounds)))
-            return {rule: _core.concat([_core.union(entries[rule]), self._made[id(tail)]])}
+            self._is_nullable(rounds)
+            tail = self._add(self._with_short_rounds(rounds))
+            return {rule: _core.concat([_core.union(entries[rule]), self._made[id(tail)].all])}
         return self._with_tails(component, entries, edges)
 
     def _with_tails(
@@ -260,7 +328,7 @@ class _Lowering:
                 self._watch.check()
                 bodies[f"tail {goal} {rule}"] = _core.union(
                     [
-                        _core.concat([self._nonempty[id(rest)], optional[larger]])
+                        _core.concat([self._made[id(rest)].some, optional[larger]])
                         for completed in sorted(completes[rule])
                         for rest, larger in edges[completed]
                     ]
@@ -297,28 +365,20 @@ class _Lowering:
                 if node.maximum == 0:
                     continue
                 more = self._add(
-                    Repeat(node.body, max(node.minimum - 1, 0), None if node.maximum is None else node.maximum - 1)
+                    Repeat(
+                        node.body,
+                        max(node.minimum - 1, 0),
+                        None if node.maximum is None else node.maximum - 1,
+                    )
                 )
-                stack.append((node.body, self._add(Sequence((more, rest)))))
+                stack.append((node.body, self._add(_followed(more, rest))))
             else:
                 first = self._first_children(node)
                 after = [rest]
                 for child in reversed(node.children[1:]):
-                    after.append(self._add(Sequence((child, after[-1]))))
-                stack.extend(zip(first, reversed(after)))
+                    after.append(self._add(_followed(child, after[-1])))
+                stack.extend(zip(first, reversed(after), strict=False))
         return found
-
-    def _noted_node(self, node: Node) -> Node:
-        self._is_nullable(node)
-        return node
-
-    def _add(self, node: Node) -> Node:
-        """A new node, with what is computed of nodes."""
-        for part in children_first([node]):
-            if id(part) not in self._made:
-                self._note_nullable(part)
-                self._make(part)
-        return node
 
 
 def _reachable(grammar: Grammar) -> dict[str, Node]:
@@ -333,11 +393,46 @@ def _reachable(grammar: Grammar) -> dict[str, Node]:
     return found
 
 
-def _whole(terminal: Terminal) -> _core.Expression:
-    """A terminal as the engine should keep it: a single text needs no segment."""
-    return terminal.expression if terminal.literal is not None else _core.terminal(terminal.expression)
+def _followed(node: Node, rest: Node) -> Node:
+    return Sequence((node, rest)) if rest.children or not isinstance(rest, Sequence) else node
 
 
-def _united(nodes: Items[Node], made: dict[int, _core.Expression]) -> _core.Expression:
-    """Any one of the nodes; texts become one automaton."""
-    return _core.union([made[id(node)] for node in nodes])
+def _symbol(node: Terminal | Reference) -> tuple[str, int]:
+    return (node.rule, 0) if isinstance(node, Reference) else ("", id(node))
+
+
+def _is_sequence_of(node: Node, symbols: Container[tuple[str, int]]) -> bool:
+    """Whether a node is a sequence, or a sequence of sequences, of these symbols alone."""
+    open_nodes = [node]
+    while open_nodes:
+        part = open_nodes.pop()
+        if isinstance(part, Sequence):
+            open_nodes += part.children
+        elif not isinstance(part, (Terminal, Reference)) or _symbol(part) not in symbols:
+            return False
+    return True
+
+
+def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
+    """Rules that are to replace the references to them, those that a rule refers to before it."""
+    nodes = {name: children_first([body]) for name, body in rules.items()}
+    waits_for = {
+        name: {node.rule for node in found if isinstance(node, Reference)} for name, found in nodes.items()
+    }
+    users: dict[str, list[str]] = {name: [] for name in rules}
+    for name, names in waits_for.items():
+        for used in names:
+            users[used].append(name)
+    sizes: dict[str, int] = {}
+    open_rules = [name for name, names in waits_for.items() if not names]
+    while open_rules:
+        name = open_rules.pop()
+        size = sum(sizes[node.rule] if isinstance(node, Reference) else 1 for node in nodes[name])
+        if size > _LARGEST_INLINED:
+            continue
+        sizes[name] = size
+        for user in users[name]:
+            waits_for[user].discard(name)
+            if not waits_for[user]:
+                open_rules.append(user)
+    return list(sizes)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
 import tokamata._core as _core
 
@@ -83,7 +83,7 @@ class Repeat:
         return (self.body,)
 
 
-Node = Union[Terminal, Reference, Sequence, Choice, Repeat]
+Node: TypeAlias = Terminal | Reference | Sequence | Choice | Repeat
 
 
 @dataclass(frozen=True)
