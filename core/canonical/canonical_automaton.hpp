@@ -1,23 +1,24 @@
-// A pattern and a tokenizer together: which tokens may come next, so that the sequence is the tokenizer's own
-// for a text that the pattern accepts.
+// A pattern and a tokenizer together: which tokens may follow, so that the sequence is canonical and leads to a text that
+// the pattern accepts.
 //
-// Problem.  Of the tokens that the pattern allows, those must be found after which a canonical sequence of tokens
-// goes on to a text that it accepts: the tokenizer allows them (tokenization.hpp), and they live (liveness.hpp).
-// How.  What lives in a pair of states, of the pattern and of a hypothesis about the text, does not depend on the
-// last token (mask_segments.hpp); what the last token forbids depends on it alone.  So a mask is a *base*, the union
-// of the parts of all hypotheses, less what the last token forbids of those where the pre-token goes on.
+// Problem.  Find the tokens that the pattern allows, that the tokenizer would write (tokenization.hpp), and that are live
+// (liveness.hpp): a canonical sequence continues from them to an accepted text.
+// How.  Which tokens are live in a pair of states, one of the pattern and one of a hypothesis about the text, does not
+// depend on the last token (mask_segments.hpp).  What the last token forbids depends on it alone.  So a mask is a mask
+// base, the union of the mask segments of all hypotheses, without the tokens that the last token forbids inside a
+// pre-token.
 //
-//     Llama 3.1, anything at all, after ` th`: the base after three letters is the one that ` ab` has too; of
-//     it, `e`, `ere` and 1,200 others are cleared, since ` the` and ` there` are tokens.
+//     Llama 3.1, any text, after ` th`: the base after three letters is the same as after ` ab`.  From it, `e`, `ere` and
+//     1,200 others are cleared, since ` the` and ` there` are tokens.
 //
-// Rules have states without end, since they keep what was written.  Liveness is decided for their over-approximations
-// (expression/rules.hpp), which many states share; a mask is then cut to what the pattern itself allows.  A live
-// over-approximation has a canonical text; what the state itself refuses of it are names and elements that were written before, and
-// another name or element lives in their place.
+// Patterns with rules have infinitely many states, since these keep what was written.  Liveness is decided for
+// over-approximations (expression/rules.hpp), which many states share; then the mask is cut to what the exact state
+// allows.  A live over-approximation has a canonical text.  The exact state refuses only names and elements of it that were
+// written before, and another name or element can replace each of them.
 //
-// Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders.  Cost: parts are
-// made once for each pair of states, mask bases once for each set of hypotheses; then a mask is a copy, less the tokens
-// that are forbidden; where few are allowed, each is asked.
+// Source: 001's CartesianMerge (algorithms 5 and 6), computed lazily and with borders.  Cost: a mask segment is computed
+// once for each pair of states, and a mask base once for each set of hypotheses.  A mask is then a copy without the
+// forbidden tokens; if few tokens are allowed, each is tested by itself.
 #pragma once
 
 #include <atomic>
@@ -66,10 +67,10 @@ class CanonicalAutomaton {
   };
   // Where a token that is no stop token leads, if it is allowed.
   std::optional<Target> step(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);
-  // Whether some canonical sequence goes on from here to an accepted text.
+  // Whether some canonical sequence continues to an accepted text.
   bool lives(Configuration place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
 
-  // Budgets: as Completions has them, for the tokenizer's own tokens alone.
+  // Budgets: as in Completions, for canonical tokens.
   MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget);
   TokenCount tokens_needed(Configuration place, const CanonicalState& state, Budget& budget) { return shortest(place, state, budget).size(); }
   std::vector<TokenId> shortest(Configuration place, const CanonicalState& state, Budget& budget);
@@ -79,27 +80,27 @@ class CanonicalAutomaton {
 
   // The longest text that every canonical continuation begins with.
   std::string forced_text(Configuration place, const CanonicalState& state, Budget& budget);
-  // All of it, as far as it is reached from the start; classes of tokens are single tokens.
+  // The whole automaton, as far as the start state reaches it; each token is a class of its own.
   ClosedForm closed_form(Budget& budget);
 
-  // Whether any context lets a text begin that the pattern accepts.
+  // Whether a text that the pattern accepts may begin after some context.
   bool lives_somewhere(StateId state, Budget& budget);
 
-  // Forgets everything; states of the pattern have new numbers.
+  // Forgets everything, because the states of the pattern are renumbered.
   void clear();
   // Masks with a smaller serial are no longer in the memo.
   std::uint64_t oldest_serial() const { return oldest_serial_; }
-  // Gives up masks and what they are made of, oldest first, until the account holds no more than `limit` bytes or one mask
+  // Drops masks and mask bases, oldest first, until the account holds no more than `limit` bytes or one mask
   // is left.
   void trim_masks(std::size_t limit);
 
  private:
-  // What stands after all last tokens alike.
+  // What a mask has for every last token.
   struct MaskBase {
     MaskBits bits;
-    Words kept;  // of those, what the last token does not forbid, as a row; empty where it forbids nothing
+    Words kept;  // a row of the tokens that the last token cannot forbid; empty if it can forbid none
     std::size_t open_tokens, stop_tokens;
-    TokenCount most;  // that any of the tokens needs after it
+    TokenCount most;  // the most tokens that any of these needs after it
 
     std::size_t memory_bytes() const { return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept); }
   };
@@ -107,7 +108,7 @@ class CanonicalAutomaton {
     Kept<Mask> mask;
     TokenCount most;
   };
-  // Held by whoever uses it: it may be given up meanwhile.
+  // The caller holds it, since it may be dropped meanwhile.
   using MaskBasePtr = std::shared_ptr<const MaskBase>;
   MaskBasePtr base(Configuration place, const CanonicalState& state, Budget& budget);
   MaskBase make_base(const ConfigurationKey& key, Budget& budget);
@@ -118,7 +119,7 @@ class CanonicalAutomaton {
 
   TokenCount most_after(Configuration place, TokenCount by_witnesses, Budget& budget);
   TokenCount bound(Configuration place, const CanonicalState& state, Budget& budget);
-  // The place of the over-approximation, where the pattern has rules; nothing is written yet at the start.
+  // The configuration of the over-approximation, if the pattern has rules and the text is not empty.
   Configuration approximated(Configuration place, Budget& budget) {
     if (place.at_start || !pattern_.is_approximated(place.state)) return place;
     if (!approximated_ || approximated_->first != place.state) approximated_ = {place.state, pattern_.approximated(place, budget)};

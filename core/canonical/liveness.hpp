@@ -1,20 +1,18 @@
-// Whether some canonical sequence goes on from a token to a text that the pattern accepts.
+// Whether some canonical sequence continues from a token to a text that the pattern accepts.
 //
-// Problem.  A token that the pattern allows, and the tokenizer too, may still lead nowhere: for the pattern `ab`
-// and the merge ab, `a` is a token that some text goes on with, and no canonical text of the pattern.
-// How.  After a border between pre-tokens a witness is a text alone (text_liveness.hpp), and so it is after a
-// token that stands apart: no merge joins it with anything.  Inside a pre-token the next token matters: some token
-// must be allowed by the pattern, stand after the last one, and live in turn.  That is a search of the tokens, down
-// the trie, where what brings the pattern nearest to its end comes first.  Tokens once found to live in a pair of
-// states are tried before any search.
+// Problem.  The pattern and the tokenizer may both allow a token that leads nowhere.  With the pattern `ab` and the merge
+// ab, some text of the pattern begins with `a`, but no canonical sequence of it does.
+// How.  After a border between pre-tokens, a witness is a text (text_liveness.hpp).  The same holds after a token that no
+// merge joins with anything.  Inside a pre-token the next token matters: the pattern must allow it, it must be able to
+// follow the last token, and it must be live itself.  A search down the trie looks for such a token; tokens that bring
+// the pattern nearest to its end come first.  Tokens once found live in a pair of states are tried before any search.
 //
-//     Llama 3.1, pattern [a-z]+: after `th` the text may end (no letter need follow): alive by the border,
-//     and so are all tokens that lead to this state.  [a-z]{3}: after `th` exactly one letter must follow,
-//     inside the pre-token: some letter x is sought that BPE leaves apart, th|x.
+//     Llama 3.1, pattern [a-z]+: after `th` the text may end, since no letter need follow.  The state is live by the
+//     border, and so are all tokens that lead to it.  [a-z]{3}: after `th` exactly one letter must follow, inside the
+//     pre-token.  The search looks for a letter x that BPE does not merge, th|x.
 //
-// Source: the product is 001's CartesianMerge (algorithms 5 and 6), lazily and with borders; its relevant
-// product states are what is searched here.  Cost: mostly one look-up; a search where nothing is known, of which
-// all that it has settled is kept.
+// Source: 001's CartesianMerge (algorithms 5 and 6), computed lazily and with borders; the search finds its relevant
+// product states.  Cost: mostly one look-up; otherwise a search, whose answers are all kept.
 #pragma once
 
 #include <map>
@@ -29,7 +27,7 @@ namespace tokamata {
 
 class Liveness {
  public:
-  // What stands after a token, the pre-token still open.
+  // The configuration after a token inside a pre-token.
   struct Node {
     StateId state;
     TokenId last;
@@ -43,16 +41,16 @@ class Liveness {
 
   TextLiveness& text() { return text_; }
 
-  // How many tokens suffice, as the first witness found has it; kDead where there is none.
+  // How many tokens suffice, by the first witness found; kDead if there is none.
   TokenCount bound(const Node& node, Budget& budget);
-  // Where a pre-token may be whole: by what may come without another token of it, whatever the last one is.
+  // The same if the pre-token ends here; independent of the last token.
   TokenCount bound_at_border(StateId state, const TextState& text, Budget& budget);
-  // By its tokens.
+  // The same if the pre-token continues.
   TokenCount bound_inside(const Node& node, Budget& budget);
 
   using Witnesses = counted::vector<std::pair<TokenId, TokenCount>>;
   static constexpr std::size_t kMostWitnesses = 8;
-  // Tokens that were found to live in a pair of states, where they may stand.
+  // Tokens that were found live in a pair of states.
   Witnesses witnesses(StateId state, const TextState& text) const {
     const auto known = witnesses_.find({state, text});
     return known == witnesses_.end() ? Witnesses() : known->second;
@@ -67,18 +65,18 @@ class Liveness {
   class Search;
   struct Entry {
     std::uint64_t estimate;  // bytes that the pattern still needs
-    std::uint64_t order;     // the last one comes first
-    std::uint32_t from;      // number of the node
+    std::uint64_t order;     // of two with one estimate, the later entry comes first
+    std::uint32_t from;      // index of the node
     NodeId place;            // in the trie
     StateId state;
-    TextState text;          // after the bytes on the way there
+    TextState text;          // after the bytes down to `place`
     bool operator<(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : order < other.order;
     }
   };
-  // The lists of one search after another: most end at once.
+  // Buffers that searches reuse: most end after a step.
   struct Scratch {
-    counted::vector<std::pair<Node, std::uint32_t>> nodes;  // and the number of the one before
+    counted::vector<std::pair<Node, std::uint32_t>> nodes;  // with the index of the node before
     Visited<Node, NodeHash> met;
     counted::vector<Entry> open;
   };

@@ -1,7 +1,7 @@
-// Which tokens a model makes of one pre-token, decided token by token.
+// Which tokens the model of a tokenizer writes for one pre-token, decided token by token.
 //
-// A *piece state* says what was written of the pre-token so far, as far as it matters.  A pre-token is begun
-// by one token, which others follow; `may_finish` says whether the pre-token may be whole there.
+// A *piece state* stands for the tokens of the pre-token so far, as far as they decide what may follow.  A pre-token
+// consists of one token that begins it, and of tokens that follow.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,33 @@ namespace tokamata {
 class Pieces {
  public:
   using State = Id<struct PieceTag>;
-  static constexpr State kSettled{0};  // nothing before the last token matters any more
+  static constexpr State kSettled{0};  // only the last token decides what may follow
 
   virtual ~Pieces() = default;
   virtual std::optional<State> begin(TokenId token) const = 0;
-  // `last` is the token before.
+  // `last` is the token before `token`.
   virtual std::optional<State> follow(State state, TokenId last, TokenId token) const = 0;
-  // The same except for what the last token forbids.
+  // The same without the condition on the last token.
   virtual std::optional<State> extend(State state, TokenId token) const = 0;
+  // Whether the pre-token may end here.
   virtual bool may_finish(State state) const = 0;
   // Whether any token may follow.
   virtual bool may_go_on(State state) const = 0;
-  // Sets `words` to `all` except for the tokens that may not follow, of those that are not in `kept` and may follow
-  // something.
+  // Sets `words` to `all` without the tokens that may not follow `last`.  Tokens in `kept`, and tokens that follow no
+  // token at all, are not examined.
   virtual void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const = 0;
-  // The tokens that lead to kSettled, where they begin a pre-token, or else where they follow in kSettled: what may
-  // follow them is decided by themselves.
+  // The tokens that lead to kSettled: by beginning a pre-token, or by following in kSettled.
   virtual const Words& settled(bool begins) const = 0;
-  // Of those that follow, the ones that no merge joins with anything; empty where there are none.
+  // The following tokens that no merge joins with another token; empty if there are none.
   virtual const Words& apart() const { return none_; }
-  // The tokens after which a token may stand in kSettled.
+  // The tokens that `token` may follow in kSettled.
   virtual Words before(TokenId token) const = 0;
-  // States that may finish alike and after which the same tokens live, except for those that `forbid` clears and those that are `carried`,
-  // have one that stands for them: the parts of masks are kept by it.
+  // The representative of a state, by which mask segments are kept.  States with one representative agree on
+  // `may_finish` and on which tokens are live, except for tokens that `forbid` clears and those in `carried`.
   virtual State alike(State state) const { return state; }
-  // One after which the same tokens may follow, except for those that `forbid` clears and those that are carried.
+  // A representative after which the same tokens may follow, with the same exceptions.
   virtual State alike_behind(State state) const { return state; }
-  // The tokens that may follow, and lead elsewhere than they do from `alike(state)`.
+  // The tokens that may follow and lead to another state than from `alike(state)`.
   virtual std::vector<std::uint32_t> carried(State) const { return {}; }
   // The tokens that may begin a pre-token, and those that may follow in one, as bits.
   virtual const Words& beginning() const = 0;

@@ -1,21 +1,20 @@
 // How many tokens a text still needs, and which tokens leave enough room.
 //
-// Problem.  Generation ends after n tokens, and what it has written by then must be accepted.  So a
-// token may come only if some accepted text follows it in the tokens that are left.
-// Example.  `[a-z]{500,}` with 40 tokens left, of at most 16 letters each: any token of letters may
-// come while 39 · 16 letters or more suffice; with 32 left only those of 12 letters or more.
+// Problem.  Generation ends after n tokens, and the text must be accepted by then.  So a token is allowed only if the
+// tokens that are left after it can complete an accepted text.
+// Example.  `[a-z]{500,}` with 40 tokens left, of at most 16 letters each: any token of letters is allowed, since 39 · 16
+// letters suffice; with 32 left, only tokens of 12 letters or more are.
 // How.  Let D(s) be the least number of tokens from a state s to an accepting one.
-//   - An expression knows a shortest text of its own, in bytes, and a bound on that of everything it can
-//     become (ExpressionNode::shortest, worst).  Where each byte is a token, D is at most that many; and
-//     no token is longer than the longest.  Mostly this decides: where the bound on everything is within
-//     what is left, the mask is the one without a budget, at the cost of a comparison.
-//   - Between these bounds D is searched breadth first, over token classes (class_trie.hpp), and
-//     remembered; it is never guessed.
-//   - States of rules are finished by rule_completions.hpp.
-// Source.  002 has no budgets; D is the distance in its composed automaton.  Cost.  One comparison
-// where room is ample; else one walk over the token classes for the mask, and for each state between
-// the bounds a search whose states are remembered.  Masks in narrow room are kept, 64 of them.
-// Not taken: D from bytes alone (a bound, wrong between), and D for all states (they may be endless).
+//   - An expression knows the length of its shortest text in bytes, and a bound on that of every expression that it can
+//     become (ExpressionNode::shortest, worst).  If each byte is a token, D is at most that length; and it is at least
+//     that length divided by the length of the longest token.  Mostly this decides: if the bound is within the tokens
+//     left, the mask is the one without a budget, at the cost of a comparison.
+//   - Between these bounds, a breadth-first search over token classes (class_trie.hpp) finds D exactly, and D is kept.
+//   - States with rules are completed by rule_completions.hpp.
+// Source.  002 has no budgets; D is the distance in its composed automaton.
+// Cost.  One comparison if enough tokens are left.  Otherwise one walk over the token classes for the mask, and for each
+// state between the bounds a search whose results are kept.  The last 64 masks of such budgets are kept.
+// Rejected: D from bytes alone (it is only a bound), and D for all states (there may be infinitely many).
 #pragma once
 
 #include <cstdint>
@@ -36,21 +35,21 @@ class Completions {
 
   explicit Completions(TokenAutomaton& automaton) : automaton_(automaton), of_rules_(automaton) {}
 
-  // The tokens after which at most `left` - 1 more lead to an accepted text, and the stop tokens where the
-  // text is accepted.  Null from try_mask where it is not known yet.
+  // The tokens after which at most `left` - 1 more lead to an accepted text, and the stop tokens if the text is
+  // accepted.  try_mask returns null if the mask is not known yet.
   MaskPtr try_mask(Configuration configuration, TokenCount left) const;
   MaskPtr mask(Configuration configuration, TokenCount left, Budget& budget);
 
   // D of a configuration that is spellable.
   TokenCount tokens_needed(Configuration configuration, Budget& budget);
-  // As many tokens that lead to an accepted text, the least by id among those of one class.
+  // So many tokens that lead to an accepted text; of each token class, the token with the least id.
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
 
-  // Whether a configuration holds rules, whose completions are no exact distances: rule_completions.hpp.
+  // Whether a configuration holds rules.  Their distances are bounds: rule_completions.hpp.
   bool is_of_rules(Configuration configuration, Budget& budget) { return of_rules_.serves(configuration.state, budget); }
   RuleCompletions& of_rules() { return of_rules_; }
 
-  // Forgets all that depends on the numbers of states.
+  // Forgets everything that depends on the numbers of states.
   void clear();
 
  private:
@@ -58,7 +57,7 @@ class Completions {
     TokenCount at_least = 0;
     TokenCount at_most = ~TokenCount{0};
   };
-  using Route = std::unordered_map<std::uint32_t, StateId>;  // by state: the one before it
+  using Route = std::unordered_map<std::uint32_t, StateId>;  // by state: the state before it
 
   const counted::vector<StateId>& targets(StateId state, Budget& budget);
   Known& known(StateId state);

@@ -11,8 +11,8 @@ RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
       builder_(tokens.vocabulary(false).words()), walked_(SpotOrder{&vocabulary_}), waiting_(SpotOrder{&vocabulary_}) {}
 
-// Mostly a token has one reading or two, and alternatives are cheapest one by one.  A token of sixteen brackets may have 2^16
-// readings: then they are joined.
+// Most tokens have one or two readings, and following alternatives one by one is fastest.  A token of sixteen brackets may
+// have 2^16 readings; then readings are joined.
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
   budget_ = &budget;
   const Spot start{&vocabulary_, from};
@@ -82,7 +82,7 @@ ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
   return result;
 }
 
-// Of what may begin with a choice, without making it.
+// Whether it is unverified at the front, without applying a choice that stands there.
 bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
   const ExpressionNode& n = arena_.node(expression);
   if (n.unverified || !n.commits) return n.unverified;
@@ -93,11 +93,11 @@ bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
 
 // ---- alternatives -----------------------------------------------------------------------------
 
-// Takes an expression, and what follows it, apart into alternatives that may read a byte below the spot.
+// Splits an expression, and what follows it, into alternatives that may read a byte below the spot.
 void RuleMaskMaker::open(Spot spot, ExpressionId expression, RestId rest) {
   if (is_last(spot) || !opened_.insert({spot, expression, rest})) return;
   if (is_joined_) return open_joined(spot, arena_.settled(joined(expression, rest)));
-  const bool meets_again = arena_.joins_rules();  // what may be skipped leads to one part in many ways
+  const bool meets_again = arena_.joins_rules();  // optional parts of grammars lead to the same part many times
   parts_.emplace_back(expression, rest);
   for (bool is_first = true; !parts_.empty(); is_first = false) {
     const auto [part, after] = parts_.back();
@@ -134,8 +134,8 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, R
     parts_.emplace_back(rests_[rest.value].first, rests_[rest.value].next);
 }
 
-// An ambiguous text has many readings down to a spot.  They are united, so that their rules are joined (Rules::joins), and
-// unfolded together once nothing above the spot is left.
+// An ambiguous text has many readings down to a spot.  Their union is formed, so that alternatives are joined (Rules::joins),
+// and it is unfolded when no alternative above the spot is left.
 void RuleMaskMaker::open_joined(Spot spot, ExpressionId given) {
   std::vector<ExpressionId> one{given};
   const ExpressionId expression = arena_.unite(one);  // in the form of alternatives: none begins with a concatenation
@@ -160,7 +160,7 @@ void RuleMaskMaker::add_alternatives(Spot spot, ExpressionId expression) {
   }
 }
 
-// Whether it may read a byte below a node, as far as that shows without unfolding anything.
+// Whether it may read a byte below a node, as far as can be seen without unfolding; true if that is not known.
 bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
   const auto is_below = [&](const ByteSet& first) {
     return std::ranges::any_of(bytes_below(spot), [&](std::uint8_t byte) { return first.contains(byte); });
@@ -177,8 +177,8 @@ bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
   }
 }
 
-// The same of an expression with a choice in front, and what follows it.  All of that is derived again for each choice, and
-// where only blanks are below, only a longer indent reads them, which has a choice of its own.
+// The same for an expression that begins with a choice, and what follows it.  Applying a choice derives all of that again.
+// Blanks below the spot can only belong to a longer indent, which has a choice of its own.
 bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
   constexpr unsigned kMostRead = 64;
   std::vector<std::pair<ExpressionId, RestId>> open{{expression, rest}};
@@ -206,7 +206,7 @@ void RuleMaskMaker::set(std::uint32_t token, bool is_unverified) {
   if (is_unverified) mask_.unverified.push_back(token);
 }
 
-// The tokens that end at a node, after which the text needs so many bytes more.
+// Adds the tokens that end at a node.  After them the text needs `spelled` more bytes.
 void RuleMaskMaker::add_own(Spot spot, bool is_unverified, std::uint64_t spelled) {
   mask_.note(spelled);
   for (const std::uint32_t token : spot.trie->own(spot.node)) set(token, is_unverified);
@@ -233,7 +233,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
     builder_.add(SharedWords(segment, &segment->inside));
     if (inside_is_unverified) for_each_bit(segment->inside, [this](std::uint32_t token) { mask_.unverified.push_back(token); });
   }
-  // Whatever was read of the terminal, its rest is no longer than its worst one.
+  // The rest of the terminal is never longer than `worst`.
   mask_.note(arena_.node(way.head).worst + rest.spelled);
   if (way.rest == kNothing) return;
   const Spot end{&segment->remainders, TokenTrie::root()};
@@ -241,7 +241,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   open(end, way.rest);
 }
 
-// Within remainders: a few bytes, by states of the terminal alone, which are the same whatever follows it.
+// In remainders the few bytes are read with states of the terminal alone, which do not depend on what follows it.
 void RuleMaskMaker::follow_terminal(const Alternative& way) {
   ByteAutomaton& automaton = tokens_.automaton();
   const TokenTrie& trie = *way.spot.trie;
@@ -278,7 +278,7 @@ bool RuleMaskMaker::follow_byte(const Alternative& way, const ExpressionNode& he
   return true;
 }
 
-// So many of one byte, or one at most; that it may be skipped is an alternative of its own.
+// A fixed number of one byte, or an optional one.  Skipping it is an alternative of its own.
 bool RuleMaskMaker::follow_repetition(const Alternative& way, const ExpressionNode& head) {
   const std::optional<std::uint8_t> byte = arena_.only_byte(arena_.node(head.body()));
   if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
@@ -314,7 +314,7 @@ void RuleMaskMaker::follow_strings(const Alternative& way, const ExpressionNode&
   }
 }
 
-// Names that begin alike lie side by side, so that each node of the trie is entered once.
+// The names are sorted, so names with a common prefix are neighbours, and each node of the trie is entered once.
 bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& rule) {
   RememberingRules* const remembering = arena_.rules(rule).remembering();
   if (!remembering) return false;
@@ -362,7 +362,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
 
 // ---- walks ------------------------------------------------------------------------------------
 
-// Loops take tokens without examining them; where tokens are unverified, they are examined.
+// Loops take whole runs of tokens without examining them.  Unverified tokens must be examined, so they are walked.
 void RuleMaskMaker::walk(Spot spot, StateId state) {
   const TokenTrie& trie = *spot.trie;
   ByteAutomaton& automaton = tokens_.automaton();
@@ -384,8 +384,8 @@ void RuleMaskMaker::walk(Spot spot, StateId state) {
     for (std::uint32_t i = range.begin; i < range.end; ++i) set(trie.order()[i], false);
 }
 
-// What the text needs after a token that loops take: they stay in the heads of the alternatives, and the walk does not
-// visit the states that they lead to.
+// Notes what the text needs after the tokens that loops take.  These tokens stay in the heads of the alternatives, and the
+// walk does not visit the states that they lead to.
 void RuleMaskMaker::note_loops(StateId at) {
   const ExpressionId expression = tokens_.automaton().expression(at);
   for (const ExpressionId alternative : arena_.alternatives(expression)) {

@@ -1,16 +1,16 @@
-// Masks of expressions that hold rules: terminals by their segments, all else by a walk.
+// Masks of expressions with rules: terminals by their segments, everything else by a walk.
 //
-// Problem.  Every state of a JSON text is a state of its own, and most are met once; a walk of the vocabulary for
-// each would cost a hundred times what is new about it.
-// How.  An expression is taken apart into its alternatives, with the rules in front unfolded, and each is followed down the
-// trie of tokens as long as some token goes on with what it needs: most end at their first byte.  A terminal is not
-// followed but has its *segment* (vocabulary/segment.hpp), made once; after it stands the trie of what tokens
-// spell after it, where whatever follows the terminal is followed in the same way.
-// Example.  {"a": "x|  in an object with members a and b: the segment of a string's rest, which most tokens are in; after it the
-// remainders of  ",  "}  ","b  …, of which  ,  and  }  and  ,"b  fit what follows.
-// Cost.  A few microseconds, and one or two for each alternative that some token goes on with.
-// Not taken: one walk of the trie with all alternatives in step (a state of the byte automaton for every byte); a memo by what
-// was read of an expression (docs/figures.md: where the same is read, reading it is most of the work).
+// Problem.  In a JSON text nearly every position has a state of its own.  A walk of the vocabulary for each would cost a
+// hundred times as much as what is new in it.
+// How.  The expression is split into its alternatives, with the rules at the front unfolded.  Each alternative is followed
+// down the trie as long as some token continues with it; most end at their first byte.  A terminal is not followed: its
+// *segment* (vocabulary/segment.hpp) is computed once.  The segment contains the trie of what tokens spell after the
+// terminal, and whatever follows the terminal is followed down that trie in the same way.
+// Example.  {"a": "x|  in an object with members a and b: most tokens are in the segment of the rest of a string.  Its
+// remainders are those of  ",  "}  ","b  …, of which  ,  and  }  and  ,"b  match what follows.
+// Cost.  A few microseconds, and one or two for each alternative that some token continues with.
+// Rejected: one walk of the trie with all alternatives in step (it makes a state of the byte automaton for every byte); a
+// memo by the part of an expression that was read (docs/studies.md: finding that part is most of the work).
 #pragma once
 
 #include <algorithm>
@@ -40,21 +40,21 @@ class TokenAutomaton;
 struct RuleMask {
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
   MaskBits bits;
-  std::vector<std::uint32_t> unverified;  // tokens that the exact state may refuse
-  std::uint64_t most = 0;                 // bytes that the text needs after any token, kEndless where that is not known
+  std::vector<std::uint32_t> unverified;  // tokens that the exact state must judge
+  std::uint64_t most = 0;                 // the most bytes that any token leaves to be written; or kEndless: not known
 
   void note(std::uint64_t bytes) {
     most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
   }
 };
 
-// Alternatives at nodes of tries, whose bytes were read before them.
+// Computes masks by following alternatives from nodes of tries.
 //
-// Punctuation, blanks, names and strings are followed down the trie directly: most of the bytes that they need are
-// on no token's way, and a state for each would be made for nothing.  Terminals have their segments, and what follows them
-// is followed in the same way down the tries of remainders.  What begins with anything else is walked.
+// Punctuation, blanks, names and strings are followed down the trie directly, without states: no token contains most of the
+// bytes that they need.  Terminals have segments, and what follows a terminal is followed down the trie of remainders.
+// All other alternatives are walked with the byte automaton.
 //
-// One maker serves all masks of an automaton, one after another, and keeps its lists between them.
+// One maker serves all masks of an automaton in turn, and reuses its buffers.
 class RuleMaskMaker : public CountedObject {
  public:
   // Of an automaton that outlives it.
@@ -62,7 +62,7 @@ class RuleMaskMaker : public CountedObject {
   RuleMaskMaker(const RuleMaskMaker&) = delete;
   RuleMaskMaker& operator=(const RuleMaskMaker&) = delete;
 
-  // The tokens below a node of the vocabulary's trie with which the expression, read from there, can go on.
+  // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
 
  private:
@@ -76,7 +76,7 @@ class RuleMaskMaker : public CountedObject {
     NodeId node;
     bool operator==(const Spot&) const = default;
   };
-  // The vocabulary's own trie first: what is read there leads to remainders, and nothing leads back.
+  // The vocabulary's trie comes first: alternatives move from it to remainders, and never back.
   struct SpotOrder {
     const TokenTrie* first;
     bool operator()(const Spot& a, const Spot& b) const {
@@ -84,7 +84,7 @@ class RuleMaskMaker : public CountedObject {
       return a.node < b.node;
     }
   };
-  // What follows an alternative: expressions one after another, without a node of the arena for each pair of them.
+  // What follows an alternative: a list of expressions, so that no concatenation is added to the arena.
   struct Rest {
     ExpressionId first;
     RestId next;
@@ -110,7 +110,7 @@ class RuleMaskMaker : public CountedObject {
     }
   };
 
-  // False where the readings are too many to be followed one by one.
+  // Returns false if there are too many readings to follow one by one.
   bool follow_all(ExpressionId expression, Spot from);
   void clear(bool is_joined);
 
@@ -148,15 +148,15 @@ class RuleMaskMaker : public CountedObject {
   TokenAutomaton& tokens_;
   Arena& arena_;
   const TokenTrie& vocabulary_;
-  Budget* budget_ = nullptr;  // of the mask under way
-  bool is_joined_ = false;    // whether readings that meet at a spot are unfolded together
+  Budget* budget_ = nullptr;  // of the current mask
+  bool is_joined_ = false;    // whether the readings that reach one spot are joined before they are unfolded
   RuleMask mask_;
   MaskBuilder builder_;
-  Visited<Opened, OpenedHash> opened_;  // many alternatives lead to the same rest of an outer value
+  Visited<Opened, OpenedHash> opened_;  // many alternatives continue with the same rest of an outer value
   counted::vector<Rest> rests_;
   counted::unordered_map<std::uint64_t, RestId> rest_ids_;  // by first and next
   counted::vector<Alternative> open_;
-  counted::vector<std::pair<ExpressionId, RestId>> parts_;  // of an expression that is taken apart, and what follows each
+  counted::vector<std::pair<ExpressionId, RestId>> parts_;  // of the expression that is being split, with what follows
   std::vector<std::string_view> names_;
   std::map<Spot, std::vector<ExpressionId>, SpotOrder> walked_, waiting_;
 };

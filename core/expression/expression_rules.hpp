@@ -1,25 +1,25 @@
-// Rules that are listed: expressions that may refer to rules of the same set, by number.
+// Listed rules: expressions that may refer to rules of the same set, by number.
 //
 // Example.  A tree of integers,  0: "T(" digits (", " 0)* ")".  After "T(1, T(2" the state is
 //   digits* (", " 0)* ")" · (", " 0)* ")"
-// that is, what is left of the inner tree, and after it what is left of the outer one.
+// that is, the rest of the inner tree, and then the rest of the outer one.
 //
 // Contract.
-//   - A reference stands under concatenations, unions, repetitions and scopes alone.  All else in a body is a regular set of
-//     texts: no control token, no edge of a token, no rules of another set, and lookaround in scopes of its own.
-//   - No rule accepts the empty text, and none is left recursive: between a rule and itself something is read.
-//   - A rule that accepts nothing, since it never ends say, is left out wherever it is referred to.
-// All but the last is checked when a set is made (RuleSetError).  What it starts with is an expression like the bodies, and may
-// accept the empty text.
+//   - A reference stands only under concatenations, unions, repetitions and scopes.  Every other part of a body is a regular
+//     set of texts: without control tokens, token edges and rules of another set, and with lookaround only inside scopes.
+//   - No rule accepts the empty text, and none is left recursive: a rule reads something before it refers to itself.
+//   - References to a rule that accepts no text, for example because it never ends, are left out.
+// The first two are checked when a set is made (RuleSetError).  The start is an expression like the bodies, and may accept
+// the empty text.
 //
-// How.  The trees are cut into *parts*: where nothing is referred to, a tree is one part, which the arena knows as it knows any
-// expression; where that may be empty it becomes a terminal, so that all that is left lives.  The length of a shortest text is
-// a least fixed point over the parts, found in the order of the lengths.  They remember nothing of what was written: a rule is its
-// own over-approximation, and no token is unverified.
-// Cost.  n log n in the parts, once; a body is brought into the arena when a text comes to it.  A derivative of a rule by a
-// byte is made once; those of rules that it may begin with are made before it, so that the stack stays flat.
+// How.  The trees are cut into *parts*.  A tree without references is one part, which the arena treats like any expression;
+// if it may be empty, it becomes a terminal, so that everything that remains is live.  The lengths of shortest texts are a
+// least fixed point over the parts, computed in the order of the lengths.  Listed rules do not remember what was written:
+// each is its own over-approximation, and no token is unverified.
+// Cost.  n log n in the parts, once.  A body is added to the arena when a text first reaches it.  A derivative of a rule by
+// a byte is computed once, after those of the rules that it may begin with, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
-// Not taken: grammars that are left recursive, rewritten (what they mean would be described by other rules than the given ones).
+// Left recursion is removed by who makes the set (patterns/grammars/left_recursion.py).
 #pragma once
 
 #include <memory>
@@ -39,7 +39,7 @@ namespace tokamata {
 struct RuleSetError : std::invalid_argument {
   enum class Problem : std::uint8_t {
     UnknownRule,    // a reference to a number that no rule has
-    Misplaced,      // a reference within a complement, an intersection, lookaround or a terminal
+    Misplaced,      // a reference inside a complement, an intersection, lookaround or a terminal
     NotText,        // control tokens, edges of tokens, complements of texts, rules of another set
     Open,           // lookaround without a scope
     Empty,          // a rule accepts the empty text
@@ -47,7 +47,7 @@ struct RuleSetError : std::invalid_argument {
   };
   RuleSetError(Problem what, std::uint32_t where);
   Problem problem;
-  std::uint32_t rule;  // the number of the body; that of bodies where it is what the set starts with
+  std::uint32_t rule;  // the number of the body; for the start expression, the number of bodies
 };
 
 // The bodies, cut into parts.
@@ -56,17 +56,17 @@ struct RuleParts {
   struct Part {
     enum class Kind : std::uint8_t { Leaf, Reference, Concatenation, Union, Repetition };
     Kind kind;
-    bool nullable = false;           // of references: never
+    bool nullable = false;           // never for references
     ExpressionPtr tree = nullptr;    // Leaf: without references
     std::uint32_t rule = 0;          // Reference
-    std::vector<PartId> items = {};  // of the others, one of a repetition; each before the part itself
+    std::vector<PartId> items = {};  // of the other kinds (a repetition has one); each precedes the part
     Count minimum = 0, maximum = 0;
   };
   std::vector<Part> parts;
   std::vector<PartId> bodies;  // by rule
   PartId start;
   std::vector<std::vector<std::uint32_t>> begins;  // by rule: the rules that a text of it may begin with
-  std::vector<std::uint32_t> order;                // all rules, those that one may begin with before it
+  std::vector<std::uint32_t> order;                // all rules, each after those that it may begin with
   ByteSet class_borders, distinguished;
 
   const Part& operator[](PartId part) const { return parts[part.value]; }
@@ -78,10 +78,10 @@ class ExpressionRuleSet : public RuleSet {
   ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start);
 
   std::unique_ptr<Rules> make(std::uint32_t source) const override;
-  // None: the arena notes those of the parts when it takes them in.
+  // None: the arena collects the bytes of the parts when it adds them.
   ByteSet bytes() const override { return {}; }
   ByteSet class_borders() const override { return parts_->class_borders; }
-  // Literals are among what is told apart.
+  // Literals included.
   ByteSet distinguished() const override { return parts_->distinguished; }
   bool spells(std::string_view) const override { return false; }
 

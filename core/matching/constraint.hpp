@@ -1,7 +1,7 @@
 // A pattern compiled for a vocabulary: what its matchers share.
 //
-// All work goes through `work`, which holds the lock, keeps the time budget, and answers a
-// full memory by giving up every state that no matcher holds and trying once more.
+// All work goes through `work`, which holds the lock and keeps the time budget.  If the memory is full, it frees every
+// state that no matcher holds, and tries once more.
 #pragma once
 
 #include <atomic>
@@ -24,41 +24,40 @@ struct EmptyConstraint : std::runtime_error {
   EmptyConstraint() : std::runtime_error("the pattern matches no text") {}
 };
 
-// Some text matches the pattern, but none that the vocabulary can spell.  `bytes` are those of the
+// Some text matches the pattern, but the vocabulary cannot spell any of these texts.  `bytes` are the bytes of the
 // pattern that are not tokens of their own.
 struct Unspellable : std::runtime_error {
   explicit Unspellable(ByteSet missing) : std::runtime_error("the vocabulary cannot spell the pattern"), bytes(missing) {}
   ByteSet bytes;
 };
 
-// Some text matches and can be spelled, but none by tokens that are the tokenizer's own for it.
+// The vocabulary can spell some text of the pattern, but the tokenizer would write none of them with these tokens.
 struct NotCanonical : std::runtime_error {
-  // `by_context`: it is the text before that stands in the way.
+  // `by_context`: without the context there would be such a text.
   explicit NotCanonical(bool by_context_alone)
       : std::runtime_error("no canonical tokenization leads to an accepted text"), by_context(by_context_alone) {}
   bool by_context;
 };
 
-// The tokens before the text are not what the tokenizer makes of any text; `position` is the first that is not.
+// The tokens of the context are not canonical; `position` is the first that the tokenizer would not write.
 struct ContextNotCanonical : std::runtime_error {
   explicit ContextNotCanonical(std::size_t where) : std::runtime_error("the context is not canonical"), position(where) {}
   std::size_t position;
 };
 
-// No accepted text can be finished in the tokens that are left; `needed` is the least number that suffices.
+// The tokens that are left cannot complete an accepted text; `needed` is the least number that can.
 struct BudgetTooSmall : std::runtime_error {
   explicit BudgetTooSmall(TokenCount needed_tokens) : std::runtime_error("budget too small"), needed(needed_tokens) {}
   TokenCount needed;
 };
 
-// A text under way: what was advanced, and the state after each token.  The first step stands for the empty text and
-// has no token.
+// One step of a text: a token, and the state after it.  The first step stands for the empty text and has no token.
 struct Step {
   static constexpr StateId kStopped{~std::uint32_t{0}};  // after a stop token
 
   TokenId token;
   StateId state;
-  CanonicalState canonical = {};  // where only canonical tokenizations are admitted
+  CanonicalState canonical = {};  // with canonical tokenization
 };
 using History = std::vector<Step>;
 
@@ -74,24 +73,24 @@ class Constraint : private Accounted {
 
   const Vocabulary& vocabulary() const { return automaton_.vocabulary(false); }
   double compile_seconds() const { return compile_seconds_; }
-  // The figures of the moment.  They take no lock.
+  // Current figures, without the lock.
   std::size_t state_count() const { return automaton_.automaton().state_count(); }
   std::size_t memory_bytes() const { return account_.bytes(); }
-  // All of the automaton over tokens.
+  // The whole automaton over tokens.
   ClosedForm closed_form();
-  // Masks with a smaller serial are no longer in the memo.  Takes no lock.
+  // Masks with a smaller serial have been dropped from the memo.  Takes no lock.
   std::uint64_t oldest_serial() const { return canonical_ ? canonical_->oldest_serial() : automaton_.oldest_serial(); }
 
  private:
   friend class Matcher;
   friend class Preparer;
 
-  // Runs `task(budget)` under the lock.  `spent_seconds` is the time budget that pays.
+  // Runs `task(budget)` under the lock, and adds the time to `spent_seconds`.
   template <class Task>
   auto work(double& spent_seconds, Task&& task) {
     return work(limits_, cancel_, spent_seconds, task);
   }
-  // The same within limits and with a token of its own.
+  // The same with other limits and another cancel token.
   template <class Task>
   auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task);
   bool is_canonical() const { return canonical_.has_value(); }
@@ -104,14 +103,14 @@ class Constraint : private Accounted {
   std::shared_ptr<const CancelToken> cancel_;
   TokenAutomaton automaton_;
   Completions completions_{automaton_};
-  std::optional<CanonicalAutomaton> canonical_;  // where only the tokenizer's own tokens are admitted
+  std::optional<CanonicalAutomaton> canonical_;  // with canonical tokenization
   double compile_seconds_ = 0;
   std::mutex mutex_;
-  bool is_working_ = false;  // a task is under way, which may be reading what would be given up
-  // Of the matchers, and of those that are gone until the next sweep: a matcher that goes never waits for the lock.
+  bool is_working_ = false;  // a task is running, and may be reading what a collection would free
+  // Those of destroyed matchers stay until the next sweep, so that a destructor never waits for the lock.
   std::vector<std::weak_ptr<History>> histories_;
   std::size_t next_sweep_ = 16;
-  std::uint64_t collections_ = 0;  // how often states were given up
+  std::uint64_t collections_ = 0;  // how often states were freed
 };
 
 }  // namespace tokamata

@@ -1,17 +1,17 @@
-// A text under way: the tokens so far, and the state after each of them.
+// One text that is being written: the tokens so far, and the state after each of them.
 //
 // Contract.
-//   - `advance(t)` is true if and only if bit t of `mask()` is set; where it is false, or where a
-//     call throws, nothing has changed.
-//   - `rollback(n)` takes back the last n tokens that advance accepted, stop tokens included.
+//   - `advance(t)` returns true if and only if bit t of `mask()` is set.  If it returns false, or a call throws, the
+//     matcher is unchanged.
+//   - `rollback(n)` removes the last n accepted tokens, including stop tokens.
 //   - After a stop token only stop tokens are allowed.
-//   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask stays as it is, whatever becomes of the
-//     matcher and of the constraint's memory.  A compaction renumbers the states in the steps; no caller sees these.
-//   - Locks.  Every member but `constraint` takes the lock of the constraint, so that matchers of one constraint, or
-//     one matcher, may be used from several threads.  The members named try_ never wait and never work: where the lock is
-//     held, or the answer is not known, they return nothing.
-//   - Errors.  A member that works may throw LimitExceeded, Cancelled or std::bad_alloc.  The work counts against
-//     Limits::seconds all the same, and what it made may stay for the next call.
+//   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask never changes, even if the matcher goes or
+//     the constraint frees memory.  A compaction renumbers the states in the steps; no caller sees them.
+//   - Locks.  Every member except `constraint` takes the lock of the constraint, so several threads may use the matchers
+//     of one constraint, or one matcher.  The members named try_ never wait and never compute: if the lock is held, or
+//     the answer is not known, they return nothing.
+//   - Errors.  A member that computes may throw LimitExceeded, Cancelled or std::bad_alloc.  The work still counts
+//     against Limits::seconds, and its results may be kept for the next call.
 #pragma once
 
 #include <memory>
@@ -24,35 +24,35 @@
 
 namespace tokamata {
 
-// Why a token is refused, or that it is not.
+// Why a token is refused; or Allowed.
 struct Explanation {
   enum class Verdict {
     Allowed,
-    Padding,      // no such token; a column of the logits alone
-    NotText,      // a control token, or one without bytes
-    StopTooSoon,  // a stop token, where the text is not accepted
-    AfterStop,    // a token that the pattern could read, after a stop token
-    Byte,         // the byte at `offset` cannot come there; `expected` could
-    Unspellable,  // all its bytes fit, but no tokens lead on from there to an accepted text
-    // Where only the tokenizer's own tokens are admitted, and the token is none there:
+    Padding,      // the vocabulary has no such token, only the logits have a column for it
+    NotText,      // a control token, or a token without bytes
+    StopTooSoon,  // a stop token, but the text is not accepted yet
+    AfterStop,    // a token that the pattern allows, but after a stop token
+    Byte,         // the byte at `offset` may not follow; those of `expected` may
+    Unspellable,  // all its bytes may follow, but no tokens lead from there to an accepted text
+    // With canonical tokenization:
     NeverMade,    // the tokenizer's model never writes it
-    Merge,        // it would be joined with what stands before it, or with a part of that
-    PreToken,     // the pre-tokenizer cuts the text elsewhere
+    Merge,        // the tokenizer would merge it with the token before it, or with a part of that token
+    PreToken,     // the pre-tokenizer splits the text elsewhere
     Normalizer,   // the normalizer changes the text
-    AddedToken,   // the text would be cut out as an added token
-    DeadEnd,      // it is one, but none that leads on to an accepted text
+    AddedToken,   // the text would become an added token
+    DeadEnd,      // it is canonical, but no canonical sequence continues to an accepted text
   };
   Verdict verdict;
   std::size_t offset = 0;  // into the bytes of the token
   ByteSet expected;        // what could come at `offset`
-  std::vector<TokenId> expected_tokens = {};  // control tokens that could come in the token's place; where `offset` is 0
+  std::vector<TokenId> expected_tokens = {};  // control tokens that may stand here instead; empty unless `offset` is 0
 };
 
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<Constraint> constraint);
-  // After a context of tokens, where only canonical tokenizations are admitted.  Throws ContextNotCanonical,
-  // and NotCanonical where no canonical sequence goes on from it.
+  // Begins after a context of tokens; for canonical tokenization.  Throws ContextNotCanonical, or NotCanonical if no
+  // canonical sequence continues from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
@@ -60,16 +60,16 @@ class Matcher {
 
   MaskPtr try_mask();  // null: not known yet, or the lock is held
   MaskPtr mask();
-  // The tokens after which an accepted text of at most `tokens` - 1 more tokens exists; with
-  // `count_stop` one of them is for the stop token.  Throws BudgetTooSmall where there is no such text; then
-  // try_mask_within gives a mask without a bit.
+  // The tokens after which at most `tokens` - 1 more tokens complete an accepted text; with `count_stop` the last of
+  // them is a stop token.  If no such text exists, mask_within throws BudgetTooSmall and try_mask_within returns an
+  // empty mask.
   MaskPtr try_mask_within(TokenCount tokens, bool count_stop);
   MaskPtr mask_within(TokenCount tokens, bool count_stop);
-  // As few tokens as possible that lead to an accepted text, without a stop token.
+  // The fewest tokens that lead to an accepted text, without a stop token.
   std::vector<TokenId> shortest_completion();
   std::optional<bool> try_advance(TokenId token);
   bool advance(TokenId token);
-  // Returns false, and does nothing, where fewer than `count` tokens were advanced.
+  // Returns false, and changes nothing, if fewer than `count` tokens were advanced.
   bool rollback(std::size_t count);
 
   bool is_accepting();
@@ -94,7 +94,7 @@ class Matcher {
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_here();
-  std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that can come next
+  std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that may follow
   std::optional<Step> next_step(TokenAutomaton::Configuration at, const CanonicalState& state, TokenId token, Budget& budget);
 
   std::shared_ptr<Constraint> constraint_;
