@@ -1,7 +1,7 @@
-// What is made once and shared by many threads, at most so many, or of so much weight; the oldest go first, and
-// whoever holds one keeps it.
+// A memo that threads share, bounded by the number or the weight of its values.  The oldest are dropped first; a value
+// lives as long as someone holds it.
 //
-// Two threads may make the same value at once; the first one kept is what both are given.
+// Two threads may compute the same value at the same time.  Both get the one that was kept first.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ class Memo {
 
   explicit Memo(std::size_t most) : most_(most) {}
 
-  // Null where it is not there.
+  // Null if the key is missing.
   Ptr find(const Key& key) const {
     const std::lock_guard lock(mutex_);
     const auto known = values_.find(key);
     return known == values_.end() ? nullptr : known->second;
   }
 
-  // What is kept under the key: the value, or one that was there before.  What is too heavy by itself is not kept.
+  // Keeps a value, and returns it; or the value that was kept before.  A value above the weight limit is not kept.
   Ptr keep(const Key& key, Ptr value, std::size_t weight = 1) {
     const std::lock_guard lock(mutex_);
     if (weight > most_) return value;
@@ -46,7 +46,7 @@ class Memo {
     return kept;
   }
 
-  // The value of the key, made by `make()` where it is not there.
+  // The value of the key; `make()` computes it if it is missing.
   template <class Make>
   Ptr get(const Key& key, Make&& make) {
     if (Ptr known = find(key)) return known;

@@ -1,10 +1,10 @@
-// What is made once for a key, and kept once it is made.
+// Memoizes a value after it was computed.
 //
-// Problem.  A call may end at any point: a limit is passed, a token cancels it, memory fails.  An entry that is made before
-// the work for it stays behind then, empty or half filled, and the next who asks takes it for the answer.
-// How.  First the value, then the entry.  Where the work throws, nothing has changed.  No iterator and no reference is held
-// while it runs, so that it may ask the same container for other keys, and even for this one.
-// Maps keep their values where they are: what is returned stays good until the entry is erased.
+// Problem.  A call may end at any point: at a limit, by a CancelToken, or for lack of memory.  An entry that was inserted before
+// its computation would then stay, empty or half filled, and the next caller would take it for the value.
+// How.  The value is computed first, then inserted.  If the computation throws, nothing has changed.  It holds no iterator
+// and no reference, so it may use the same container for other keys, and even for this one.
+// Maps do not move their values: a returned reference is valid until the entry is erased.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tokamata {
 
-// The value of the key; `make()` gives it where it is not there.
+// The value of the key; `make()` computes it if it is missing.
 template <class Map, class Key, class Make>
 typename Map::mapped_type& memoized(Map& map, Key&& key, Make&& make) {
   if (const auto known = map.find(key); known != map.end()) return known->second;
@@ -21,8 +21,8 @@ typename Map::mapped_type& memoized(Map& map, Key&& key, Make&& make) {
   return map.emplace(std::forward<Key>(key), std::move(made)).first->second;
 }
 
-// The number of a thing, where things are numbered in the order in which they are met; `append(number)` puts a new one
-// at that place of some lists, and does not mind what an earlier call that threw has left there.
+// The number of a key; keys are numbered in the order in which they are first met.  For a new key, `append(number)` adds it
+// to some lists at that index, overwriting what an earlier call that threw may have left there.
 template <class Map, class Key, class Append>
 typename Map::mapped_type numbered(Map& numbers, Key&& key, Append&& append) {
   if (const auto known = numbers.find(key); known != numbers.end()) return known->second;
@@ -32,7 +32,7 @@ typename Map::mapped_type numbered(Map& numbers, Key&& key, Append&& append) {
   return number;
 }
 
-// Puts a value at a place of a list that has as many values before it, or was left with more.
+// Stores a value at index `place` of a list that has `place` values, or more after an earlier call that threw.
 template <class List, class Value>
 void put_at(List& list, std::size_t place, Value&& value) {
   if (place < list.size())

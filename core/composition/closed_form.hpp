@@ -1,7 +1,7 @@
 // The closed form: the whole automaton over tokens, as far as it is reached from the start.
 //
-// Problem.  Papers 002 (algorithm 2) and 000 (equation 4) compose the pattern with the tokenizer once and
-// for all; the engine does it as it is asked.  This asks for everything.
+// Problem.  Papers 002 (algorithm 2) and 000 (equation 4) compose the pattern with the tokenizer in advance; the engine
+// composes them lazily.  This computes the whole composition.
 // Example.  `ab?` with the tokens a, b, ab:  0 --a--> 1,  0 --ab--> 2,  1 --b--> 2;  1 and 2 accept.
 // How.  Breadth first over the states that tokens lead to, one walk over the token classes each.
 // Tokens of one class lead alike from every state; a class here may be finer than needed, and states

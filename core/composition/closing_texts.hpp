@@ -1,16 +1,15 @@
-// A short text that closes each state of rules, and how few tokens spell it.
+// A short text that completes each state of rules, and the fewest tokens that spell it.
 //
-// Problem.  From a state of rules the states without end that tokens lead to cannot be searched, but one way to an
-// accepted text is nearly forced: to write what is still required, and then all brackets.
+// Problem.  Tokens lead from a state of rules to infinitely many states, which cannot be searched.  But one text that
+// completes it is nearly forced: everything that is still required, and then all brackets.
 // Example.  After  [[{"a  the text is  ":0}]] ; with the tokens  ":  0  }]  ]  it takes four.
-// How.  Each byte of the text brings the state nearer to its end: of the bytes that may come, in order, the first one
-// that lowers the length that the expression knows of (ExpressionNode::spelled).  Where none does, since that length
-// has bytes to spare (a name that differs from all others), a search by bytes finds the nearest state that is lower.
-// The step of a state depends on the state alone, so that texts that meet go on alike, and a text that is as long
-// as the input is deep is made once.  Tokens are counted from the end: one more than after the best of the tokens
-// that the text begins with.
-// Cost.  A few derivatives for each byte of a text, and as many steps in the trie as its tokens have bytes; each state
-// once.  Not taken: texts that are longer and need fewer tokens; rule_completions.hpp searches some of those.
+// How.  The next byte is the first one, in order, that lowers the length that the expression knows (ExpressionNode::spelled).
+// If no byte does, because that length includes spare bytes (for a name that differs from all others), a search by bytes
+// finds the nearest state with a lower length.  The step depends on the state alone, so texts that reach one state continue
+// alike, and a text as long as the input is deep is computed once.  Tokens are counted from the end: one more than after the
+// best of the tokens that the text begins with.
+// Cost.  A few derivatives for each byte of a text, and a step in the trie for each byte of its tokens; once per state.
+// Rejected: longer texts of fewer tokens; rule_completions.hpp searches some of those.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@
 
 namespace tokamata {
 
-// Tokens, counted; kNoTokens where no number suffices or none is known.
+// A number of tokens; kNoTokens: none suffices, or none is known.
 using TokenCount = std::uint64_t;
 inline constexpr TokenCount kNoTokens = ~TokenCount{0};
 
@@ -30,7 +29,7 @@ class ClosingTexts {
  public:
   explicit ClosingTexts(TokenAutomaton& automaton) : automaton_(automaton) {}
 
-  // What a state that does not accept goes on with.
+  // The next byte of the closing text of a state that does not accept, and its first token.
   struct Step {
     std::uint8_t byte;       // of the text
     bool is_unverified;      // the text was made from an over-approximation, and may not be accepted
@@ -41,7 +40,7 @@ class ClosingTexts {
   };
   // Valid until the next call.  Every byte of the pattern must be a token.
   const Step& step(StateId state, Budget& budget);
-  // The tokens of its text: 0 where it accepts, kNoTokens where no text was found.
+  // The tokens of the closing text: 0 if the state accepts, kNoTokens if no text was found.
   TokenCount tokens(StateId state, Budget& budget) { return accepts(state) ? 0 : step(state, budget).tokens; }
   // Whether the state's text was made from an over-approximation.
   bool is_unverified(StateId state, Budget& budget) {

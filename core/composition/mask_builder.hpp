@@ -1,9 +1,9 @@
-// A mask under way: the union of sets that many masks share and of tokens one by one, less some tokens.
+// Builds a mask from token sets that many masks share and from single tokens.
 //
-// Problem.  A mask of rules is mostly the tokens inside one terminal, which many masks share, and a few dozen others.  A row
-// of its own for each is written, counted and read five times before the first token is drawn.
-// How.  The first shared set is the base.  A word that differs from it is copied into a row beside it, which is all zero
-// otherwise and stays with the builder, and its place is noted.
+// Problem.  A mask of rules consists mostly of the tokens inside one terminal, which many masks share, and of a few dozen
+// others.  A row for each mask would be written, counted and read five times before the first token is drawn.
+// How.  The first shared set becomes the base.  A word that differs from it is copied into the builder's row, which is zero
+// elsewhere, and its index is noted.
 // Example.  base = inside a string; add  ",  : word 5 is copied and the bit set;  take() gives the base and word 5.
 // Cost.  A store for each token; 16 kB (128,256 tokens) read for each further shared set.
 #pragma once
@@ -23,7 +23,7 @@ class MaskBuilder {
   // For rows of so many words.
   explicit MaskBuilder(std::size_t words) : row_(words), is_changed_(words) {}
 
-  // From nothing again.
+  // Empties the builder.
   void clear() {
     for (const std::uint32_t place : places_) {
       row_[place] = 0;
@@ -53,7 +53,7 @@ class MaskBuilder {
   }
   bool contains(std::uint32_t token) const { return word(token / 32) >> (token % 32) & 1; }
 
-  // What was built; the builder is clear afterwards.
+  // Returns the mask and empties the builder.
   MaskBits take() {
     std::vector<MaskBits::Word> differing;
     for (const std::uint32_t place : places_)

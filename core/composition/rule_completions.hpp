@@ -1,29 +1,29 @@
-// How few tokens finish a text of rules, and the masks within a budget there.
+// The fewest tokens that complete a text of rules, and masks within a budget.
 //
-// Problem.  completions.hpp searches the states that tokens lead to until one accepts.  With rules they are without
-// end: values nest, and names and elements that must differ are kept in the state.
+// Problem.  completions.hpp searches the states that tokens lead to until one accepts.  With rules there are infinitely
+// many: values nest, and names and elements that must differ are kept in the state.
 // Example.  Llama 3.1, `{"b`: the shortest text that closes it is `":0}`, of three tokens; `":{}}` has two, `":{` and
 // `}}`, and no token does it alone.
-// How.  Branch and bound.  Every state has a text that closes it (closing_texts.hpp), so that a number of tokens that
-// suffices is known from the start, at any depth.  A search by tokens looks for fewer: best first, by the tokens so far
-// and those of the closing text of what is reached; what cannot be better than the best so far, by the length of its
-// shortest text and of the longest token, is left out.
-//   - Tokens are walked from the over-approximation of a state (Arena::approximations), where all that goes on in a string
-//     is one state.  Of the tokens that lead to one of its states one is followed, and up to kAlike where they are within a
-//     name or an element that must differ from others: what some of them begin may be taken.
-//   - Where the search ends by itself, no fewer tokens suffice: always where two are found, which one walk shows.  It ends early after
-//     kMostStates new states or kMostClasses token classes; then the number is the best that was found.
-// What was found is remembered for all states on its way, so that no caller who follows it gets a larger number.
+// How.  Branch and bound.  Every state has a closing text (closing_texts.hpp), so an upper bound is known from the start, at
+// any depth.  A search by tokens looks for fewer.  It is best first, by the tokens so far plus those of the closing text of
+// the state reached.  States are pruned if the length of their shortest text and of the longest token show that they cannot
+// beat the best so far.
+//   - Tokens are walked from the over-approximation of a state (Arena::approximations), in which all positions within a
+//     string are one state.  Of the tokens that lead to the same state, one is followed; up to kAlike inside a name or an
+//     element that must differ from others, because some of their texts may be taken.
+//   - If the search is exhausted, the result is exact.  This is always so for two tokens, which one walk shows.  It stops
+//     early after kMostStates new states or kMostClasses token classes, and returns the best number found.
+// The result is kept for all states along the way, so that a caller who follows it never gets a larger number.
 //
-// Masks hold a token if the closing text after it has few enough tokens.  That is decided once for all tokens that lead
-// to one state of the over-approximation; where that state's text may be refused, since a name or an element is there
-// already, tokens are examined one by one, up to kMostAsked of them, or need room for the bytes that make it differ.
-// So a mask may lack tokens after which only another text would fit, and never has one that leads astray.
+// A mask contains a token if the closing text after it has few enough tokens.  This is decided once for all tokens that lead
+// to the same state of the over-approximation.  If the closing text of that state may be refused, because a name or an
+// element was written before, up to kMostAsked tokens are examined one by one; the others need room for the bytes that make
+// it differ.  So a mask may lack tokens after which only another text would fit, but it never contains a dead end.
 //
 // Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
-// token classes.  Not taken: A* alone, whose bounds say little of strings and nothing of brackets that come in tokens
-// of several; weighted push-down systems (Reps, Schwoon, Jha and Melski, 2005), exact at any depth, at the cost of
-// a table for each rule and node of the vocabulary's trie.
+// token classes.  Rejected: A* alone, whose bounds are weak for strings and useless for tokens of several
+// brackets; weighted push-down systems (Reps, Schwoon, Jha and Melski, 2005), which are exact at any depth, but need a
+// table for each rule and node of the vocabulary's trie.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@
 
 namespace tokamata {
 
-// A text under way in a search by tokens: how many it may have in all, and how many it has.
+// A text within a search by tokens: an estimate of its tokens in all, and its tokens so far.
 struct OpenText {
   TokenCount estimate, written;
   std::size_t node;  // where the search keeps it
 
-  // The best on top; of equals the one that has written most, then the first.
+  // The best on top; of equal ones the one with more tokens so far, then the first.
   bool operator<(const OpenText& other) const {
     if (estimate != other.estimate) return estimate > other.estimate;
     return written != other.written ? written < other.written : node > other.node;
@@ -55,21 +55,21 @@ class RuleCompletions {
 
   explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton) {}
 
-  // Whether the texts of a state are finished by what is here.
+  // Whether this class completes the texts of a state.
   bool serves(StateId state, Budget& budget) {
     return automaton_.is_approximated(state) && automaton_.automaton().node(state).spellable_by_bytes() &&
            texts_.tokens(state, budget) != kNoTokens;
   }
 
-  // Few tokens that lead to an accepted text.
+  // The fewest tokens found that lead to an accepted text.
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
   TokenCount tokens_needed(Configuration configuration, Budget& budget) { return shortest(configuration, budget).size(); }
-  // Tokens after which at most `left` - 1 more suffice.
+  // Tokens after which at most `left` - 1 more tokens suffice.
   std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenCount left, Budget& budget);
 
   ClosingTexts& texts() { return texts_; }
 
-  // Bytes that make a name or an element differ from those that are there.
+  // Bytes that make a name or an element differ from the earlier ones.
   static constexpr TokenCount kSpare = 4;
 
   void clear();
@@ -85,10 +85,10 @@ class RuleCompletions {
     TokenCount tokens;  // at most, since what follows may have been found to be shorter
   };
   class Search;
-  // So many suffice, as far as that is known without a search.
+  // A number of tokens that suffices, without a search.
   TokenCount known(StateId state, Budget& budget);
   Step first_step(Configuration configuration, Budget& budget);
-  // Of a state from which a way was found: the tokens on it.
+  // The tokens of the completion that was found for a state.
   TokenCount length(StateId state) const;
   std::vector<bool> ambiguous(StateId state, Budget& budget);
 

@@ -1,12 +1,12 @@
 // The pattern as a deterministic automaton over bytes, made lazily.
 //
 // A state is an expression in normal form; its transition row is filled one byte class at a time.
-// Bytes between two borders of the pattern's classes behave alike everywhere, so that a row has
-// one entry per class (4 for `[a-z]*`, some 70 for `\w*`), one for the edge between two tokens, and one
-// for each control token that the pattern names.  Most states of a text are left by one byte: a state gets its row with its
-// second transition.  States that begin with a rule never get one; their transitions are remembered one by one.
+// Bytes between two borders of the pattern's classes behave alike everywhere, so a row has one entry
+// per class (4 for `[a-z]*`, some 70 for `\w*`), one for the token edge, and one for each control token
+// of the pattern.  A text leaves most states by one byte, so a state gets its row with its second
+// transition.  States that begin with a rule have no row; their transitions are kept one by one.
 //
-// Cost: a lookup per byte where the row is filled; a derivative where it is not.
+// Cost: a look-up per byte if the transition is known; otherwise a derivative.
 // Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
 #pragma once
 
@@ -35,7 +35,7 @@ namespace tokamata {
 //   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.
 //   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  The states and transitions
 //     that were made until then stay, and each of them is whole, so the same call may be made again.
-//   - `try_next` makes nothing and never fails.  It returns nothing where the transition is not known.
+//   - `try_next` computes nothing and never fails.  It returns nothing if the transition is not known.
 class ByteAutomaton {
  public:
   static constexpr StateId kDead{0};
@@ -54,8 +54,8 @@ class ByteAutomaton {
     const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
-  // No other byte leads anywhere from the state, nor perhaps does each of these.  For searches that would ask for all: it makes
-  // no transition.
+  // A superset of the bytes that lead to a live state, for searches that would try every byte.  It computes no
+  // transition.
   ByteSet may_read(StateId state, Budget& budget) {
     const std::uint32_t row = row_of_[state.value];
     if (row < kFirstRuled) return ByteSet::range(0x00, 0xFF);
@@ -96,20 +96,20 @@ class ByteAutomaton {
   // The state of the clipped expression: one that has the same mask.
   StateId clipped(StateId state, Budget& budget);
 
-  // Any thread may ask for it, in the midst of work too.
+  // Any thread may call it, even while another works.
   std::size_t state_count() const { return state_count_.load(std::memory_order_relaxed); }
 
-  // Gives up every state but the start and those named; these get new numbers, which replace the
-  // old ones in place.  Where it throws, nothing has changed.
+  // Frees every state except the start and those named, whose new numbers replace the old ones in place.
+  // If it throws, nothing has changed.
   void keep_only(std::span<StateId* const> states);
 
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
-  // In place of a row: of states with one known transition or none; and, from kFirstRuled on, of those that begin with a rule.
-  // These have no row but a set of bytes, outside of which none leads anywhere.
+  // Instead of a row number: kRowToCome for states with at most one known transition; kFirstRuled and above for states that
+  // begin with a rule, which have the set of bytes that they may read.
   static constexpr std::uint32_t kRowToCome = ~std::uint32_t{0}, kFirstRuled = std::uint32_t{1} << 31;
-  // The one transition that a state without a row knows.  Most states of a text are left by one byte, and a row is long.
+  // The only known transition of a state without a row.
   struct OnlyTransition {
     std::uint32_t column = ~std::uint32_t{0};
     StateId target = kUnknown;

@@ -1,9 +1,8 @@
-// What becomes of an expression: after a symbol, after an edge, once a choice is made; and whether it has a text at all.
+// Derivatives of expressions: by a symbol, by a token edge, by a choice; and whether an expression has a text.
 //
-// Contract.  A derivative is a function of expression and symbol alone: what follows is kEmpty if and only if nothing can,
-// except for what is constrained, where that takes a search (ExpressionNode::constrained).  A terminal lives, or is kEmpty:
-// so making one may search for a text, which takes derivatives again.  Any call may end with an error of its budget, and
-// what is kept is whole then.
+// Contract.  A derivative is a function of the expression and the symbol.  It is kEmpty if and only if no text continues;
+// for constrained expressions (ExpressionNode::constrained) only a search can tell.  A terminal is live or kEmpty, so making
+// one may search for a text, which computes derivatives.  Any call may end with an error of its budget; memos stay whole.
 // How: derivative.cpp, rules.cpp.
 #pragma once
 
@@ -24,8 +23,8 @@ class Arena;
 
 // The bytes that an expression may begin with, and how they fall into classes.
 struct FirstBytes {
-  ByteSet bytes;    // every byte after which something may follow; perhaps others
-  ByteSet borders;  // every byte after which another expression may follow than after the byte before it
+  ByteSet bytes;    // a superset of the bytes that may follow
+  ByteSet borders;  // the bytes whose derivative may differ from that by the byte below
 
   // One byte of each class.
   ByteSet representatives() const;
@@ -33,53 +32,53 @@ struct FirstBytes {
 
 class Derivatives : public Forms {
  public:
-  // What may follow after `symbol` was read.  Reports each unit of work to `budget`.
+  // The derivative by a symbol.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
-  // kEmpty where the body accepts nothing.
+  // A terminal; kEmpty if the body accepts nothing.
   ExpressionId terminal(ExpressionId body, Budget& budget);
-  // The same with every Commit in front made: to be asked of whole texts, since all that follows is committed.
+  // The expression with every choice at its front applied.  Only for whole states: a choice affects everything after it.
   ExpressionId settled(ExpressionId expression);
-  // Where that is cheap to decide: the bytes after which something may live.
+  // The bytes after which the expression may be live, if that is cheap to decide.
   std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
   // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.
   FirstBytes first_byte_classes(ExpressionId expression);
-  // Some text of the language, as short as a search from the front finds; nothing where there is none.  Not
-  // where there are rules in it.
+  // Some text of the language, as short as a search from the front finds; nothing if there is none.  Not for expressions
+  // with rules.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
-  // Says by which expression the characters of strings are spelled: characters.cpp.
+  // Sets the expression that spells the characters of strings: characters.cpp.
   void note_character(ExpressionId character, Budget& budget);
 
  protected:
   using Forms::Forms;
 
-  // An expression with others in place of its rules: rules.cpp.
+  // An expression whose rules are replaced: rules.cpp.
   template <class Concerns, class Key, class OfRule>
   ExpressionId with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
                           Key&& key, OfRule&& of_rule);
   void forget(Positions positions);
 
  private:
-  // One derivative under way.
+  // The derivative that is being computed.
   struct Derivation {
     Symbol symbol;
     Budget& budget;
-    bool remember;                             // there are many alternatives
+    bool remember;                             // whether `derived` is used: for many alternatives, and for rules
     std::unordered_set<std::uint64_t> derived = {};  // expression and tail
 
-    // Whether it has not met the two together before.
+    // Whether the pair is new.
     bool is_first(ExpressionId expression, ExpressionId tail) {
       return !remember || derived.insert((std::uint64_t{expression.value} << 32) | tail.value).second;
     }
   };
-  // The first step of a text that a search found: its byte, what is left then, and the length of all of it.
+  // The first step of a text that a search found: its byte, the expression after it, and the length of the whole text.
   struct TextStep {
-    std::uint32_t length;  // or kNoText: there is none
+    std::uint32_t length;  // kNoText: there is no text
     std::uint8_t byte;
     ExpressionId next;
   };
   static constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 
-  // All of it: rules are given more than a floor.
+  // The whole arena, for calls to rules.
   Arena& arena();
 
   void derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out);

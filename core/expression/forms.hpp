@@ -6,35 +6,36 @@
 //
 // Normal forms.
 //   concatenation   head · tail; no epsilon, no empty, the head of an item of a union is never
-//                   itself a concatenation.  The tail is the continuation: what remains to be
-//                   done after the head, shared like a graph-structured stack.
-//                   A class of code points beside itself is a repetition of it: .... is .{4}.
+//                   itself a concatenation.  The tail is the continuation: what follows the head,
+//                   shared like a graph-structured stack.  A class of code points beside itself is a
+//                   repetition of it: .... is .{4}; and x*·x* is x*, whatever x is.
 //   repetition      body{minimum,maximum}; counts are numbers, so {0,100000} is one node, as is
 //                   {0,4}.  A nullable body makes the minimum 0; (x{1,n}){c,d} is x{c,nd}.
 //   union           sorted, flat, no duplicates, single bytes merged into one set, and without
 //                   dominated items: x{0,3}·t beside x{0,5}·t is dropped, and x{0,3}·t beside
 //                   x{4,5}·t becomes x{0,5}·t.  (a{0,1000}b?){0,1000} keeps at most two items.
-//   stub            lives and accepts nothing: stands for a continuation that no token reaches.
+//   stub            is live and accepts nothing: it stands for a continuation that no token reaches.
 //   intersection    sorted, flat, no duplicates; complement: never of a complement.
-//   guarded         what continues here, if it is also in the guard (boolean.cpp): what becomes of a
-//                   lookahead once something was read.  An alternative beside it with the same core
-//                   and fewer guards makes it superfluous.
-//   lookbehind      holds the derivative of its prefix by all that was read so far, and so every
-//                   derivative is taken of the lookbehinds in the continuation too.
-//   terminal        a regular part that stays whole as the head of what follows it: what it does to a
-//                   vocabulary is asked once for all that may follow (vocabulary/segment.hpp).  It is
-//                   alive by itself, or kEmpty: where its body is constrained, that was searched.
-//   unverified      accepts the empty text.  It ends what is unverified, so that all of that is unverified to its last byte.
-//   rule            rules.hpp.  Where its set asks for it (Rules::joins), what follows one rule is one union, so
-//                   that an ambiguous text has no stack for each of its readings: r·s beside r·t is r·(s|t).
-//   commit          never in front of a state: what follows it is committed then.
+//   guarded         a core whose texts must also be in the guard (boolean.cpp): what a lookahead becomes
+//                   after a byte.  It is dropped beside an alternative with the same core and fewer
+//                   guards.
+//   lookbehind      holds the derivative of its prefix by everything read so far.  So each derivative
+//                   is also taken of the lookbehinds in the continuation.
+//   terminal        a regular part that is kept whole as the head of its continuation.  Its segment is
+//                   computed once for all continuations (vocabulary/segment.hpp).  It is live or kEmpty:
+//                   if its body is constrained, a search has decided that.
+//   unverified      accepts the empty text.  It marks the end of an unverified part, so that the part is
+//                   unverified up to its last byte.
+//   rule            rules.hpp.  If its set joins rules (Rules::joins), h·s beside h·t is h·(s|t), so an
+//                   ambiguous text does not have one stack for each reading.
+//   commit          never at the front of a state: there the choice is applied to what follows.
 //
 // Cost: constant per node made (amortized), n log n for a union of n items.
 // Source: derivatives with similarity, Brzozowski 1964 (whose proof that they are finitely many
 // holds for intersection and complement too), Owens, Reppy and Turon 2009; unions as
 // sets of continuations, Antimirov 1996; symbolic counts as in "counting-set automata",
 // Turonova et al. 2020; guards as the universal branches of an alternating automaton, Chandra,
-// Kozen and Stockmeyer 1981.  Not taken: unrolled counts (states in proportion to the bound), full
+// Kozen and Stockmeyer 1981.  Rejected: unrolled counts (as many states as the bound), and full
 // distribution of concatenation over union (exponential).
 #pragma once
 
@@ -54,7 +55,7 @@ class Forms : public Analyses {
  public:
   ExpressionId bytes(const ByteSet& set);
   ExpressionId concatenate(ExpressionId head, ExpressionId tail);
-  // One after the other, flat all the way.
+  // The concatenation of all items, right-nested.
   ExpressionId concatenate_all(std::span<const ExpressionId> items, Budget& budget);
   ExpressionId repeat(ExpressionId body, Count minimum, Count maximum);
   // Sorts and empties `items`.
@@ -67,7 +68,8 @@ class Forms : public Analyses {
   ExpressionId rule(std::uint32_t source, RuleId rule);
   ExpressionId commit(std::uint32_t choice);
   ExpressionId unverified_end();
-  // The alternatives of an expression, each to begin with something else than a union, or than one that holds rules.
+  // The alternatives of an expression.  None begins with a union; without `without_rules`, none begins with a union that
+  // holds rules.
   std::vector<ExpressionId> fronts(ExpressionId expression, bool without_rules = true);
 
   // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
@@ -77,25 +79,25 @@ class Forms : public Analyses {
 
   // Strings of characters that one expression spells: characters.cpp.
   ExpressionId character() const { return characters_.character; }
-  // The terminal of a string's rest without its bound: it does the same to tokens that begin `sure` code points at most.
-  // Of tokens without a `special` byte (one that begins an escape, or the one that ends the string), those that begin
-  // `sure_plain` at most do the same, and those that begin more than `most` are not of the bounded one.
+  // The terminal of the rest of a string without its length bound.  Tokens that begin at most `sure` code points behave the
+  // same with and without the bound.  Of tokens without a `special` byte (one that begins an escape or ends the string),
+  // those that begin at most `sure_plain` code points do too, and those that begin more than `most` exceed the bound.
   struct Unbounded {
     ExpressionId terminal;
     Count sure, sure_plain, most;
     ByteSet special;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
-  // A terminal that begins with what is left of something without some strings: the one that has these as well, the
-  // strings, and the bytes that may come after one.
+  // For a terminal that excludes some strings: the terminal that includes them, the strings, and the bytes that may follow
+  // one of them.
   struct WithStrings {
     ExpressionId terminal;
     std::vector<ExpressionId> strings;
     ByteSet behind;
   };
   std::optional<WithStrings> with_strings(ExpressionId terminal);
-  // Where any characters but some texts are left, which all lack one character, so that there is always a way on: the least
-  // number of characters.
+  // The least number of characters of an expression that accepts any characters except some texts, if all these texts lack
+  // one character, so that no text is a dead end.
   std::optional<Count> characters_but_for_some(ExpressionId expression);
 
  protected:
@@ -132,8 +134,8 @@ class Forms : public Analyses {
     static std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
   };
   void set_characters(Characters characters) { characters_ = std::move(characters); }
-  // The bytes of some short text, where it is clear that there is one: bounds have room for the shortest without them, or
-  // nothing but some texts is excluded.
+  // The length of some short text, if it is certain without a search that one exists: the shortest text without the bounds
+  // is within them, or only some texts are excluded.
   std::optional<std::uint32_t> length_without_search(ExpressionId expression);
 
   void forget(Positions positions) {
@@ -181,8 +183,8 @@ class Forms : public Analyses {
   bool add_after_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts);
   void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
   std::optional<Beside> beside_bounds(const ExpressionNode& n);
-  // An expression without the bounds of the intersections that it begins with, one within the other, where each bound has
-  // room for `rest` (the shortest text, or the worst rest) of what is beside it; and the least room that is left.
+  // An expression without the length bounds of the nested intersections at its front, if each bound admits `rest` (the
+  // shortest text, or the longest rest) of the other conjuncts; and the least room that is left.
   struct Loosened {
     ExpressionId expression;
     Count room, most;  // `most`: the bound of the whole

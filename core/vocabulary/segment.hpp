@@ -1,12 +1,12 @@
-// What a vocabulary does under a regular part of a text, whatever follows that part.
+// What a vocabulary does under a terminal, whatever follows the terminal.
 //
 // Problem.  A JSON string stands at a hundred positions of a schema, and in every schema.  At each of them the same
-// 123,303 of Llama 3.1's 128,256 tokens stay inside the string, and the same 1,312 close it and go on.  The positions
+// 123,303 of Llama 3.1's 128,256 tokens stay inside the string, and the same 1,312 close it and continue.  The positions
 // differ only in what may follow.
 // Example.  Terminal "…", vocabulary  a  b"  ":  ",x  :  a stays inside;  b"  ends the string and leaves nothing,  ":
 // leaves the remainder `:`, and  ",x  the remainder `,x`.
 // How.  A segment holds the tokens that stay inside the part or end it, and the trie of the remainders of the tokens that
-// pass its end.  The mask of `terminal · tail` is the first, and the tokens of all remainders that live in the tail.  The
+// pass its end.  The mask of `terminal · tail` is the first, and the tokens of all remainders that are live in the tail.  The
 // remainders are a trie like the vocabulary's, so that one cursor walks both.
 // Source.  The terminal labels of 002, found for every terminal at its first use.  Llama 3.1's remainders after a string
 // are 913 nodes, its trie 274,520.
@@ -24,12 +24,12 @@
 namespace tokamata {
 
 struct Segment {
-  // The tokens inside: a bit for each, or, where they are few, as numbers, and no bits.
+  // The tokens inside: as bits; or, if they are few, as ids in `few`, and then `inside` is empty.
   Words inside;
   std::vector<std::uint32_t> few;
   TokenTrie remainders;
 
-  // A row of so many words is not worth it for so many tokens.
+  // Up to so many tokens are kept as ids.
   static std::size_t few_for(std::size_t words) { return words / 8; }
 
   bool is_listed() const { return inside.empty(); }

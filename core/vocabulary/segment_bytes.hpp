@@ -1,12 +1,12 @@
 // Segments of terminals as bytes, and back: what a file holds of them.
 //
-// Problem.  Bytes from a disk may be anything.  What is made of them must be a segment that the engine can walk without
-// looking, or nothing.
-// How.  Of a trie that is numbered breadth first, the number of children of each node says all: the children
-// of node n are the next that have not been given away.  So a tree is what comes out, or the counts do not fit; there is
-// no other number in the bytes that leads anywhere.  A checksum in front detects what was damaged by chance.
+// Problem.  Bytes from a disk are untrusted.  The result must be a segment that the engine can walk without checks, or
+// nothing.
+// How.  In a trie that is numbered breadth first, the numbers of children determine everything: the children of node n are
+// the next nodes without a parent.  So the result is a tree, or the counts do not add up.  The bytes contain no other index.
+// A checksum at the front detects accidental damage.
 // Example.  ":  and  ",x  after a string, two remainders:   root(2)  ,(1)  :(0)  x(0)
-// Cost.  One pass.  Numbers are as this machine has them; one of another kind finds no mark that it knows.
+// Cost.  One pass.  Numbers have this machine's byte order; a machine with another order does not find the mark.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace tokamata {
 // The segment that a terminal of this structure (Arena::structure) has.
 std::string bytes_of_segment(std::string_view structure, const Segment& segment);
 
-// What stands after the mark; of all bytes after it.
+// The checksum that stands after the mark, of all bytes after it.
 std::uint64_t checksum_of(std::string_view bytes);
 
-// Of which terminal the bytes say that they are; nothing where they say nothing.  The next function checks whether it is so.
+// The structure that the bytes claim to belong to, unchecked; nothing if they are too short.  The next function checks it.
 std::optional<std::string_view> structure_of(std::string_view bytes);
 
-// Nothing where the bytes are no segment of that terminal for a vocabulary whose tokens that are text are these, as bits.  No
-// segment holds any other: what is known of a token is known of those alone (Vocabulary::code_points_begun).
+// The segment; nothing if the bytes are not a segment of that terminal, or contain a token that is not a text token.  The
+// text tokens are given as bits; only for these is Vocabulary::code_points_begun known.
 std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text);
 
 }  // namespace tokamata
