@@ -1,15 +1,15 @@
-// Added tokens: texts that a tokenizer cuts out before anything else, the leftmost and longest first.
+// Added tokens: texts that a tokenizer splits off first, leftmost and longest first.
 //
-// Problem.  Where the text of an added token stands, the tokenizer takes that token, whatever ordinary
-// tokens were meant.  So ordinary tokens must never spell one: `<`, `td`, `>` is refused where <td> is an
-// added token.  And an added token is taken only where no match begins earlier or is longer: after one
-// of 31 line ends no further line end may follow if there is one of 32.
-// How.  All matches that are under way, as a set of nodes in the trie of the contents.  In ordinary text
-// one begins at every place, and none may be completed.  After an added token those remain that began
-// before it, and those that would make it longer.
+// Problem.  The tokenizer replaces the text of an added token by that token, whatever ordinary tokens spelled it.  So
+// ordinary tokens must never spell one: `<`, `td`, `>` is refused if <td> is an added token.  And an added token is written
+// only if no match begins earlier or is longer: after the token of 31 line ends no line end may follow if there is one of
+// 32.
+// How.  The open matches are a set of nodes in the trie of the contents.  In ordinary text a match begins at every
+// position, and none may be completed.  After an added token, the matches that began before it remain, and those that
+// would make it longer.
 // Example.  Contents  ab  and  abc :  after the token `ab` the set is {ab}, and `c` completes abc: refused.
 // Source: Aho and Corasick, 1975, for the sets; they are made as they are met, and kept.
-// Cost: nothing where no match is under way, which is nearly always; a look-up otherwise.
+// Cost: nothing if no match is open, which is nearly always so; otherwise a look-up.
 #pragma once
 
 #include <array>
@@ -34,19 +34,19 @@ class AddedTokens {
   static constexpr Open kNothing{0};
   static constexpr Open kDead{~std::uint32_t{0}};
 
-  // A content that is empty is never in a text: its token stands between texts alone.  `are_apart`: the decoder
-  // puts a space before each, which no content has, so that no match is under way where one begins.
+  // An empty content is never in a text: its token stands only between texts.  `are_apart`: the decoder writes a space
+  // before each, and no content has one, so no match is open where one begins.
   explicit AddedTokens(std::vector<std::string> contents, bool are_apart = false);
 
   bool empty() const { return contents_.empty(); }
   std::size_t count() const { return contents_.size(); }
   const std::string& content(std::size_t index) const { return contents_[index]; }
-  // After a byte of ordinary text; kDead where that completes a match.
+  // The matches after a byte of ordinary text; kDead if the byte completes a match.
   Open next(Open open, std::uint8_t byte) const;
   Open next(Open open, std::string_view bytes) const;
-  // After the added token `index`; kDead where another match comes before it.
+  // The matches after the added token `index`; kDead if another match precedes it.
   Open after(Open open, std::size_t index) const;
-  // The same of all of them.
+  // The same for all added tokens.
   std::shared_ptr<const std::vector<Open>> after_all(Open open) const;
   // Whether any match begins with the byte.
   bool may_begin(std::uint8_t byte) const { return first_[byte]; }

@@ -1,10 +1,10 @@
-// Where the added tokens lead in the pattern, from one place.
+// The transitions of a configuration by added tokens.
 //
-// Problem.  Gemma 3 has 6,400 of them, and wherever a text may end each may come next.  Most are alike: they lead to
-// the same state of the pattern, and leave no match of another one under way.
+// Problem.  Gemma 3 has 6,400 added tokens, and each may follow wherever a text may end.  Most are alike: they lead to the
+// same state of the pattern, and leave no match of another added token open.
 // How.  As for other tokens (mask_segments.hpp): those that stay inside a class of code points are found once for all
-// constraints, by how many code points they have, and what leaves it is walked, in a trie of their own.  Those that
-// lead to one state and leave the same matches under way are one move.
+// constraints, by their number of code points; the others are walked in a trie of their own.  Added tokens that lead to the
+// same state and leave the same matches open are one transition.
 // Example.  `(?s:.*)`: two transitions, the 32 tokens of line ends being apart in that further line ends may make them longer.
 #pragma once
 
@@ -31,7 +31,7 @@ class AddedTransitions {
 
   const counted::vector<AddedTransition>& of(TokenAutomaton::Configuration place, Budget& budget);
 
-  // `visit(after, numbers)` for those of a move that may come where these matches are under way.
+  // Calls `visit(after, numbers)` for the tokens of a transition that may follow while these matches are open.
   template <class Visit>
   void for_each_after(const AddedTransition& transition, AddedTokens::Open open, Visit&& visit) const {
     if (open == AddedTokens::kNothing) {

@@ -1,15 +1,15 @@
-// How many of the tokenizer's own tokens a text still needs, and which lead there.
+// The fewest canonical tokens that complete a text, and masks within a budget.
 //
-// Problem.  As composition/completions.hpp has it, for canonical sequences alone.  There each state of the pattern has
-// a distance to its end; here what may follow depends on the last token too, and a search by breadth would meet
-// every token in every state.
-// How.  Depth first, with so many tokens as are left.  No transition is taken that is too long for tokens of any kind
-// (the distance there is a bound from below), and of the others those that bring the pattern nearest to its end come
-// first.  Ways that were found serve for every last token that they may stand after, and what was found to need
-// more is kept.  As few tokens as possible are found by asking for more and more, from the bound on.
+// Problem.  That of composition/completions.hpp, for canonical sequences.  There each state of the pattern has a distance to
+// its end.  Here the last token also decides what may follow, so a breadth-first search would meet every token in every
+// state.
+// How.  A depth-first search within the tokens that are left.  It skips transitions after which even tokens of any kind
+// would not suffice (the distance there is a lower bound), and tries those first that bring the pattern nearest to its end.
+// A completion serves every last token that it may follow; failed bounds are kept.  The minimum is found by raising the
+// bound step by step.
 // Example.  Gemma 3, ` Surname: [A-Z][a-z]{2,10}`: four tokens are the least of any kind, and four are found at once.
-// Source: iterative deepening A*, Korf, 1985.  Cost: one look-up where the first witness of liveness has few enough
-// tokens; else mostly a few transitions, but all of them where none is short enough.
+// Source: iterative deepening A*, Korf, 1985.  Cost: one look-up if the first witness of liveness has few enough
+// tokens; otherwise mostly a few transitions, and all of them if none suffices.
 #pragma once
 
 #include <memory>
@@ -33,18 +33,18 @@ class CanonicalBudgets {
       : pattern_(pattern), tokenization_(tokenization), segments_(segments), added_(added), distances_(pattern),
         of_rules_(pattern, tokenization, distances_.of_rules()) {}
 
-  // Whether so many tokens suffice, from a place that lives.  With `route`, which they are.
+  // Whether so many tokens suffice, from a live configuration; `route` gets these tokens.
   bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
-  // No fewer than so many suffice.
+  // A lower bound on the tokens that are needed.
   TokenCount at_least(Configuration place, Budget& budget);
 
-  // For places that hold rules.
+  // For configurations with rules.
   CanonicalRuleBudgets& of_rules() { return of_rules_; }
 
   void clear();
 
  private:
-  // Where tokens lead from a place, what is nearest to the end first.
+  // A transition; those nearest to the end are tried first.
   struct Transition {
     TokenCount needed;  // at least, after it
     StateId target;
@@ -52,7 +52,7 @@ class CanonicalBudgets {
   };
   using TransitionsPtr = std::shared_ptr<const counted::vector<Transition>>;
   TransitionsPtr transitions(Configuration place, Budget& budget);
-  // What was found to lead on: the token, what stands after it, and how many tokens suffice from there.
+  // The first step of a completion: the token, the configuration after it, and how many tokens suffice from there.
   struct Found {
     TokenId token;
     CanonicalState after;

@@ -1,16 +1,15 @@
-// How few of the tokenizer's own tokens finish a text of rules, and which leave enough room.
+// The fewest canonical tokens that complete a text of rules, and masks within a budget.
 //
-// Problem.  As composition/rule_completions.hpp has it, for canonical sequences alone.  The closing text of a state has
-// one canonical tokenization at most after the tokens so far, and may have none: after `["c":[` of Llama 3.1 no
-// canonical sequence goes on with `]}`, since `[]` is a token; `]` after a line break does.
-// How.  Branch and bound again, over pairs of the pattern's state and the tokenizer's.  What is known to suffice is
-// the canonical tokenization of the closing text: a search down that text, the longest tokens first, of which each
-// pair of states is remembered.  Tokens are followed as the over-approximation groups them, of each group those with the
-// least ids.
-// Masks ask the tokens of small groups one by one.  Of a large group they ask those with the least ids, and take all of
-// it where each of them has kSpare tokens of room; the few among the rest that close less well have that room.
+// Problem.  That of composition/rule_completions.hpp, for canonical sequences.  After the tokens so far, the closing text of
+// a state has at most one canonical tokenization, and may have none: after `["c":[` no canonical sequence of Llama 3.1
+// continues with `]}`, since `[]` is a token; with a line break before the `]`, one does.
+// How.  Branch and bound again, over pairs of a state of the pattern and one of the tokenizer.  The upper bound is the
+// canonical tokenization of the closing text.  A search down that text, longest tokens first, finds it, and keeps each pair
+// of states.  Tokens are followed in the groups of the over-approximation; of each group, those with the least ids.
+// For masks, each token of a small group is tested.  Of a large group those with the least ids are tested.  The whole group
+// is allowed if each of them leaves kSpare tokens of room, which is enough for the tokens that close less well.
 // Cost.  A step of the tokenizer for each token of a closing text, once for each pair of states; of a search, kMostPairs
-// such texts at most.  Not taken: the exact search of canonical_budgets.hpp, which recursion makes endless.
+// such texts at most.  Rejected: the exact search of canonical_budgets.hpp, which does not end with recursion.
 #pragma once
 
 #include <optional>
@@ -31,7 +30,7 @@ class CanonicalRuleBudgets {
       : pattern_(pattern), tokenization_(tokenization), completions_(completions) {}
 
   bool serves(Configuration place, Budget& budget) { return completions_.serves(place.state, budget); }
-  // Few tokens that lead to an accepted text; nothing where the search ends early and has found none.
+  // The fewest tokens found that lead to an accepted text; nothing if the search stopped early without one.
   std::optional<std::vector<TokenId>> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   // Of the tokens of a mask, those after which at most `left` - 1 more suffice.
   std::vector<std::uint32_t> tokens_within(Configuration place, const CanonicalState& state, TokenCount left, const Words& allowed,
@@ -59,10 +58,10 @@ class CanonicalRuleBudgets {
     return pattern_.automaton().accepting(state) && tokenization_.may_end(canonical);
   }
   Groups groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget);
-  // Tokens of the closing text: kNoTokens where none are canonical.
+  // The canonical tokens of the closing text; kNoTokens if there are none.
   TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
   TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
-  // The tokens that are known to go on from a pair of states.
+  // The completion that is known for a pair of states.
   std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
   Level level(StateId state, CanonicalState canonical, Budget& budget);
   std::optional<std::pair<StateId, CanonicalState>> target(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);

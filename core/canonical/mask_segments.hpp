@@ -1,18 +1,17 @@
-// The tokens that live after one hypothesis, in one state of the pattern, whatever the last token was.
+// The live tokens after one hypothesis, in one state of the pattern, whatever the last token was.
 //
-// Problem.  What lives in a pair of states does not depend on the last token: that only forbids some of it.  So a
-// mask is a union over the hypotheses, less what may not stand after the last token, and the segments of the union
-// are worth keeping.
-// How.  As masks are put together from loops over classes of code points (composition/factored_mask.hpp), so are
-// these.  What stays inside a class, after a guess, is found once for all constraints; it lives as a whole if the
-// loop can go on at a border from wherever it lands.  What leaves the class is listed (token_transitions.hpp) and judged token by
-// token; tokens that land alike in the text and in the pattern live alike, if they do so by the border.
+// Problem.  Which tokens are live in a pair of states does not depend on the last token, which only forbids some of them.  So
+// a mask is a union over the hypotheses without the forbidden tokens, and the segments of the union are worth keeping.
+// How.  Segments are put together from loops over classes of code points, as in composition/factored_mask.hpp.  The tokens
+// that stay inside a class, after a guess, are found once for all constraints; all of them are live if the loop can continue
+// after a border from each configuration they lead to.  Tokens that leave the class are listed (token_transitions.hpp) and
+// judged one by one.  Tokens that lead to the same configuration are equally live if their witness begins at a border.
 //
-// What begins with a terminal of a rule is taken in the groups of terminal_exits.hpp, and what goes on after the terminal
-// by a walk of the remainders.
+// Alternatives that begin with a terminal of a rule use the groups of terminal_exits.hpp; the tokens that continue after the
+// terminal are found by a walk of the remainders.
 //
-// A segment says nothing of the text before.  Where the tokenizer's normal form makes a token depend on the mark or
-// starter before it, or an added token is under way, what changes is recomputed for each such *touch*.
+// A segment does not depend on the text before it.  If the tokenizer's normal form makes a token depend on the mark or
+// starter before it, or a match of an added token is open, the difference is computed for each such *touch*.
 #pragma once
 
 #include <map>
@@ -40,7 +39,7 @@ class MaskSegments {
     Pieces::State pieces;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  // What the text before adds to a segment, and takes from it.
+  // What the text before changes in a segment.
   struct Touch {
     std::uint16_t starter;
     std::uint8_t marks;
@@ -53,11 +52,11 @@ class MaskSegments {
 
   // Adds a segment to `words`; returns the most tokens that any token of it needs after it.
   TokenCount add(const Key& key, const Touch& touch, Words& words, Budget& budget);
-  // The same for the added tokens, where the text before them may end.
+  // The same for the added tokens, if the text before them may end.
   TokenCount add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget);
   // How many tokens suffice after one token.
   TokenCount bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget);
-  // All transitions of a place.
+  // All transitions of a configuration.
   const TokenTransitions& transitions(TokenAutomaton::Configuration place, Budget& budget);
 
   void clear();

@@ -1,11 +1,11 @@
-// What a regular part of a text does to the tokenizer's tokens after one hypothesis, whatever follows the part.
+// How canonical sequences leave a terminal after one hypothesis, whatever follows the terminal.
 //
-// Problem.  A mask inside a JSON string holds a hundred thousand tokens, and each must lead on to a canonical text:
-// through the rest of the string, and through all that follows it.  What follows differs at every place of every
-// schema; the string does not.
-// Example.  Llama 3.1, terminal "…" after its quote: after nearly every token the next text may be `"`, and after
-// that the pre-tokenizer is in a run of punctuation.  So all of these tokens live if what follows the string lives from
-// there: one question, where there were 120,000.
+// Problem.  A mask inside a JSON string has a hundred thousand tokens, and each must lead to a canonical text: through the
+// rest of the string, and through everything after it.  What follows differs at every position of every schema; the string
+// does not.
+// Example.  Llama 3.1, terminal "…" after its quote: after nearly every token the next text may be `"`, and then the
+// pre-tokenizer is in a run of punctuation.  So all of these tokens are live if the continuation of the string is live from
+// there: one question instead of 120,000.
 // How.  Tokens that stay inside the terminal are distinguished by what is left of it and by where they land in the text
 // (TerminalSteps, Landing).  For each such pair one exit is sought: the end of the token itself, where the terminal
 // may end there, or a text after the border of a pre-token that ends the terminal.  Tokens with the same exit are

@@ -1,13 +1,13 @@
-// The pattern composed with the vocabulary: an automaton over tokens, made lazily.
+// The pattern composed with the vocabulary: an automaton over tokens, computed lazily.
 //
-// Problem.  Which tokens may come next, and where do they lead?  (002, algorithm 2: compose the
-// pattern with the detokenizing transducer.  The transducer is the trie; the composition is a walk
-// of the trie in step with the byte automaton, and nothing of it is kept but the masks.)
+// Problem.  Which tokens may follow, and to which states do they lead?  002, algorithm 2, composes the pattern with the
+// detokenizing transducer.  Here the trie is the transducer, and a walk of the trie in step with the byte automaton is the
+// composition.  Only the masks are kept.
 //
-// A set bit means: after this token some accepted text can be reached, in tokens.  A state from
-// which that holds is called spellable.
+// A set bit means that tokens lead from this token to some accepted text.  A state from which tokens lead to an accepted
+// text is spellable.
 //
-// Masks are made per clipped state (clip.cpp) and given up oldest first.
+// Masks are computed per clipped state (clip.cpp); the oldest are dropped first.
 #pragma once
 
 #include <atomic>
@@ -43,22 +43,22 @@ namespace tokamata {
 //   - Compaction.  `keep_only` renumbers states as ByteAutomaton does.  It keeps the masks of the states named, and
 //     forgets all else that was computed.  Segments stay with the vocabulary.
 //   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  `oldest_serial` alone needs no lock.
-//   - Errors.  As those of ByteAutomaton: what is memoized is kept once it is whole.  Where `keep_only` throws, either all
-//     states have their new numbers or none has; masks and other memos may be lost, and are recomputed.
+//   - Errors.  As for ByteAutomaton: a memo keeps only whole values.  If `keep_only` throws, either all states have their new
+//     numbers or none has; masks and other memos may be lost, and are recomputed.
 //   - `known_mask` and `try_step` compute nothing: they answer from the memos, or return nothing.
 class TokenAutomaton {
  public:
   // The ids of the control tokens that a pattern names.
   using ControlTokens = std::map<std::string, TokenId>;
 
-  // `start_vocabulary`, where it is not null, says which bytes the tokens have as the first of a
-  // text (Llama 2 drops a space there).  Throws std::invalid_argument where the pattern names a
-  // control token that is not among `control_tokens`, or one that is text or a stop token.
+  // `start_vocabulary`, unless null, has the bytes of tokens at the start of a text (Llama 2 drops a space
+  // there).  Throws std::invalid_argument if the pattern names a control token that is not among
+  // `control_tokens`, or that is a text token or a stop token.
   TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
                  std::shared_ptr<const Vocabulary> start_vocabulary, const ControlTokens& control_tokens,
                  const Limits& limits, std::shared_ptr<const CancelToken> cancel);
 
-  // Where a text stands: a state of the byte automaton, and whether it is still empty.
+  // A state of the byte automaton, and whether the text is still empty.
   struct Configuration {
     StateId state;
     bool at_start;
@@ -73,13 +73,13 @@ class TokenAutomaton {
   // The stop tokens alone.
   const MaskPtr& stop_mask() const { return stop_mask_.shared(); }
 
-  // Where a token that is no stop token leads, if it is allowed.
+  // The state after a token that is not a stop token; nothing if the token is not allowed.
   std::optional<StateId> step(Configuration configuration, TokenId token, Budget& budget);
 
-  // The same from what is known alone; nothing where that does not suffice.
+  // The same from memos only; nothing if they do not suffice.
   std::optional<std::optional<StateId>> try_step(Configuration configuration, TokenId token) const;
 
-  // Whether some accepted text can be reached in tokens.
+  // Whether tokens lead to some accepted text.
   bool spellable(Configuration configuration, Budget& budget);
   // Whether the pattern surely accepts no text at all, whatever the vocabulary can spell.
   bool is_empty(Budget& budget);
@@ -87,49 +87,49 @@ class TokenAutomaton {
   // The longest text that every accepted continuation begins with.
   std::string forced_text(Configuration configuration, Budget& budget);
 
-  // How far `text` gets: the number of bytes after which something still lives, and the state.
+  // How many bytes of a text are read before the state is dead, and the state after them.
   struct Reading {
     std::size_t length;
     StateId state;
   };
   Reading read(StateId state, std::string_view text, Budget& budget);
-  // Bytes after which something lives.
+  // The bytes that lead to a live state.
   ByteSet live_bytes(StateId state, Budget& budget);
-  // The alternatives of a state, where its mask is the union of theirs and one of them is a loop over a wide
+  // The alternatives of a state, if its mask is the union of their masks and one of them is a loop over a wide
   // class; and the tokens that stay inside such a class.
   std::optional<Factors> factors(StateId state);
   MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
-  // Whether a state holds rules, so that its mask is made of its over-approximation (expression/rules.hpp).
+  // Whether a state holds rules, so that its mask is computed from its over-approximation (expression/rules.hpp).
   bool is_approximated(StateId state) const {
     const ExpressionNode& node = automaton_.node(state);
     return node.rules && lives_by_bytes_ && !node.constrained && controls_.empty();
   }
   // The configuration of the over-approximation of a state.
   Configuration approximated(Configuration configuration, Budget& budget);
-  // What a terminal does to the tokens below a node of the trie, where it begins there.
+  // The segment of a terminal that begins at a node of the trie.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
-  // Which code points a state takes again and again.
+  // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
-  // What a state becomes where a token ends and another may begin.
+  // The state after a token edge.
   StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
   // Whether some accepted text can be reached in tokens from a state after an edge.
   bool spellable(StateId state, Budget& budget);
 
-  // How many tokens lead to an accepted text, as far as that is known without a search.
+  // Bounds on the number of tokens to an accepted text, without a search.
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
   struct Room {
     std::uint64_t at_least, at_most;
   };
   Room room(StateId state) const;
-  // No state after any allowed token needs more than so many tokens; kEndless where that is not known.
+  // A bound on the tokens that are needed after any allowed token; kEndless: not known.
   std::uint64_t most_after(Configuration configuration) const;
-  // A mask of the tokens given, and of the stop tokens where the text is accepted.
+  // A mask of the given tokens, and of the stop tokens if the text is accepted.
   MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens) {
     return mask_of(configuration, tokens, automaton_.accepting(configuration.state));
   }
   MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens, bool is_accepted);
 
-  // The token classes that the pattern distinguishes, made at first use.
+  // The token classes that the pattern distinguishes, computed at the first use.
   ClassTrie& class_trie(bool at_start);
 
   // The control tokens that the pattern names.
@@ -139,14 +139,14 @@ class TokenAutomaton {
   ByteAutomaton& automaton() { return automaton_; }
   const ByteAutomaton& automaton() const { return automaton_; }
 
-  // Masks with a smaller serial are no longer in the memo.
+  // Masks with a smaller serial have been dropped from the memo.
   std::uint64_t oldest_serial() const { return oldest_serial_; }
   // The number of the next mask that is made, here or from this automaton.
   std::uint64_t take_serial() { return next_serial_++; }
 
-  // Gives up masks, oldest first, until the account holds no more than `limit` bytes or one mask is left.
+  // Drops masks, oldest first, until the account holds no more than `limit` bytes or one mask is left.
   void trim_masks(std::size_t limit);
-  // Gives up every state but the start and those named, whose new numbers replace the old ones in place.
+  // Frees every state except the start and those named, whose new numbers replace the old ones in place.
   void keep_only(std::span<StateId* const> states);
 
  private:
@@ -184,7 +184,7 @@ class TokenAutomaton {
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
                                         Budget& budget);
   class UnverifiedTokens;
-  // Those of some tokens that the state does not allow: unverified.cpp.
+  // The tokens among some that the state does not allow: unverified.cpp.
   std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
   RuleMaskMaker& rule_mask_maker();
   void remember_rule_mask(StateId state, Budget& budget);

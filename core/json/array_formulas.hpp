@@ -1,4 +1,4 @@
-// What is still to be said of the elements of an array, after some of them.
+// The formulas that remain for the elements of an array, after some of them.
 #pragma once
 
 #include <map>
@@ -29,18 +29,18 @@ class ArrayFormulas {
 
   // Whether the array may end here.
   bool accepts(ArrayId f) const;
-  // What the next element may be, and what then remains.
+  // The sets of the next element, and the formula that remains after it.
   using Branches = std::shared_ptr<const std::vector<Branch<ArrayTag>>>;
   Branches branches(ArrayId f, const Work& work);
-  // Bytes of some way to end the array, a comma counted for each element; nothing where there is none.
+  // The length of some text that ends the array, with a comma for each element; nothing if there is none.
   std::optional<std::uint32_t> some_length(ArrayId f, const Work& work);
 
   // ---- elements that must differ: array_elements.cpp ----
-  // Whether it matters that elements are equal.
+  // Whether it matters which elements are equal.
   bool tells_equal(ArrayId f) const;
-  // Whether it may be that some must be.
+  // Whether some elements may have to be equal.
   bool wants_equal(ArrayId f) const;
-  // What is left once two elements are equal.
+  // The formula after two equal elements.
   ArrayId with_equal(ArrayId f);
   // As some_length, after elements that differ; `seen` are their values in canonical form.
   std::optional<std::uint32_t> some_length(ArrayId f, const WrittenTexts& seen, const Work& work);

@@ -3,20 +3,20 @@
 //   value      a value of a set, with the space that may stand before it
 //   elements   what follows the bracket of an array, or an element of it
 //   members    what follows the brace of an object, or a member of it
-//   name       a declared name under way, up to its quote, and all that follows in its object
-//   other      another name under way, likewise; what it is called is kept, since no name comes twice
-//   after      what follows the quote of another name, in an over-approximation
-//   recorded   an element under way that must differ from those before it, and all that follows in its array
+//   name       the rest of a declared name, up to its quote, and everything that follows in its object
+//   other      the same for an undeclared name; its text is kept, since no name may be repeated
+//   after      what follows the quote of an undeclared name, in an over-approximation
+//   recorded   the rest of an element that must differ from those before it, and everything that follows in its array
 //
 // Example.  {"type": "object", "properties": {"a": …}, "additionalProperties": false}, after `{"`: name(a) · ε, then
 // after `a"`:  `:` value(…) members · ε.
 //
-// Problem.  That names differ, and elements that must, is more than a push-down automaton can say: the states carry
-// what was written.  So every prefix of such a name, and of such an element, is a state of its own; all else is
-// defined by what is still to be fulfilled alone.  What was written is a set of texts and a text under way, which states
-// name by their numbers (texts.hpp); that an element can still become one that differs: json_elements.cpp.
-// Over-approximations (expression/rules.hpp) forget what was written within the token at hand: a name or an element that
-// is begun in it may be one that was there before, and everything after its end is unverified.
+// Problem.  A push-down automaton cannot require that names, or elements, differ: the states must keep what was written.  So
+// every prefix of such a name or element is a state of its own.  All other rules are determined by the formula that remains.
+// What was written is a set of texts and the current text; states refer to them by number (texts.hpp).  Whether an element
+// can still differ from the earlier ones: json_elements.cpp.
+// Over-approximations (expression/rules.hpp) forget names and elements that begin within the current token: these may repeat
+// an earlier one, and everything after their end is unverified.
 // White space and indents: layout.hpp.
 #pragma once
 
@@ -38,14 +38,14 @@ namespace tokamata::json {
 // All JSON texts, in a style, of a set of values.
 class JsonRuleSet : public RuleSet {
  public:
-  // Throws std::invalid_argument where the table is not whole.
+  // Throws std::invalid_argument if the table is incomplete.
   JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
   std::unique_ptr<Rules> make(std::uint32_t source) const override;
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
   ByteSet distinguished() const override;
   bool spells(std::string_view part) const override;
-  // What ends a string or a container, or goes on in one.
+  // Bytes that end a string or a container, or continue in one.
   std::string_view ending_bytes() const override { return "\"}],:01"; }
 
  private:
@@ -58,7 +58,7 @@ class JsonRules : public RememberingRules {
  public:
   JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
 
-  // Where a value may be read by two alternatives, each level of the text doubles the readings.
+  // If two alternatives may read a value, each level of the text would double the readings.
   bool joins() const override { return true; }
   ExpressionId start(Arena& arena, Budget& budget) override;
   About about(RuleId rule) const override { return abouts_[rule.value]; }
@@ -99,7 +99,7 @@ class JsonRules : public RememberingRules {
     bool operator==(const Rule&) const = default;
   };
   static std::uint64_t hash_of(const Rule& rule);
-  // An array under way: what remains, and the elements so far, in canonical form, where they must differ.
+  // The current array: the formula that remains, and the elements so far in canonical form, if they must differ.
   struct Array {
     ArrayId rest;
     TextSetId seen;
@@ -118,7 +118,7 @@ class JsonRules : public RememberingRules {
     TextSetId spelled;
   };
   static constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
-  // The names that may come next, as they are spelled, sorted; how much text follows each at least.
+  // The names that may follow, as they are spelled, sorted; and the least text that follows each.
   struct Choice {
     struct Name {
       std::string_view spelled;  // with the quote after it
@@ -151,13 +151,13 @@ class JsonRules : public RememberingRules {
   ExpressionId quoted(ExpressionId strings, const Work& work) const;
   ExpressionId value(SetId set, Gap gap, Line line, const Work& work);
   ExpressionId closed(char bracket, Indent indent, bool is_empty, const Work& work);
-  // From here on all is unverified, to the end of the text.
+  // Everything from here to the end of the text is unverified.
   ExpressionId unverified_from(ExpressionId expression, const Work& work) const {
     return work.arena.concatenate(work.arena.commit(kUnverified), expression);
   }
 
   // ---- members: json_members.cpp ----
-  // What may still be written of a name, and whether nothing that is taken stands in its way any more.
+  // The rest of a name, and whether it can no longer become an earlier name.
   struct Name {
     ExpressionId rest;
     bool is_settled;
@@ -186,8 +186,7 @@ class JsonRules : public RememberingRules {
   // ---- elements: json_elements.cpp ----
   // What an element begins as.
   enum class Part : std::uint32_t { Blank, String, Number, Word, Container };
-  // What may still be written of an element, of which set it is, what it is, and whether nothing seen stands in its way
-  // any more.
+  // The rest of an element, its set, its kind, and whether it can no longer become an earlier element.
   struct Element {
     ExpressionId rest;
     SetId set;
@@ -217,7 +216,7 @@ class JsonRules : public RememberingRules {
     std::vector<TextSetId> sets;
     std::vector<TextId> texts;
   };
-  // Those seen that a text may become equal to, and perhaps others.
+  // A superset of the earlier elements that a text may become equal to.
   Like like(TextSetId seen, std::string_view begun) const;
   Like like_number(TextSetId seen, std::string_view begun) const;
   Like like_container(TextSetId seen, std::string_view begun) const;
@@ -227,7 +226,7 @@ class JsonRules : public RememberingRules {
   TextSetId moved(TextSetId before);
 
   // ---- how many texts and values there are: values_left.cpp ----
-  // Whether more values than so many can still be written.  Where that is not known to be so, it is denied.
+  // Whether more than so many values can still be written; false if that is not known.
   static constexpr std::uint64_t kMany = std::uint64_t{1} << 40;  // more than any text holds
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);

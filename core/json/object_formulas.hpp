@@ -1,7 +1,7 @@
-// What is still to be said of the members of an object, after some of them.
+// The formulas that remain for the members of an object, after some of them.
 //
-// Names are *declared* where some part of the schema names them; all others are distinguished only by the languages
-// (patterns) that they are in: a *class* of other names is a choice of in or out for each language.
+// A name is *declared* if some part of the schema names it.  Other names are distinguished only by the languages (patterns)
+// that they are in: a *class* of other names is in or out of each language.
 #pragma once
 
 #include <memory>
@@ -48,18 +48,18 @@ class ObjectFormulas {
   NameClasses name_classes(ObjectId f, const Work& work);
 
   using Branches = std::shared_ptr<const counted::vector<Branch<ObjectTag>>>;
-  // What the value of a member may be, and what then remains.
+  // The sets of the value of a member, and the formula that remains after it.
   Branches branches(ObjectId f, NameId name, const Work& work);
   Branches branches(ObjectId f, const NameClass& other, const Work& work);
 
-  // The names that may still come, in their order; `next` counts into it.
+  // The names that may still follow, in their order; `next` is an index into it.
   struct Room {
     const NameOrder* order;
     std::uint32_t next;                   // those before it do not come any more
     const counted::vector<NameId>* written;  // sorted; nor do these
     WrittenTexts other_names;             // that were written, as they are spelled plainly
   };
-  // Bytes of some way to end the object, comma, quotes and colon counted for each member; nothing where there is
+  // The length of some text that ends the object, with comma, quotes and colon for each member; nothing if there is
   // none.
   std::optional<std::uint32_t> some_length(ObjectId f, const Room& room, const Work& work);
   // The same for each name that may come next, given by its place in the order, and for classes of other names.
