@@ -62,6 +62,10 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     ),
     tk.literal: ({"text": "ab"}, {"text": (*TEXTS, "\ud800")}),
     tk.choice: ({"options": ["ab"]}, {"options": (*LISTS, [], [5], [b"a"], ["\ud800"])}),
+    tk.grammar: (
+        {"source": 'root ::= "a"', "syntax": "gbnf"},
+        {"source": (*TEXTS, "\ud800"), "syntax": WORDS, "start": (*TEXTS, "\ud800", "none"), **STOPS},
+    ),
     tk.json: ({}, {"max_depth": BOUNDS, "max_items": BOUNDS, **STYLES}),
     tk.json_schema: (
         {"schema": {}},
