@@ -64,7 +64,13 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     tk.choice: ({"options": ["ab"]}, {"options": (*LISTS, [], [5], [b"a"], ["\ud800"])}),
     tk.grammar: (
         {"source": 'root ::= "a"', "syntax": "gbnf"},
-        {"source": (*TEXTS, "\ud800"), "syntax": WORDS, "start": (*TEXTS, "\ud800", "none"), **STOPS},
+        {
+            "source": (*TEXTS, "\ud800"),
+            "syntax": WORDS,
+            "start": (*(text for text in TEXTS if text is not None), "\ud800", "none"),
+            "lexer": (*(word for word in WORDS if word is not None), "basic"),
+            **STOPS,
+        },
     ),
     tk.json: ({}, {"max_depth": BOUNDS, "max_items": BOUNDS, **STYLES}),
     tk.json_schema: (

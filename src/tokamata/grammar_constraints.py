@@ -4,63 +4,102 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from tokamata.arguments import checked_choice, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
-from tokamata.patterns.grammars import lower_grammar, read_gbnf
+from tokamata.patterns.grammars import LexerName, lower_grammar, read_gbnf, read_lark, without_lexer
+from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.forms import Plain
 
 __all__ = ["grammar"]
+
+_LEXERS = {
+    "characters": "there is no lexer: each terminal is its regular language",
+    "dynamic": "each terminal takes the text that re.match prefers; terminals do not compete, so that "
+    '"if" NAME accepts ifx',
+    "basic": "the first terminal in lark's order that re.match finds takes the text that it prefers",
+    "longest": "the longest text that any terminal has is taken; of several terminals, the first in order",
+}
+_DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
 
 
 def grammar(
     source: str | os.PathLike[str],
     *,
-    syntax: Literal["gbnf"],
-    start: str = "root",
+    syntax: Literal["lark", "gbnf"] = "lark",
+    start: str | None = None,
+    lexer: Literal["characters", "dynamic", "basic", "longest"] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[str]:
     r"""The texts of a context-free grammar.
 
         arithmetic = tk.grammar('''
-            root ::= root [-+*/] root | "(" root ")" | [0-9]+
-        ''', syntax="gbnf")
+            start: start /[-+*\/]/ start | "(" start ")" | NUMBER
+            NUMBER: /[0-9]+/
+            %ignore " "
+        ''')
 
     Any grammar will do: rules may begin with themselves, be ambiguous, accept the empty text, or refer to
     each other in a cycle.  Rules that accept no text, and rules that nothing refers to, are never written.
 
     Args:
         source: the grammar; or the path of its file, in UTF-8, as a ``pathlib.Path``.
-        syntax: ``"gbnf"``, the grammars of llama.cpp (docs/grammars.md).  Each character stands for itself:
-            there is no lexer, and nothing is ignored.
-        start: the name of the rule that a text is of.
-        limits: ``seconds`` bounds the time for reading it, ``depth`` how deep groups may nest; ``Limits()``
-            by default.
+        syntax: ``"lark"``, the grammars of lark, which the extra ``lark`` reads; or ``"gbnf"``, those of
+            llama.cpp.
+        start: the name of the rule that a text is of.  By default ``start``, or ``root`` for GBNF.
+        lexer: how terminals are told apart (docs/grammars.md defines each).  By default ``"dynamic"``, as
+            lark does it, or ``"characters"`` for GBNF, which has no lexer.  :meth:`Constraint.report` names
+            it.
+        limits: ``seconds`` bounds the time for reading it, ``depth`` how deep groups of GBNF may nest;
+            ``Limits()`` by default.
         cancel: stops the reading, from another thread.
 
     Raises:
         ArgumentError: an argument has a wrong type or value.
-        GrammarError: the text does not follow the syntax, or a rule is defined twice or not at all; the file
-            is not UTF-8.
+        GrammarError: the text does not follow the syntax, or names what is not defined; a terminal is no
+            regular expression, or accepts the empty text; the file is not UTF-8.
+        UnsupportedPatternError: a terminal has an assertion within a lookbehind.
+        MissingExtraError: ``syntax`` is ``"lark"``, and lark is not installed.
         OSError: the file cannot be read.
         LimitExceeded, Cancelled: groups nest too deep, or the reading was stopped.
     """
-    checked_choice("syntax", syntax, ("gbnf",))
+    checked_choice("syntax", syntax, _DEFAULTS)
+    default_start, default_lexer = _DEFAULTS[syntax]
+    start = default_start if start is None else start
     checked_text(start, "start")
-    if isinstance(source, os.PathLike):
-        text, name = _content(Path(source)), Path(source).name
+    chosen = default_lexer if lexer is None else lexer
+    checked_choice("lexer", chosen, _LEXERS if syntax == "lark" else ("characters",))
+    path = Path(source) if isinstance(source, os.PathLike) else None
+    if path is not None:
+        text, name = _content(path), path.name
     elif isinstance(source, str):
         checked_text(source, "source")
         text, name = source, repr(source)
     else:
         raise ArgumentError("source", shown_argument(source), "the text of a grammar, or a pathlib.Path")
     watch = Watch(limits, cancel)
-    rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
-    return Constraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), form=Plain())
+    if syntax == "gbnf":
+        rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
+    else:
+        rules = read_lark(text, path, start, watch)
+        if chosen != "characters":
+            rules = without_lexer(rules, cast(LexerName, chosen), watch)
+    return _GrammarConstraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), chosen)
+
+
+class _GrammarConstraint(Constraint[str]):
+    __slots__ = ("_lexer",)
+
+    def __init__(self, expression: object, pattern: str, lexer: str) -> None:
+        super().__init__(expression, pattern, form=Plain())  # type: ignore[arg-type]
+        self._lexer = lexer
+
+    def _own_report(self) -> list[ReportEntry]:
+        return [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
 
 
 def _content(path: Path) -> str:

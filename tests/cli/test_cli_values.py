@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -112,9 +113,37 @@ def test_validators_that_refuse(model_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("sum.lark", 'start: N ("+" N)*\nN: /[0-9]{1,3}/\n%ignore " "'),
+        ("sum.gbnf", 'root ::= n ("+" n)*\nn ::= [0-9]{1,3}'),
+    ],
+)
+def test_grammar(model_folder: Path, here: Path, name: str, source: str) -> None:
+    (here / name).write_text(source, encoding="utf-8")
+    result = call("--grammar", name, "-m", model_folder, "--seed", "1", "--max-new-tokens", "12")
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch(r"\s*\d{1,3}(\s*\+\s*\d{1,3})*\s*", result.stdout)
+    shown = mask("--grammar", name, "--text", "1+", "-v", model_folder)
+    assert shown.exit_code == 0, shown.output
+    assert mask("--grammar", name, "--text", "+", "-v", model_folder).exit_code == 1
+
+
+def test_a_grammar_with_a_lexer(model_folder: Path, here: Path) -> None:
+    (here / "if.lark").write_text('start: "if" NAME\nNAME: /[a-z]+/\n%ignore " "', encoding="utf-8")
+    arguments = ("--grammar", "if.lark", "--text", "ifx", "-v", model_folder)
+    assert mask(*arguments).exit_code == 0
+    assert mask(*arguments, "--lexer", "basic").exit_code == 1
+
+
+@pytest.mark.parametrize(
     ("arguments", "what"),
     [
         ((), "none of them"),
+        (("--grammar", "nowhere.lark"), "cannot be read"),
+        (("--grammar", "schema.json"), "at line 1, column 1"),
+        (("--regex", "a", "--lexer", "basic"), "goes with --grammar"),
+        (("--grammar", "a.lark", "--order", "any"), "how JSON is written"),
         (("--regex", "a", "--schema", "true"), "both --regex and --schema"),
         (("--schema", "nowhere.json"), "cannot be read"),
         (("--schema", '{"type": 3}'), "the keyword 'type'"),

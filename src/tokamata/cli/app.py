@@ -30,6 +30,16 @@ SchemaOption = Annotated[
 TypeOption = Annotated[
     str | None, typer.Option("--type", help="A Python type instead: module:Class, or file.py:Class.")
 ]
+GrammarOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--grammar", "-g", help="A grammar's file instead: Lark, or GBNF if it ends in .gbnf or .ebnf."
+    ),
+]
+LexerOption = Annotated[
+    Literal["characters", "dynamic", "basic", "longest"] | None,
+    typer.Option("--lexer", help="How terminals of a Lark file are told apart.  [default: dynamic]"),
+]
 SyntaxOption = Annotated[
     Literal["json", "python"] | None,
     typer.Option("--syntax", help="How values of --type are written.  [default: json]"),
@@ -106,6 +116,8 @@ def generate(
     regex: Regex = None,
     schema: SchemaOption = None,
     type_: TypeOption = None,
+    grammar: GrammarOption = None,
+    lexer: LexerOption = None,
     syntax: SyntaxOption = None,
     order: Order = None,
     whitespace: WhitespaceOption = None,
@@ -137,13 +149,13 @@ def generate(
         typer.Option("--chat/--no-chat", help="Use the chat template.  [default: where the model has one]"),
     ] = None,
 ) -> None:
-    """Let a model write a text that matches a pattern, a JSON Schema or a Python type.
+    """Let a model write a text that matches a pattern, a JSON Schema, a Python type or a grammar.
 
     The text goes to standard output, all else to standard error, the value of a Python type too.  It is
     whole within --max-new-tokens; where no text that matches fits, nothing is written, and the least number
     that suffices is told.
     """
-    from tokamata.cli.constraints import requested_constraint, styles_of
+    from tokamata.cli.constraints import Given, requested_constraint, styles_of
     from tokamata.cli.generate import run
 
     settings: Settings = {
@@ -157,7 +169,9 @@ def generate(
         "seed": seed,
         "greedy": greedy,
     }
-    requested = requested_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
+    requested = requested_constraint(
+        Given(regex, schema, type_, grammar), syntax, lexer, styles_of(order, whitespace, spelling)
+    )
     if not run(Screen(), requested, prompt, model, settings, beside=compare, chat=chat):
         raise typer.Exit(1)
 
@@ -168,6 +182,8 @@ def mask(
     regex: Regex = None,
     schema: SchemaOption = None,
     type_: TypeOption = None,
+    grammar: GrammarOption = None,
+    lexer: LexerOption = None,
     syntax: SyntaxOption = None,
     order: Order = None,
     whitespace: WhitespaceOption = None,
@@ -181,13 +197,15 @@ def mask(
     ] = None,
     tokenization: TokenizationOption = TokenizationChoice.any,
 ) -> None:
-    """Show how a pattern, a JSON Schema or a Python type takes a text token by token, and what may follow.
+    """Show how a pattern, a JSON Schema, a Python type or a grammar takes a text token by token.
 
-    Exits with 1 where the text is refused.
+    It also shows what may follow.  Exits with 1 where the text is refused.
     """
-    from tokamata.cli.constraints import requested_constraint, styles_of
+    from tokamata.cli.constraints import Given, requested_constraint, styles_of
     from tokamata.cli.mask import run
 
-    requested = requested_constraint(regex, schema, type_, syntax, styles_of(order, whitespace, spelling))
+    requested = requested_constraint(
+        Given(regex, schema, type_, grammar), syntax, lexer, styles_of(order, whitespace, spelling)
+    )
     if not run(Screen(), requested, text, vocabulary, tokenization.value):
         raise typer.Exit(1)

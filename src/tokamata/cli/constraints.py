@@ -1,4 +1,4 @@
-"""The constraint of a command, from its options: a pattern, a JSON Schema, or a Python type."""
+"""The constraint of a command, from its options: a pattern, a JSON Schema, a Python type, or a grammar."""
 
 from __future__ import annotations
 
@@ -11,15 +11,32 @@ from typing import Any, NamedTuple
 
 from tokamata.constraint import Constraint
 from tokamata.errors import TokamataError
+from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import json_schema
 from tokamata.text_constraints import regex
 from tokamata.type_constraints import type as type_constraint
 
-__all__ = ["OptionError", "Requested", "requested_constraint", "styles_of"]
+__all__ = ["Given", "OptionError", "Requested", "requested_constraint", "styles_of"]
 
 
 class OptionError(TokamataError, ValueError):
     """Options that contradict each other, or name something that does not exist."""
+
+
+class Given(NamedTuple):
+    """The options of which one says what to write; the others are ``None``.
+
+    Attributes:
+        pattern: a regular expression.
+        schema: JSON Schema, as a file or as text.
+        named_type: a type, as ``module:Class`` or ``file.py:Class``.
+        grammar: a file.
+    """
+
+    pattern: str | None
+    schema: str | None
+    named_type: str | None
+    grammar: Path | None
 
 
 class Requested(NamedTuple):
@@ -27,7 +44,7 @@ class Requested(NamedTuple):
 
     Attributes:
         constraint: the constraint.
-        what: ``"pattern"``, ``"schema"`` or ``"type"``.
+        what: ``"pattern"``, ``"schema"``, ``"type"`` or ``"grammar"``.
         given: the value of the option.
     """
 
@@ -42,46 +59,52 @@ def styles_of(order: str | None, whitespace: str | None, spelling: str | None) -
 
 
 def requested_constraint(
-    pattern: str | None,
-    schema: str | None,
-    named_type: str | None,
-    syntax: str | None,
-    styles: dict[str, str | None],
+    given: Given, syntax: str | None, lexer: str | None, styles: dict[str, str | None]
 ) -> Requested:
     """Read the one of the options that was given.
 
     Args:
-        pattern: a regular expression.
-        schema: JSON Schema, as a file or as text.
-        named_type: a type, as ``module:Class`` or ``file.py:Class``.
+        given: the options.
         syntax: of types alone.
+        lexer: of grammars alone.
         styles: from :func:`styles_of`; ``None`` where an option was not given.
 
     Raises:
         OptionError: none of them was given, or several; or the file or the type does not exist.
         TokamataError: from making the constraint.
     """
-    given = [
-        name
-        for name, value in (("--regex", pattern), ("--schema", schema), ("--type", named_type))
-        if value is not None
-    ]
-    if len(given) != 1:
-        found = "none of them" if not given else f"both {given[0]} and {given[1]}"
-        raise OptionError(f"one of --regex, --schema and --type says what to write; there is {found}")
+    options = ("--regex", "--schema", "--type", "--grammar")
+    found = [option for option, value in zip(options, given, strict=True) if value is not None]
+    if len(found) != 1:
+        shown = "none of them" if not found else f"both {found[0]} and {found[1]}"
+        raise OptionError(
+            f"one of {', '.join(options[:-1])} and {options[-1]} says what to write; there is {shown}"
+        )
     style: dict[str, Any] = {name: value for name, value in styles.items() if value is not None}
-    if syntax is not None and named_type is None:
+    if syntax is not None and given.named_type is None:
         raise OptionError("--syntax goes with --type")
-    if style and (pattern is not None or syntax == "python"):
+    if lexer is not None and given.grammar is None:
+        raise OptionError("--lexer goes with --grammar")
+    if style and ((given.schema is None and given.named_type is None) or syntax == "python"):
         raise OptionError("--order, --whitespace and --spelling say how JSON is written; leave them out here")
-    if pattern is not None:
-        return Requested(regex(pattern), "pattern", pattern)
-    if schema is not None:
-        return Requested(json_schema(_schema_text(schema), **style), "schema", schema)
-    assert named_type is not None
+    if given.pattern is not None:
+        return Requested(regex(given.pattern), "pattern", given.pattern)
+    if given.grammar is not None:
+        return Requested(_read_grammar(given.grammar, lexer), "grammar", str(given.grammar))
+    if given.schema is not None:
+        return Requested(json_schema(_schema_text(given.schema), **style), "schema", given.schema)
+    assert given.named_type is not None
     if syntax is not None:
         style["syntax"] = syntax
-    return Requested(type_constraint(_found_type(named_type), **style), "type", named_type)
+    return Requested(type_constraint(_found_type(given.named_type), **style), "type", given.named_type)
+
+
+def _read_grammar(path: Path, lexer: Any) -> Constraint[Any]:
+    syntax: Any = "gbnf" if path.suffix in (".gbnf", ".ebnf") else "lark"
+    try:
+        return grammar(path, syntax=syntax, lexer=lexer)
+    except OSError as error:
+        raise OptionError(f"--grammar {str(path)!r:.200} cannot be read: {error.strerror}") from None
 
 
 def _schema_text(given: str) -> str:

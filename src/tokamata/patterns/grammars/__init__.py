@@ -1,12 +1,16 @@
 """Context-free grammars as expressions of the engine.
 
-A front end (:mod:`.gbnf`) reads a text into the rules of :mod:`.syntax`; :mod:`.lowering` turns them into
-rules that the engine can read.  docs/grammars.md defines what a grammar denotes.
+A front end (:mod:`.gbnf`, :mod:`.lark_files`) reads a text into the rules of :mod:`.syntax`.  If the grammar
+has a lexer, :mod:`.lexed` makes what it does part of the rules.  :mod:`.lowering` turns them into rules that
+the engine can read.  docs/grammars.md defines what a grammar denotes.
 """
 
 from __future__ import annotations
 
 from tokamata.patterns.grammars.gbnf import read_gbnf
+from tokamata.patterns.grammars.lark_files import read_lark
+from tokamata.patterns.grammars.lexed import without_lexer
+from tokamata.patterns.grammars.lexers import LexerName
 from tokamata.patterns.grammars.lowering import lower_grammar
 
-__all__ = ["lower_grammar", "read_gbnf"]
+__all__ = ["LexerName", "lower_grammar", "read_gbnf", "read_lark", "without_lexer"]

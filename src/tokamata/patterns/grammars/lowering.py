@@ -196,7 +196,7 @@ class _Lowering:
         if all(id(child) in self._regular for child in inside):
             self._regular[key] = self._texts(node, self._regular)
             self._has_loops[key] = any(self._has_loops[id(child)] for child in inside) or (
-                isinstance(node, Repeat) and node.maximum != 1
+                node.maximum != 1 if isinstance(node, Repeat) else _is_regex(node)
             )
             self._made[key] = self._as_terminal(key) if self._has_loops[key] else self._regular[key]
         else:
@@ -395,6 +395,10 @@ def _reachable(grammar: Grammar) -> dict[str, Node]:
 
 def _followed(node: Node, rest: Node) -> Node:
     return Sequence((node, rest)) if rest.children or not isinstance(rest, Sequence) else node
+
+
+def _is_regex(node: Node) -> bool:
+    return isinstance(node, Terminal) and node.pattern is not None and node.literal is None
 
 
 def _symbol(node: Terminal | Reference) -> tuple[str, int]:

@@ -20,7 +20,28 @@ from typing import TypeAlias
 
 import tokamata._core as _core
 
-__all__ = ["Choice", "Grammar", "Node", "Reference", "Repeat", "Sequence", "Terminal", "children_first"]
+__all__ = [
+    "Choice", "Grammar", "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a lexer needs to know of a terminal.
+
+    Attributes:
+        regex: a regular expression of Python.
+        flags: of those of ``re``.
+        text: the text that it stands for, if the grammar writes it as a text, also if in any case.
+        priority: lexers try higher ones first.
+        width: no text of it is longer, in characters.
+    """
+
+    regex: str
+    flags: int
+    text: str | None
+    priority: int
+    width: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +52,13 @@ class Terminal:
         name: its name in the grammar, or its source if it has none.
         expression: the set.
         literal: its only text, if it has only one.
+        pattern: how lexers read it, in grammars that have a lexer.
     """
 
     name: str
     expression: _core.Expression
     literal: str | None = None
+    pattern: Pattern | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -94,11 +117,13 @@ class Grammar:
         rules: the body of each rule, by name.
         start: the name of the rule that a text is of.
         ignored: terminals that may stand before, between and after all others.
+        terminals: in the order of their definition, if the grammar has a lexer.
     """
 
     rules: Mapping[str, Node]
     start: str
     ignored: tuple[Terminal, ...] = ()
+    terminals: tuple[Terminal, ...] = ()
 
 
 def children_first(roots: Iterable[Node]) -> list[Node]:

@@ -1,0 +1,67 @@
+"""Conditions on what follows a position of a text: Boolean combinations of "what follows begins like this".
+
+An *atom* is a number, a place within a regular expression: it holds if the text continues with something that
+the rest of the expression matches.  A condition is a disjunctive normal form: a set of clauses, of which one
+must hold; a clause is a set of atoms that must all hold, negative ones for atoms that must not.
+
+Example.  After an identifier, the text must not go on with a letter: ``{{-7}}``, where 7 is the place before
+``[a-z]`` in ``[a-z]+``.  By a letter this becomes ``{}``, by any other character ``{{}}``.
+
+Cost: clauses multiply where conditions with several clauses are joined; :data:`MOST_CLAUSES` bounds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from tokamata.errors import LimitExceeded
+
+__all__ = ["ALWAYS", "NEVER", "Condition", "all_of", "any_of", "atom", "atoms", "negated"]
+
+Clause: TypeAlias = frozenset[int]
+Condition: TypeAlias = frozenset[Clause]
+
+ALWAYS: Condition = frozenset([frozenset()])
+NEVER: Condition = frozenset()
+MOST_CLAUSES = 1_000
+
+
+def atom(place: int) -> Condition:
+    """What follows begins like this.  Places are positive."""
+    return frozenset([frozenset([place])])
+
+
+def atoms(condition: Condition) -> set[int]:
+    """The places that a condition is about."""
+    return {abs(literal) for clause in condition for literal in clause}
+
+
+def any_of(conditions: Iterable[Condition]) -> Condition:
+    """One of them holds; none of none does."""
+    clauses = {clause for condition in conditions for clause in condition}
+    if len(clauses) > 1:
+        clauses = {clause for clause in clauses if not any(other < clause for other in clauses)}
+    if len(clauses) > MOST_CLAUSES:
+        raise LimitExceeded("states", MOST_CLAUSES, is_fixed=True)
+    return frozenset(clauses)
+
+
+def all_of(conditions: Iterable[Condition]) -> Condition:
+    """All of them hold; all of none do."""
+    result = ALWAYS
+    for condition in conditions:
+        if condition == ALWAYS:
+            continue
+        joined = (first | second for first in result for second in condition)
+        result = any_of(
+            [frozenset(clause for clause in joined if not any(-literal in clause for literal in clause))]
+        )
+        if result == NEVER:
+            break
+    return result
+
+
+def negated(condition: Condition) -> Condition:
+    """It does not hold."""
+    return all_of(frozenset(frozenset([-literal]) for literal in clause) for clause in condition)

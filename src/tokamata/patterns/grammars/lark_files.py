@@ -1,0 +1,157 @@
+"""Lark files, read by lark's own loader.
+
+The loader resolves imports, templates, ``%override``, ``%extend`` and aliases, and writes every rule as a
+list of sequences of symbols.  This module translates its rules and terminals::
+
+    start: "let" NAME          start: LET NAME
+    NAME: /[a-z]+/       ──▶   LET: 'let'   NAME: '[a-z]+'   ignored: WS
+    %ignore WS
+
+A file may import others of its folder.  A text may import lark's own grammars alone (``%import common.WS``).
+Priorities of rules, and what the tree of a text looks like, change no language.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tokamata._core as _core
+from tokamata.errors import GrammarError, MissingExtraError, PatternError
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Pattern, Reference, Sequence, Terminal
+from tokamata.patterns.regex import to_expression
+
+if TYPE_CHECKING:
+    import lark
+
+__all__ = ["read_lark"]
+
+_FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
+# The folder that imports of a text are relative to: none, so that a text cannot read files.
+_NO_FOLDER = "no folder: imports of files need the grammar's own path"
+
+
+def read_lark(text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
+    """The grammar of a Lark file.
+
+    Args:
+        text: its content.
+        path: the file, whose folder imports are relative to; ``None``: it has no file.
+        start: the name of the rule that a text is of.
+        watch: stops the reading.
+
+    Raises:
+        GrammarError: it is not Lark, or names what is not defined; a terminal is no regular expression, or
+            may be empty.
+        MissingExtraError: lark is not installed.
+        LimitExceeded, Cancelled: the reading was stopped.
+    """
+    loaded = _load(text, path, start)
+    terminals = {}
+    for definition in loaded.terminals:
+        watch.check()
+        terminals[definition.name] = _terminal(definition, text, watch)
+    alternatives: dict[str, list[Node]] = {}
+    for rule in loaded.rules:
+        watch.check()
+        symbols = tuple(_symbol(symbol, terminals, text) for symbol in rule.expansion)
+        alternatives.setdefault(rule.origin.name, []).append(
+            symbols[0] if len(symbols) == 1 else Sequence(symbols)
+        )
+    bodies: dict[str, Node] = {
+        name: found[0] if len(found) == 1 else Choice(tuple(found)) for name, found in alternatives.items()
+    }
+    ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
+    return Grammar(bodies, start, ignored, tuple(terminals.values()))
+
+
+def _load(text: str, path: Path | None, start: str) -> lark.Lark:
+    try:
+        import lark
+    except ImportError as error:
+        raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
+    source = str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
+    try:
+        return lark.Lark(text, parser="earley", lexer="dynamic", start=start, source_path=source)
+    except lark.exceptions.LarkError as error:
+        raise _grammar_error(error, text) from error
+    except OSError as error:
+        reason = f"the grammar {Path(str(error.filename or error)).name} cannot be imported"
+        hint = "imports are relative to the file's folder; pass the grammar as a pathlib.Path"
+        raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
+    except _regex_errors() as error:
+        given = error.pattern if isinstance(error.pattern, str) else ""  # type: ignore[attr-defined]
+        raise GrammarError(
+            text, max(text.find(given), 0), f"/{given}/ is no regular expression: {error}"
+        ) from error
+    except RecursionError as error:
+        raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
+
+
+def _regex_errors() -> tuple[type[Exception], ...]:
+    """The errors of ``re``, and of ``regex``, which lark uses where it is installed."""
+    import lark.utils
+
+    module = getattr(lark.utils, "regex", re)
+    return re.error, module.error
+
+
+def _grammar_error(error: Exception, text: str) -> GrammarError:
+    """An error of lark's loader, with the position that its message names."""
+    if len(error.args) == 2 and hasattr(error.args[1], "name"):  # what terminals it is about
+        name = error.args[1].name
+        hint = "let it have at least one character, and make it optional where it is used"
+        return GrammarError(text, _position(name, text), f"the terminal {name} accepts the empty text", hint)
+    reason = str(error).strip()
+    if found := re.search(r"Using an undefined rule: NonTerminal\('(.*)'\)", reason):
+        return GrammarError(text, 0, f"there is no rule {found[1]!r} to start with")
+    if found := re.search(r",? *at line (\d+),? column (\d+)", reason):
+        line, column = int(found[1]), int(found[2])
+        before = text.split("\n")[: line - 1]
+        position = sum(len(passed) + 1 for passed in before) + column - 1
+        return GrammarError(text, min(max(position, 0), len(text)), reason[: found.start()].lower())
+    return GrammarError(text, _position(reason, text), reason)
+
+
+def _position(reason: str, text: str) -> int:
+    """Where a grammar has the name that a message is about: one in quotes, or the last word that it has."""
+    names = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", reason)
+    for name in [*names, *reversed(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", reason))]:
+        if found := re.search(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", text):
+            return found.start()
+    return 0
+
+
+def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
+    given = definition.pattern
+    flags = 0
+    for flag in given.flags:
+        if flag not in _FLAGS:
+            reason = f"the flag {flag!r} of the terminal {definition.name} is not supported"
+            raise GrammarError(text, _position(definition.name, text), reason)
+        flags |= _FLAGS[flag]
+    is_text = given.type == "str"
+    regex = re.escape(given.value) if is_text else given.value
+    try:
+        expression = _core.scope(to_expression(regex, flags, watch=watch))
+    except PatternError as error:
+        shown = regex.encode(errors="backslashreplace").decode()  # it may have a lone surrogate
+        reason = f"the terminal {definition.name} is /{shown}/: {error.reason}"
+        raise GrammarError(text, _position(definition.name, text), reason, error.hint) from error
+    pattern = Pattern(
+        regex, flags, given.value if is_text else None, definition.priority, int(given.max_width)
+    )
+    literal = given.value if is_text and not flags & re.I else None
+    return Terminal(definition.name, expression, literal, pattern)
+
+
+def _symbol(symbol: Any, terminals: dict[str, Terminal], text: str) -> Node:
+    if not symbol.is_term:
+        return Reference(symbol.name)
+    if symbol.name not in terminals:
+        reason = f"the terminal {symbol.name} is declared and has no definition"
+        hint = f"define it: {symbol.name}: /…/"
+        raise GrammarError(text, _position(symbol.name, text), reason, hint)
+    return terminals[symbol.name]

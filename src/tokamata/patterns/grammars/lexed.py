@@ -1,0 +1,366 @@
+"""A grammar with a lexer, as a grammar without: what the lexer knows becomes part of the rules.
+
+Problem.  Under a lexer a terminal is not its regular language: ``NAME NAME`` needs something between the two
+names, since the first would have read on.
+How.  The grammar is combined with the lexer's configurations (:mod:`.lexers`).  For a rule, a configuration
+before it and a set of configurations after it, there is a rule of the texts that lead from the one to the
+others.  A configuration that does not matter to anything that may follow counts as none, so most grammars
+hardly grow.
+
+Worked example.  ``pair: NAME NAME`` with blanks ignored.  The first NAME leads to two configurations: "no
+letter follows", or nothing where a blank follows.  The second NAME cannot begin in the first one, so::
+
+    pair: NAME BLANKS NAME BLANKS?
+
+and ``item: NAME "=" NAME`` becomes ``NAME BLANKS? "=" BLANKS? NAME BLANKS?``, because ``=`` is no letter.
+
+Ignored texts follow the terminal before them; at the start of a text they come first.
+
+Source.  Bar-Hillel, Perles and Shamir 1961, section 8: a grammar intersected with a finite automaton.
+Cost.  Rules times the pairs of configurations that matter to them; ``Limits.seconds`` bounds it.
+Rejected: conditions in the engine's states.  Every state would have to be searched for whether it leads to an
+end; here that is decided once for each rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import tokamata._core as _core
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.lexers import Configuration, Lexer, LexerName, eliminated
+from tokamata.patterns.grammars.syntax import (
+    Choice,
+    Grammar,
+    Node,
+    Reference,
+    Sequence,
+    Terminal,
+    children_first,
+)
+
+__all__ = ["without_lexer"]
+
+_Ends = frozenset[Configuration]
+
+
+def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
+    """The texts of a grammar under a lexer, as a grammar whose terminals are their regular languages.
+
+    Args:
+        grammar: one without :class:`.Repeat`, whose terminals have a :class:`.Pattern`.
+        lexer: how its terminals are told apart.
+        watch: stops the work.
+
+    Raises:
+        UnsupportedPatternError: a terminal has an assertion within a lookbehind.
+        LimitExceeded, Cancelled: the work was stopped.
+    """
+    return _Product(grammar, lexer, watch).grammar()
+
+
+class _Product:
+    def __init__(self, grammar: Grammar, lexer: LexerName, watch: Watch) -> None:
+        self._rules = grammar.rules
+        self._start = grammar.start
+        self._ignored = frozenset(terminal.name for terminal in grammar.ignored)
+        self._watch = watch
+        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, watch)
+        self._nullable = _nullable_rules(grammar.rules)
+        self._first: dict[str, frozenset[str]] = {}
+        self._find_first()
+        self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
+        self._terminal_ends: dict[tuple[str, Configuration], _Ends] = {}
+        self._after_ignored: dict[Configuration, _Ends] = {}
+        self._ignored_texts: dict[tuple[Configuration, _Ends], _core.Expression | None] = {}
+        self._made_terminals: dict[tuple[str, Configuration, _Ends], Terminal] = {}
+        self._names: dict[tuple[str, Configuration, _Ends], str] = {}
+        self._open: list[tuple[str, Configuration, _Ends]] = []
+
+    def grammar(self) -> Grammar:
+        begin = self._lexer.start
+        befores = self._with_ignored(begin)
+        afters = frozenset(
+            end
+            for before in befores
+            for end in self._rule_ends(self._start, before)
+            if self._lexer.may_end(end)
+        )
+        options: list[Node] = []
+        for before, group in self._groups(befores, [Reference(self._start)], afters):
+            some, may_be_empty = self._ignored_between(begin, group)
+            texts = self._node(Reference(self._start), before, afters)
+            if some is not None:
+                options.append(Sequence((Terminal("ignored", some), texts)))
+            if may_be_empty:
+                options.append(texts)
+        rules: dict[str, Node] = {"": Choice(tuple(options))}
+        while self._open:
+            rule, before, wanted = self._open.pop()
+            rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
+        return Grammar(rules, "")
+
+    # ---- what rules may begin with ----
+
+    def _find_first(self) -> None:
+        begins: dict[str, set[str]] = {}  # rules, by rule
+        own: dict[str, set[str]] = {}
+        for rule, body in self._rules.items():
+            begins[rule], own[rule] = set(), set()
+            for node in self._beginnings(body):
+                if isinstance(node, Terminal):
+                    own[rule].add(node.name)
+                elif isinstance(node, Reference):
+                    begins[rule].add(node.rule)
+        for rule in self._rules:
+            found, open_rules, seen = set(own[rule]), list(begins[rule]), {rule}
+            while open_rules:
+                other = open_rules.pop()
+                if other not in seen:
+                    seen.add(other)
+                    found |= own[other]
+                    open_rules += begins[other]
+            self._first[rule] = frozenset(found)
+
+    def _beginnings(self, body: Node) -> Iterable[Node]:
+        open_nodes = [body]
+        while open_nodes:
+            node = open_nodes.pop()
+            yield node
+            if isinstance(node, Choice):
+                open_nodes += node.children
+            elif isinstance(node, Sequence):
+                for child in node.children:
+                    open_nodes.append(child)
+                    if not self._is_nullable(child):
+                        break
+
+    def _is_nullable(self, node: Node) -> bool:
+        if isinstance(node, Reference):
+            return node.rule in self._nullable
+        return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
+
+    def _first_of(self, nodes: list[Node]) -> tuple[frozenset[str], bool]:
+        """The terminals that a sequence may begin with, and whether it may be empty."""
+        found: frozenset[str] = frozenset()
+        for node in nodes:
+            found |= self._first[node.rule] if isinstance(node, Reference) else frozenset([_name(node)])
+            if not self._is_nullable(node):
+                return found, False
+        return found, True
+
+    # ---- configurations ----
+
+    def _with_ignored(self, configuration: Configuration) -> _Ends:
+        """The configurations that any number of ignored terminals lead to, this one included."""
+        if configuration not in self._after_ignored:
+            found, open_ones = {configuration}, [configuration]
+            while open_ones:
+                before = open_ones.pop()
+                for terminal in self._ignored:
+                    for end in self._lexer.ends(terminal, before, is_ignored=True) - found:
+                        found.add(end)
+                        open_ones.append(end)
+            self._after_ignored[configuration] = frozenset(found)
+        return self._after_ignored[configuration]
+
+    def _ends_of_terminal(self, terminal: str, before: Configuration) -> _Ends:
+        """Those that a terminal leads to, and what is ignored after it."""
+        key = (terminal, before)
+        if key not in self._terminal_ends:
+            self._terminal_ends[key] = frozenset(
+                after for end in self._lexer.ends(terminal, before) for after in self._with_ignored(end)
+            )
+        return self._terminal_ends[key]
+
+    def _rule_ends(self, rule: str, before: Configuration) -> set[Configuration]:
+        """Those that the texts of a rule lead to: a least fixed point over the pairs that are met."""
+        key = (rule, self._before(rule, before))
+        if key in self._ends:
+            return self._ends[key]
+        users: dict[tuple[str, Configuration], set[tuple[str, Configuration]]] = {}
+        waiting = [key]
+        new = {key}
+        self._ends[key] = set()
+        while waiting:
+            self._watch.check()
+            current = waiting.pop()
+            new.discard(current)
+
+            def ends_of(
+                rule: str, before: Configuration, current: tuple[str, Configuration] = current
+            ) -> set[Configuration]:
+                used = (rule, self._before(rule, before))
+                if used not in self._ends:
+                    self._ends[used] = set()
+                    waiting.append(used)
+                    new.add(used)
+                users.setdefault(used, set()).add(current)
+                return self._ends[used]
+
+            found = self._ends_of(self._rules[current[0]], {current[1]}, ends_of)
+            if not found <= self._ends[current]:
+                self._ends[current] |= found
+                for user in users.get(current, ()):
+                    if user not in new:
+                        new.add(user)
+                        waiting.append(user)
+        return self._ends[key]
+
+    def _before(self, rule: str, configuration: Configuration) -> Configuration:
+        """The configuration as far as it matters to a rule."""
+        if rule in self._nullable:
+            return configuration
+        return self._lexer.reduced(configuration, self._first[rule])
+
+    def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
+        if isinstance(node, Terminal):
+            return {end for before in befores for end in self._ends_of_terminal(node.name, before)}
+        if isinstance(node, Reference):
+            return {end for before in befores for end in ends_of_rule(node.rule, before)}  # type: ignore[operator]
+        if isinstance(node, Choice):
+            return {end for child in node.children for end in self._ends_of(child, befores, ends_of_rule)}
+        ends = befores
+        for child in node.children:
+            ends = self._ends_of(child, ends, ends_of_rule)
+        return ends
+
+    # ---- nodes ----
+
+    def _node(self, node: Node, before: Configuration, wanted: _Ends) -> Node:
+        """The texts of a node that lead from a configuration to those that are wanted."""
+        if isinstance(node, Terminal):
+            return self._terminal(node, before, wanted)
+        if isinstance(node, Reference):
+            return self._reference(node.rule, before, wanted)
+        if isinstance(node, Choice):
+            return Choice(tuple(self._node(child, before, wanted) for child in node.children))
+        assert isinstance(node, Sequence), node
+        if not node.children:
+            return Sequence(()) if before in wanted else Choice(())
+        return self._sequence(list(node.children), before, wanted)
+
+    def _sequence(self, items: list[Node], before: Configuration, wanted: _Ends) -> Node:
+        first, rest = items[0], items[1:]
+        if not rest:
+            return self._node(first, before, wanted)
+        options: list[Node] = []
+        ends = self._ends_of(first, {before}, self._rule_ends)
+        for after, group in self._groups(ends, rest, wanted):
+            begun = self._node(first, before, group)
+            then = self._sequence(rest, after, wanted)
+            options.append(Sequence((begun, then)))
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
+    def _groups(
+        self, configurations: Iterable[Configuration], rest: list[Node], wanted: _Ends
+    ) -> list[tuple[Configuration, _Ends]]:
+        """Configurations that do not matter to what follows, together; with what they count as."""
+        first, is_nullable = self._first_of(rest)
+        groups: dict[tuple[Configuration, bool], set[Configuration]] = {}
+        for configuration in configurations:
+            as_what = configuration if is_nullable else self._lexer.reduced(configuration, first)
+            groups.setdefault((as_what, is_nullable and configuration in wanted), set()).add(configuration)
+        return [(as_what, frozenset(group)) for (as_what, _), group in groups.items()]
+
+    def _reference(self, rule: str, before: Configuration, wanted: _Ends) -> Node:
+        before = self._before(rule, before)
+        ends = frozenset(self._rule_ends(rule, before)) & wanted
+        if not ends:
+            return Choice(())
+        key = (rule, before, ends)
+        if key not in self._names:
+            self._names[key] = f"{rule} {len(self._names)}"
+            self._open.append(key)
+        return Reference(self._names[key])
+
+    def _terminal(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Terminal:
+        wanted &= self._ends_of_terminal(terminal.name, before)
+        key = (terminal.name, before, wanted)
+        if key not in self._made_terminals:
+            groups: dict[tuple[_core.Expression | None, bool], set[Configuration]] = {}
+            for end in self._lexer.ends(terminal.name, before):
+                if self._with_ignored(end) & wanted:
+                    groups.setdefault(self._ignored_between(end, wanted), set()).add(end)
+            options = []
+            for (some, may_be_empty), ends in groups.items():
+                texts = self._lexer.language(terminal.name, before, frozenset(ends))
+                texts = texts if terminal.literal else _core.terminal(texts)
+                after = [] if some is None else [some]
+                options.append(
+                    _core.concat([texts, _core.union([*after, _core.epsilon()] if may_be_empty else after)])
+                )
+            self._made_terminals[key] = Terminal(terminal.name, _core.union(options))
+        return self._made_terminals[key]
+
+    # ---- ignored texts ----
+
+    def _ignored_between(self, before: Configuration, wanted: _Ends) -> tuple[_core.Expression | None, bool]:
+        """What may be ignored from a configuration to those that are wanted, and whether nothing may."""
+        start = self._lexer.reduced(before, self._ignored)
+        ends = self._after_some_ignored(start) & wanted
+        key = (start, ends)
+        if key not in self._ignored_texts:
+            some = self._some_ignored(start, ends)
+            self._ignored_texts[key] = None if some is None else _core.terminal(some)
+        return self._ignored_texts[key], before in wanted
+
+    def _after_some_ignored(self, before: Configuration) -> _Ends:
+        return frozenset(
+            after
+            for terminal in self._ignored
+            for end in self._lexer.ends(terminal, before, is_ignored=True)
+            for after in self._with_ignored(end)
+        )
+
+    def _some_ignored(self, before: Configuration, ends: _Ends) -> _core.Expression | None:
+        """At least one ignored terminal, from a configuration to one of others."""
+        if not ends:
+            return None
+        numbers: dict[Configuration, int] = {}
+        edges: list[dict[int, _core.Expression]] = [{}]
+        open_ones = [(before, 0)]
+        while open_ones:
+            source, number = open_ones.pop()
+            by_target: dict[Configuration, list[_core.Expression]] = {}
+            for terminal in self._ignored:
+                for end in self._lexer.ends(terminal, source, is_ignored=True):
+                    texts = self._lexer.language(terminal, source, frozenset([end]), is_ignored=True)
+                    by_target.setdefault(end, []).append(texts)
+            for end, texts_of_end in by_target.items():
+                if end not in numbers:
+                    numbers[end] = len(edges)
+                    edges.append({})
+                    open_ones.append((end, numbers[end]))
+                edges[number][numbers[end]] = _core.union(texts_of_end)
+        return eliminated(edges, {numbers[end] for end in ends}, self._watch)
+
+
+def _name(node: Node) -> str:
+    assert isinstance(node, Terminal), node
+    return node.name
+
+
+def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
+    """The rules that accept the empty text."""
+    found: set[str] = set()
+
+    def is_nullable(node: Node) -> bool:
+        if isinstance(node, Choice):
+            return any(is_nullable(child) for child in node.children)
+        if isinstance(node, Sequence):
+            return all(is_nullable(child) for child in node.children)
+        return isinstance(node, Reference) and node.rule in found
+
+    waiting: dict[str, list[str]] = {}
+    for rule, body in rules.items():
+        for node in children_first([body]):
+            if isinstance(node, Reference):
+                waiting.setdefault(node.rule, []).append(rule)
+    open_rules = list(rules)
+    while open_rules:
+        rule = open_rules.pop()
+        if rule not in found and is_nullable(rules[rule]):
+            found.add(rule)
+            open_rules += waiting.get(rule, ())
+    return found

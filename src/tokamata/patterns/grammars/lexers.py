@@ -1,0 +1,532 @@
+"""Which texts of a terminal a lexer takes, and on what condition on the text after it.
+
+A lexer sees more than a terminal's language: it takes the longest text, or the one that ``re.match`` prefers,
+and it may prefer another terminal.  All of that depends on the text before and after.  A *configuration* is
+what a lexer knows of the text before a position: the condition that earlier terminals have left on what
+follows, and the :class:`.Past`.  From a configuration, a terminal leads to others:
+
+    NAME: /[a-z]+/    from nothing, by any of its texts, to: no letter follows
+    PLUS: "+"         the same, to nothing, since a lexer could not have read on
+
+``lexer`` says how terminals compete (docs/grammars.md defines it):
+
+* ``"dynamic"``: a terminal takes the text that ``re.match`` prefers, whichever terminals there are besides.
+* ``"basic"``: the first terminal, in lark's order, that ``re.match`` finds at all, with the text it prefers.
+  Texts of the grammar that a regular expression matches whole are told apart afterwards.
+* ``"longest"``: the longest text that any terminal has; of several terminals, the first in order.  A
+  terminal with lazy quantifiers has the text that ``re.match`` prefers.
+
+Method.  The threads of a terminal (:mod:`.threads`) are run over classes of characters, together with the
+condition of the configuration.  That gives a finite automaton, and where it may end, the condition is
+computed that the lexer ends there.  Where the automaton has all texts of the terminal, its expression is used
+as it is; elsewhere states are eliminated.
+
+Source.  Brzozowski and McCluskey, Signal flow graph techniques for sequential circuit state diagrams, 1963
+(elimination).  Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds it.
+"""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import tokamata._core as _core
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.conditions import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    all_of,
+    any_of,
+    atom,
+    atoms,
+    negated,
+)
+from tokamata.patterns.grammars.syntax import Pattern, Terminal
+from tokamata.patterns.grammars.threads import END, Past, Places, Thread
+from tokamata.patterns.regex.classes import normalize
+from tokamata.patterns.regex.parser import parse
+from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
+from tokamata.patterns.unicode import Ranges
+
+__all__ = ["Configuration", "Lexer", "LexerName", "eliminated"]
+
+LexerName: TypeAlias = typing.Literal["dynamic", "basic", "longest"]
+
+
+class Configuration(NamedTuple):
+    """What a lexer knows between two terminals."""
+
+    condition: Condition
+    past: Past
+
+
+class _State(NamedTuple):
+    """Within a terminal: the threads of all terminals that compete, in order, by number of the terminal."""
+
+    threads: tuple[tuple[int, Thread], ...]
+    condition: Condition  # what the configuration before the terminal has left
+    past: Past
+    text: str | None  # what was read, where only one text is wanted
+    end: Condition  # that the terminal ends here; NEVER: it does not
+
+
+@dataclass
+class _Automaton:
+    """The texts of a terminal from a configuration; state 0 is the first.
+
+    Attributes:
+        edges: by state, the characters that lead to each other state.
+        ends: by state, the configuration that a text leads to which ends there.
+        is_whole: whether all texts of the terminal end somewhere.
+    """
+
+    edges: list[dict[int, list[tuple[int, int]]]] = field(default_factory=list)
+    ends: dict[int, Configuration] = field(default_factory=dict)
+    is_whole: bool = True
+
+
+class Lexer:
+    """How the terminals of a grammar are told apart.
+
+    Args:
+        name: the lexer.
+        terminals: all that it may read, in the order of the grammar.
+        ignored: those among them that may stand anywhere.
+        watch: stops the work.
+    """
+
+    def __init__(
+        self, name: LexerName, terminals: Sequence[Terminal], ignored: Sequence[Terminal], watch: Watch
+    ) -> None:
+        self._name = name
+        self._watch = watch
+        self._places = Places(watch)
+        self._terminals = _in_order(name, terminals)
+        self._numbers = {terminal.name: number for number, terminal in enumerate(self._terminals)}
+        self._begun = [
+            self._places.add(_pattern(terminal).regex, _pattern(terminal).flags)
+            for terminal in self._terminals
+        ]
+        self.start = Configuration(ALWAYS, self._places.start)
+        self._first = [self._places.first_characters(begun.place) for begun in self._begun]
+        self._retyped: dict[int, list[int]] = {}  # by expression, the texts that it matches whole
+        self._embedded: set[int] = set()  # texts that are read as expressions alone
+        self._ignored = {self._numbers[terminal.name] for terminal in ignored}
+        self._readers = self._who_reads()
+        self._competing = [self._competitors(number) for number in range(len(self._terminals))]
+        self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
+        self._automata: dict[tuple[int, int, Configuration], _Automaton] = {}
+        self._ends: dict[tuple[str, Configuration, bool], frozenset[Configuration]] = {}
+        self._languages: dict[object, _core.Expression] = {}
+        self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
+
+    def ends(
+        self, terminal: str, configuration: Configuration, is_ignored: bool = False
+    ) -> frozenset[Configuration]:
+        """The configurations that the texts of a terminal lead to, where it is ignored or where it is not."""
+        key = (terminal, configuration, is_ignored)
+        if key not in self._ends:
+            number = self._numbers[terminal]
+            self._ends[key] = frozenset(
+                end
+                for reader in self._readers_of(number, is_ignored)
+                for end in self._automaton(reader, number, configuration).ends.values()
+            )
+        return self._ends[key]
+
+    def language(
+        self,
+        terminal: str,
+        configuration: Configuration,
+        ends: frozenset[Configuration],
+        is_ignored: bool = False,
+    ) -> _core.Expression:
+        """The texts of a terminal that lead to one of some configurations."""
+        key = (terminal, configuration, ends, is_ignored)
+        if key not in self._languages:
+            number = self._numbers[terminal]
+            self._languages[key] = _core.union(
+                [
+                    self._texts(self._automaton(reader, number, configuration), number, ends)
+                    for reader in self._readers_of(number, is_ignored)
+                ]
+            )
+        return self._languages[key]
+
+    def may_end(self, configuration: Configuration) -> bool:
+        """Whether the text may end there."""
+        return self._places.holds_at_end(configuration.condition)
+
+    def reduced(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
+        """What matters of a configuration if one of some terminals follows."""
+        key = (configuration, terminals)
+        if key not in self._reduced:
+            self._reduced[key] = self._without_what_is_decided(
+                configuration, [self._numbers[name] for name in terminals]
+            )
+        return self._reduced[key]
+
+    def _without_what_is_decided(
+        self, configuration: Configuration, terminals: Sequence[int]
+    ) -> Configuration:
+        condition, past = configuration
+        first = normalize(pair for number in terminals for pair in self._first[number])
+        clauses = []
+        for clause in condition:
+            open_literals = frozenset(
+                place for place in clause if _meet(self._places.ranges(abs(place)), first)
+            )
+            if all(place in open_literals for place in clause if place > 0):
+                clauses.append(open_literals)
+        condition = any_of([frozenset(clauses)])
+        if past != self.start.past and not any(self._sees(number, condition, past) for number in terminals):
+            past = self.start.past
+        return Configuration(condition, past)
+
+    def _sees(self, terminal: int, condition: Condition, past: Past) -> bool:
+        """Whether the text before a terminal matters to it, or to what is left of a condition."""
+        places, at_start = self._places, self.start.past
+        for other in self._competing[terminal]:
+            begin = self._begun[other].place
+            if places.reached(begin, past) != places.reached(begin, at_start):
+                return True
+        for low, high in _classes(places.borders(atoms(condition), past)):
+            if _meets(self._first[terminal], low, high):
+                after = places.past_after(past, low)
+                if after != places.past_after(at_start, low):
+                    return True
+        return False
+
+    # ---- terminals that compete ----
+
+    def _who_reads(self) -> list[tuple[int, ...]]:
+        """By terminal, the terminals as which its texts are read; of most, itself."""
+        alone = [(number,) for number in range(len(self._terminals))]
+        if self._name != "basic":
+            return list(alone)
+        readers: list[tuple[int, ...]] = list(alone)
+        for number, terminal in enumerate(self._terminals):
+            pattern = _pattern(terminal)
+            if pattern.text is not None:
+                continue
+            matches = re.compile(pattern.regex, pattern.flags)
+            for other, text in enumerate(self._terminals):
+                of_text = _pattern(text)
+                if of_text.text is None or of_text.priority != pattern.priority:
+                    continue
+                found = matches.match(of_text.text)
+                if found is not None and found.group() == of_text.text:
+                    self._retyped.setdefault(number, []).append(other)
+                    if of_text.flags & ~pattern.flags == 0:
+                        self._embedded.add(other)
+        for number in self._embedded:
+            readers[number] = ()
+        for number in self._ignored & self._retyped.keys():
+            del self._retyped[number]  # lark forgets a token that is ignored before it gives it another name
+        for number, texts in self._retyped.items():
+            for other in texts:
+                readers[other] = (*readers[other], number)
+        return readers
+
+    def _competitors(self, terminal: int) -> list[int]:
+        """The terminals that may be read instead of a terminal, itself among them; all by number."""
+        if self._name == "dynamic":
+            return [terminal]
+        first = self._first[terminal]
+        return [
+            other
+            for other in range(len(self._terminals))
+            if other not in self._embedded and _meet(first, self._first[other])
+        ]
+
+    def _readers_of(self, terminal: int, is_ignored: bool) -> list[int]:
+        """The terminals as which a terminal is read: under ``dynamic``, what may be ignored need not be."""
+        if self._name == "dynamic" or terminal not in self._ignored:
+            return list(self._readers[terminal])
+        return [reader for reader in self._readers[terminal] if (reader == terminal) == is_ignored]
+
+    def _is_run(self, terminal: Terminal) -> bool:
+        """Whether a terminal has any number of some characters that no other terminal begins with.
+
+        What it leaves may then be read as one more of it, so no condition is needed on what follows.
+        """
+        root = parse(_pattern(terminal).regex, _pattern(terminal).flags, watch=self._watch).root
+        if not isinstance(root, Repeat) or (root.minimum, root.maximum) != (1, None):
+            return False
+        if not isinstance(root.body, CodePoints | Literal) or len(getattr(root.body, "text", "1")) != 1:
+            return False
+        number = self._numbers[terminal.name]
+        others = [first for other, first in enumerate(self._first) if other != number]
+        return not any(_meet(self._first[number], first) for first in others)
+
+    # ---- the automaton of a terminal ----
+
+    def _automaton(self, reader: int, terminal: int, configuration: Configuration) -> _Automaton:
+        key = (reader, terminal, configuration)
+        if key not in self._automata:
+            self._automata[key] = self._explored(reader, terminal, configuration)
+        return self._automata[key]
+
+    def _explored(self, reader: int, terminal: int, configuration: Configuration) -> _Automaton:
+        start = self._first_state(reader, terminal, configuration)
+        is_plain = reader == terminal and start.condition == ALWAYS and not self._begun[reader].sees_around
+        result = _Automaton(is_whole=is_plain)
+        numbers = {start: 0}
+        open_states = [start]
+        result.edges.append({})
+        while open_states:
+            state = open_states.pop()
+            number = numbers[state]
+            for low, high in self._classes_of(state, terminal):
+                self._watch.check()
+                reached, is_whole = self._next(state, low, reader, terminal)
+                result.is_whole = result.is_whole and is_whole
+                if reached is None:
+                    continue
+                if reached not in numbers:
+                    numbers[reached] = len(numbers)
+                    result.edges.append({})
+                    open_states.append(reached)
+                    if reached.end != NEVER:
+                        result.ends[numbers[reached]] = Configuration(reached.end, reached.past)
+                result.edges[number].setdefault(numbers[reached], []).append((low, high))
+        return result
+
+    def _first_state(self, reader: int, terminal: int, configuration: Configuration) -> _State:
+        condition, past = configuration
+        competing = self._competing[reader]
+        if self._name == "basic":
+            earlier = [other for other in competing if other < reader]
+            others = any_of(self._places.begins(self._begun[other].place, past) for other in earlier)
+            condition = all_of([condition, negated(others)])
+            competing = [reader]
+        threads = tuple(
+            (number, thread)
+            for number in competing
+            for thread in self._places.reached(self._begun[number].place, past)
+            if thread.place != END
+        )
+        return _State(threads, condition, past, "" if reader != terminal else None, NEVER)
+
+    def _classes_of(self, state: _State, terminal: int) -> Iterator[tuple[int, int]]:
+        places = {thread.place for _, thread in state.threads} | atoms(state.condition)
+        for _, thread in state.threads:
+            places |= atoms(thread.condition)
+        borders = self._places.borders(places, state.past)
+        if state.text is not None:
+            wanted = _pattern(self._terminals[terminal]).text or ""
+            letter = wanted[len(state.text) : len(state.text) + 1]
+            of_letter = {ord(case) for case in {letter.lower(), letter.upper()} if len(case) == 1}
+            borders = sorted({*borders, *of_letter, *(code + 1 for code in of_letter)})
+        return _classes(borders)
+
+    def _next(self, state: _State, character: int, reader: int, terminal: int) -> tuple[_State | None, bool]:
+        """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
+        places = self._places
+        past = places.past_after(state.past, character)
+        condition = places.condition_after(state.condition, character, past)
+        text = None
+        if state.text is not None:
+            text = state.text + chr(character)
+            if not _pattern(self._terminals[terminal]).text.lower().startswith(text.lower()):  # type: ignore[union-attr]
+                return None, True
+        threads: list[tuple[int, Thread]] = []
+        ended: list[int] = []  # of the threads, those that end with this character
+        seen: set[tuple[int, int, Condition]] = set()
+        is_whole = condition == ALWAYS
+        cut: set[int] = set()  # terminals whose later threads are given up
+        for number, (place, given) in state.threads:
+            holds = places.condition_after(given, character, past)
+            if holds == NEVER:
+                continue
+            reached: Iterable[Thread] = (
+                (Thread(END, ALWAYS),) if place == END else places.after(place, character, past)
+            )
+            for then in reached:
+                if number in cut:
+                    is_whole = False
+                    break
+                thread = Thread(then.place, all_of([holds, then.condition]))
+                if thread.condition == NEVER:
+                    continue
+                key = (number, thread.place, thread.condition)
+                if key in seen or (number, thread.place, ALWAYS) in seen:
+                    continue
+                seen.add(key)
+                if thread.place == END and place != END:
+                    ended.append(len(threads))
+                threads.append((number, thread))
+                if thread == Thread(END, ALWAYS) and (self._name != "longest" or self._begun[number].is_lazy):
+                    cut.add(number)
+        if condition == NEVER:
+            return None, False
+        end = self._end(threads, ended, condition, reader)
+        if self._name == "longest":
+            is_whole = is_whole and (end != NEVER or not any(threads[i][0] == reader for i in ended))
+            threads = [(number, thread) for number, thread in threads if thread.place != END]
+        while threads and threads[-1][1] == Thread(END, ALWAYS):
+            threads.pop()
+        if text is not None and end != NEVER and self._renamed(reader, text) != terminal:
+            end = NEVER
+        if self._terminals[reader].name in self._runs and end != NEVER:
+            end = condition
+        is_open = any(number == reader and thread.place != END for number, thread in threads)
+        if not is_open:
+            if end == NEVER:
+                return None, is_whole
+            threads = []
+        return _State(tuple(threads), condition, past, text, end), is_whole
+
+    def _renamed(self, reader: int, text: str) -> int | None:
+        """The terminal that a text of an expression is given to."""
+        for terminal in self._retyped[reader]:
+            pattern = _pattern(self._terminals[terminal])
+            if re.fullmatch(pattern.regex, text, pattern.flags):
+                return terminal
+        return None
+
+    def _end(
+        self, threads: list[tuple[int, Thread]], ended: list[int], condition: Condition, reader: int
+    ) -> Condition:
+        """The condition on what follows that the terminal ends here."""
+        if self._name == "longest":
+            return self._end_of_longest(threads, ended, condition, reader)
+        found = []
+        before: list[Condition] = []
+        for index, (_, thread) in enumerate(threads):
+            if index in ended:
+                found.append(all_of([condition, thread.condition, negated(any_of(before))]))
+            before.append(_begun(thread))
+        return any_of(found)
+
+    def _end_of_longest(
+        self, threads: list[tuple[int, Thread]], ended: list[int], condition: Condition, reader: int
+    ) -> Condition:
+        own = any_of(threads[i][1].condition for i in ended if threads[i][0] == reader)
+        if own == NEVER:
+            return NEVER
+        earlier = any_of(threads[i][1].condition for i in ended if threads[i][0] < reader)
+        longer = any_of(_begun(thread) for _, thread in threads if thread.place != END)
+        return all_of([condition, own, negated(earlier), negated(longer)])
+
+    # ---- languages ----
+
+    def _texts(
+        self, automaton: _Automaton, terminal: int, ends: frozenset[Configuration]
+    ) -> _core.Expression:
+        wanted = {state for state, end in automaton.ends.items() if end in ends}
+        if automaton.is_whole and len(wanted) == len(automaton.ends):
+            texts = self._terminals[terminal].expression
+        else:
+            edges = [
+                {target: _core.code_points(ranges) for target, ranges in edges.items()}
+                for edges in automaton.edges
+            ]
+            texts = eliminated(edges, wanted, self._watch)
+        if retyped := self._retyped.get(terminal):
+            others = _core.union([self._terminals[other].expression for other in retyped])
+            texts = _core.intersect([texts, _core.complement(others)])
+        return texts
+
+
+def eliminated(
+    edges: Sequence[dict[int, _core.Expression]], ends: set[int], watch: Watch
+) -> _core.Expression:
+    """The texts that lead from state 0 to one of some states, by the edges between states."""
+    first, last = -1, -2
+    into: dict[int, dict[int, _core.Expression]] = {first: {}, last: {}}
+    out: dict[int, dict[int, _core.Expression]] = {first: {}, last: {}}
+    for state in _useful(edges, ends):
+        into.setdefault(state, {})
+        out.setdefault(state, {})
+
+    def connect(source: int, target: int, texts: _core.Expression) -> None:
+        known = out[source].get(target)
+        out[source][target] = into[target][source] = texts if known is None else _core.union([known, texts])
+
+    for source, targets in enumerate(edges):
+        for target, texts in targets.items():
+            if source in out and target in out:
+                connect(source, target, texts)
+    if 0 not in out:
+        return _core.empty()
+    connect(first, 0, _core.epsilon())
+    for state in ends:
+        if state in out:
+            connect(state, last, _core.epsilon())
+    left = set(out) - {first, last}
+    while left:
+        watch.check()
+        state = min(left, key=lambda state: len(into[state]) * len(out[state]))
+        left.remove(state)
+        loop = out[state].pop(state, None)
+        into[state].pop(state, None)
+        rounds = [] if loop is None else [_core.repeat(loop, 0, None)]
+        for source, before in into[state].items():
+            for target, after in out[state].items():
+                connect(source, target, _core.concat([before, *rounds, after]))
+        for source in into[state]:
+            del out[source][state]
+        for target in out[state]:
+            del into[target][state]
+        del into[state], out[state]
+    return out[first].get(last, _core.empty())
+
+
+def _useful(edges: Sequence[dict[int, _core.Expression]], ends: set[int]) -> set[int]:
+    """The states from which one of some states is reached."""
+    sources: dict[int, list[int]] = {}
+    for source, targets in enumerate(edges):
+        for target in targets:
+            sources.setdefault(target, []).append(source)
+    found, open_states = set(ends), list(ends)
+    while open_states:
+        for source in sources.get(open_states.pop(), ()):
+            if source not in found:
+                found.add(source)
+                open_states.append(source)
+    return found
+
+
+def _begun(thread: Thread) -> Condition:
+    return thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
+
+
+def _pattern(terminal: Terminal) -> Pattern:
+    assert terminal.pattern is not None, terminal
+    return terminal.pattern
+
+
+def _in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:
+    """The terminals in the order in which the lexer tries them."""
+    if name == "basic":
+        return sorted(terminals, key=_order_of_lark)
+    if name == "longest":
+        return sorted(
+            terminals, key=lambda terminal: (-_pattern(terminal).priority, _pattern(terminal).text is None)
+        )
+    return list(terminals)
+
+
+def _order_of_lark(terminal: Terminal) -> tuple[int, int, int, str]:
+    pattern = _pattern(terminal)
+    source = pattern.text if pattern.text is not None else pattern.regex
+    return -pattern.priority, -pattern.width, -len(source), terminal.name
+
+
+def _classes(borders: list[int]) -> Iterator[tuple[int, int]]:
+    """The ranges of characters between borders."""
+    for low, after in zip(borders, [*borders[1:], 0x110000], strict=True):
+        yield low, after - 1
+
+
+def _meet(ranges: Ranges, others: Ranges) -> bool:
+    return any(_meets(others, *pair) for pair in ranges)
+
+
+def _meets(ranges: Ranges, low: int, high: int) -> bool:
+    return any(first <= high and low <= last for first, last in ranges)

@@ -1,0 +1,421 @@
+r"""Regular expressions as threads in order, to find which of several matches ``re.match`` prefers.
+
+Problem.  Of all texts of ``/\*.*?\*/`` that begin at a position, a lexer takes the first that ``re.match``
+would try.  The language of the expression does not say which that is; its quantifiers do, and the order of
+its alternatives.
+
+How.  An expression becomes *places*: a character to be read, a choice in order, an assertion, the end.  A
+*thread* is a place that waits for a character, and the condition that lookarounds have left
+(:mod:`.conditions`).  All threads of an expression are kept in the order in which ``re`` would try them.
+
+Worked example.  ``a|ab`` after ``a``: the thread of the first alternative has ended, and the one that waits
+for ``b`` comes after it, so it is given up.  ``a(?!c)|ab`` after ``a``: the first has ended on the condition
+that no ``c`` follows; the second goes on, for the case that one does.
+
+Lookbehinds, anchors and word boundaries depend on the text before, also on that of other terminals.  A
+:class:`Past` is what they need to know of it.
+
+Source.  R. Cox, Regular expression matching: the virtual machine approach, 2009 (threads in order).
+Cost.  A place for each character of the expression, times its repetitions; :data:`MOST_PLACES` bounds them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tokamata.errors import LimitExceeded, UnsupportedPatternError
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.conditions import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    all_of,
+    any_of,
+    atom,
+    negated,
+)
+from tokamata.patterns.regex.classes import named_class, normalize
+from tokamata.patterns.regex.parser import parse
+from tokamata.patterns.regex.syntax import (
+    LAST_LINE_END,
+    LINE_END,
+    LINE_START,
+    TEXT_START,
+    Anchor,
+    CodePoints,
+    Concat,
+    Group,
+    Literal,
+    Look,
+    Node,
+    Repeat,
+    Union,
+    WordBoundary,
+    children_first,
+)
+from tokamata.patterns.unicode import Ranges
+
+__all__ = ["END", "Begun", "Past", "Places", "Thread"]
+
+MOST_PLACES = 100_000
+END = 0  # the place where a match has ended
+
+
+class Past(NamedTuple):
+    """What assertions need to know of the text before a position.
+
+    Attributes:
+        at_start: whether there is none, if any assertion depends on that.
+        sets: by the number of a set that an assertion names, whether the last character is in it.
+        behind: by the number of a lookbehind, the places of its expression that what was read leads to.
+    """
+
+    at_start: bool
+    sets: tuple[bool, ...]
+    behind: tuple[frozenset[int], ...]
+
+
+_NO_PAST = Past(False, (), ())
+
+
+class Thread(NamedTuple):
+    """A place that is reached, if a condition on what follows holds."""
+
+    place: int
+    condition: Condition
+
+
+class Begun(NamedTuple):
+    """Where an expression begins.
+
+    Attributes:
+        place: the place.
+        sees_around: whether it has assertions, which may see more than its text.
+        is_lazy: whether it has a lazy quantifier.
+    """
+
+    place: int
+    sees_around: bool
+    is_lazy: bool
+
+
+class _Character(NamedTuple):
+    ranges: Ranges
+    after: int
+
+
+class _Choice(NamedTuple):
+    options: tuple[int, ...]  # in order
+
+
+class _Back(NamedTuple):
+    """The end of a round of a repetition: another round, or what follows if this one read nothing."""
+
+    again: int
+    after: int
+
+
+class _Ahead(NamedTuple):
+    body: int
+    is_negated: bool
+    after: int
+
+
+class _Behind(NamedTuple):
+    number: int
+    is_negated: bool
+    after: int
+
+
+class _Boundary(NamedTuple):
+    word: int  # the place of a word character, which ends there
+    number: int  # of the set of word characters
+    is_negated: bool
+    after: int
+
+
+class _LineStart(NamedTuple):
+    number: int | None  # of the set of characters that end a line; None: the start of the text alone
+    after: int
+
+
+class _End(NamedTuple):
+    pass
+
+
+_Place = _Character | _Choice | _Back | _Ahead | _Behind | _Boundary | _LineStart | _End
+
+
+class Places:
+    """The places of all expressions of a grammar."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._places: list[_Place] = [_End()]
+        self._sets: list[Ranges] = []
+        self._behind: list[int] = []  # by number, where the expression begins
+        self._sees_start = False
+        self._any = self._new(_Character(named_class("any"), END))
+        self._reached: dict[tuple[int, Past], tuple[Thread, ...]] = {}
+        self._conditions: dict[tuple[int, Past], Condition] = {}
+
+    def add(self, regex: str, flags: int) -> Begun:
+        """The place where an expression begins, and what is to be known of it.
+
+        Raises:
+            PatternError: it is no regular expression, or it has a lookaround within a lookbehind.
+            LimitExceeded: it has too many places.
+        """
+        tree = parse(regex, flags, keeps_groups=True, watch=self._watch)
+        repeats = [node for node in children_first(tree.root) if isinstance(node, Repeat)]
+        return Begun(
+            self._compiled(tree.root, END, regex),
+            sees_around=bool(tree.looks or tree.anchors),
+            is_lazy=any(node.lazy for node in repeats),
+        )
+
+    @property
+    def start(self) -> Past:
+        """What is known at the start of a text."""
+        behind = tuple(frozenset([begin]) for begin in self._behind)
+        return Past(self._sees_start, (False,) * len(self._sets), behind)
+
+    @property
+    def sees_past(self) -> bool:
+        """Whether an assertion depends on the text before."""
+        return self._sees_start or bool(self._sets or self._behind)
+
+    def first_characters(self, begin: int) -> Ranges:
+        """The characters that a match from a place may begin with, whatever assertions say."""
+        found: list[tuple[int, int]] = []
+        seen, open_places = {begin}, [begin]
+        while open_places:
+            at = self._places[open_places.pop()]
+            if isinstance(at, _Character):
+                found += at.ranges
+            elif not isinstance(at, _End):
+                after = at.options if isinstance(at, _Choice) else (at.after,)
+                open_places += set(after) - seen
+                seen.update(after)
+        return normalize(found)
+
+    def ranges(self, place: int) -> Ranges:
+        """The characters that a thread waits for; none for :data:`END`."""
+        found = self._places[place]
+        return found.ranges if isinstance(found, _Character) else ()
+
+    def reached(self, place: int, past: Past) -> tuple[Thread, ...]:
+        """The threads that a place stands for, in order.  Those that wait for nothing have ended."""
+        key = (place, past)
+        if key not in self._reached:
+            self._reached[key] = tuple(self._reach(place, past))
+        return self._reached[key]
+
+    def after(self, place: int, character: int, past: Past) -> tuple[Thread, ...]:
+        """The threads after a character that a thread at ``place`` reads; ``past`` includes it."""
+        found = self._places[place]
+        if isinstance(found, _Character) and _contains(found.ranges, character):
+            return self.reached(found.after, past)
+        return ()
+
+    def begins(self, place: int, past: Past) -> Condition:
+        """What follows begins with a match from this place."""
+        key = (place, past)
+        if key not in self._conditions:
+            self._conditions[key] = any_of(
+                thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
+                for thread in self.reached(place, past)
+            )
+        return self._conditions[key]
+
+    def condition_after(self, condition: Condition, character: int, past: Past) -> Condition:
+        """What a condition says after a character; ``past`` includes it."""
+        if condition in (ALWAYS, NEVER):
+            return condition
+        return any_of(
+            all_of(self._literal_after(literal, character, past) for literal in clause)
+            for clause in condition
+        )
+
+    def _literal_after(self, literal: int, character: int, past: Past) -> Condition:
+        found = self._places[abs(literal)]
+        assert isinstance(found, _Character)
+        holds = self.begins(found.after, past) if _contains(found.ranges, character) else NEVER
+        return holds if literal > 0 else negated(holds)
+
+    def holds_at_end(self, condition: Condition) -> bool:
+        """Whether a condition holds where the text ends."""
+        return any(all(literal < 0 for literal in clause) for clause in condition)
+
+    def past_after(self, past: Past, character: int) -> Past:
+        """What is known after one more character."""
+        if not self.sees_past:
+            return past
+        behind = []
+        for number, places in enumerate(past.behind):
+            found = {self._behind[number]}
+            for place in places:
+                for waiting in self.reached(place, _NO_PAST):
+                    at = self._places[waiting.place]
+                    if isinstance(at, _Character) and _contains(at.ranges, character):
+                        found.add(at.after)
+            behind.append(frozenset(found))
+        return Past(False, tuple(_contains(ranges, character) for ranges in self._sets), tuple(behind))
+
+    def borders(self, places: Iterable[int], past: Past) -> list[int]:
+        """The characters at which threads at these places, or the past, begin to behave differently."""
+        sets = [self.ranges(place) for place in places] + self._sets
+        for reached in past.behind:
+            sets += [
+                self.ranges(waiting.place) for place in reached for waiting in self.reached(place, _NO_PAST)
+            ]
+        found = {0}
+        for ranges in sets:
+            for low, high in ranges:
+                found.add(low)
+                found.add(high + 1)
+        return sorted(border for border in found if border <= 0x10FFFF)
+
+    # ---- from an expression to places ----
+
+    def _new(self, place: _Place) -> int:
+        if len(self._places) >= MOST_PLACES:
+            raise LimitExceeded("states", MOST_PLACES, is_fixed=True)
+        self._places.append(place)
+        return len(self._places) - 1
+
+    def _compiled(self, root: Node, after: int, regex: str, is_behind: bool = False) -> int:
+        """The place where a tree begins.  A list of trees to come takes the place of recursion."""
+        first = self._new(_End())  # filled in below
+        pending: list[tuple[Node, int, int]] = [(root, first, after)]
+        while pending:
+            self._watch.check()
+            node, place, after = pending.pop()
+            if isinstance(node, Literal):
+                for character in reversed(node.text[1:]):
+                    after = self._new(_Character(((ord(character), ord(character)),), after))
+                self._places[place] = _Character(((ord(node.text[0]), ord(node.text[0])),), after)
+            elif isinstance(node, CodePoints):
+                self._places[place] = _Character((node.twin or node).ranges, after)
+            elif isinstance(node, Group):
+                pending.append((node.body, place, after))
+            elif isinstance(node, Concat):
+                for item in reversed(node.items[1:]):
+                    begin = self._new(_End())
+                    pending.append((item, begin, after))
+                    after = begin
+                if node.items:
+                    pending.append((node.items[0], place, after))
+                else:
+                    self._places[place] = _Choice((after,))
+            elif isinstance(node, Union):
+                begins = tuple(self._new(_End()) for _ in node.options)
+                self._places[place] = _Choice(begins)
+                pending += [
+                    (option, begin, after) for option, begin in zip(node.options, begins, strict=True)
+                ]
+            elif isinstance(node, Repeat):
+                self._repeat(node, place, after, pending)
+            elif is_behind:
+                reason = "an assertion within a lookbehind of a terminal"
+                raise UnsupportedPatternError(regex, node.position, reason)
+            else:
+                self._places[place] = self._assertion(node, after, regex)
+        return first
+
+    def _repeat(self, node: Repeat, place: int, after: int, pending: list[tuple[Node, int, int]]) -> None:
+        def choice(body: int, exit_place: int) -> _Choice:
+            return _Choice((exit_place, body) if node.lazy else (body, exit_place))
+
+        if node.maximum is None:
+            body, loop = self._new(_End()), self._new(_End())
+            self._places[loop] = choice(body, after)
+            pending.append((node.body, body, self._new(_Back(loop, after))))
+            begin = loop
+        else:
+            begin = after
+            for _ in range(node.maximum - node.minimum):
+                body = self._new(_End())
+                pending.append((node.body, body, begin))
+                begin = self._new(choice(body, after))
+        for _ in range(node.minimum):
+            body = self._new(_End())
+            pending.append((node.body, body, begin))
+            begin = body
+        self._places[place] = _Choice((begin,))
+
+    def _assertion(self, node: Node, after: int, regex: str) -> _Place:
+        if isinstance(node, WordBoundary):
+            words = named_class(node.words)
+            return _Boundary(self._new(_Character(words, END)), self._set(words), node.negated, after)
+        if isinstance(node, Look):
+            if not node.behind:
+                return _Ahead(self._compiled(node.body, END, regex), node.negated, after)
+            self._behind.append(self._compiled(node.body, END, regex, is_behind=True))
+            return _Behind(len(self._behind) - 1, node.negated, after)
+        assert isinstance(node, Anchor), node
+        if node.kind in (TEXT_START, LINE_START):
+            self._sees_start = True
+            return _LineStart(self._set(node.line_ends) if node.kind == LINE_START else None, after)
+        # The end of a text is where no character follows.
+        at_end = self._new(_Ahead(self._any, True, END))
+        if node.kind == LAST_LINE_END:
+            at_end = self._new(_Choice((at_end, self._new(_Character(node.line_ends, at_end)))))
+        elif node.kind == LINE_END:
+            at_end = self._new(_Choice((at_end, self._new(_Character(node.line_ends, END)))))
+        return _Ahead(at_end, False, after)
+
+    def _set(self, ranges: Ranges) -> int:
+        if ranges not in self._sets:
+            self._sets.append(ranges)
+        return self._sets.index(ranges)
+
+    # ---- threads ----
+
+    def _reach(self, place: int, past: Past) -> list[Thread]:
+        found: list[Thread] = []
+        pending: list[tuple[int, Condition, frozenset[int]]] = [(place, ALWAYS, frozenset())]
+        seen: set[tuple[int, Condition]] = set()
+        while pending:
+            place, condition, loops = pending.pop()
+            if condition == NEVER or (place, ALWAYS) in seen or (place, condition) in seen:
+                continue
+            at = self._places[place]
+            if not isinstance(at, _Back):
+                seen.add((place, condition))
+            if isinstance(at, (_Character, _End)):
+                found.append(Thread(place, condition))
+            elif isinstance(at, _Choice):
+                # The places of a repetition that are met again have read nothing since.
+                inside = loops | {place}
+                pending += [(option, condition, inside) for option in reversed(at.options)]
+            elif isinstance(at, _Back):
+                pending.append((at.after if at.again in loops else at.again, condition, loops))
+            else:
+                pending.append((at.after, all_of([condition, self._asserted(at, past)]), loops))
+        return found
+
+    def _asserted(self, at: _Ahead | _Behind | _Boundary | _LineStart, past: Past) -> Condition:
+        if isinstance(at, _Ahead):
+            holds = self.begins(at.body, past)
+            return negated(holds) if at.is_negated else holds
+        if isinstance(at, _LineStart):
+            is_start = past.at_start or (at.number is not None and past.sets[at.number])
+            return ALWAYS if is_start else NEVER
+        if isinstance(at, _Behind):
+            is_behind = any(
+                thread.place == END
+                for place in past.behind[at.number]
+                for thread in self.reached(place, _NO_PAST)
+            )
+            return ALWAYS if is_behind != at.is_negated else NEVER
+        follows = self.begins(at.word, past)
+        differs = negated(follows) if past.sets[at.number] else follows
+        return negated(differs) if at.is_negated else differs
+
+
+def _contains(ranges: Ranges, character: int) -> bool:
+    index = bisect_right(ranges, (character, 0x110000)) - 1
+    return index >= 0 and ranges[index][1] >= character

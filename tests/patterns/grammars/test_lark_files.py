@@ -1,0 +1,113 @@
+"""Lark files: what is read, what masks lead to, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import lark
+import pytest
+
+import tokamata as tk
+from tests.support.masks import allowed
+from tests.support.matchers import is_text_of
+from tests.support.paths import DATA
+from tests.support.vocabularies import bytes_and
+
+FOLDER = DATA / "grammars"
+FILES = {
+    path.relative_to(FOLDER).as_posix(): path
+    for path in sorted(FOLDER.rglob("*.lark"))
+    # They have no rule named start, and are there to be imported.
+    if path.stem not in ("multiple2", "multiple3", "no_newline_at_end", "negative_priority")
+}
+
+
+@pytest.mark.parametrize("lexer", ["dynamic", "basic"])
+@pytest.mark.parametrize("name", FILES)
+def test_texts_by_masks_are_texts_of_the_file(name: str, lexer: str) -> None:
+    path = FILES[name]
+    try:
+        parser = lark.Lark.open(str(path), parser="earley", lexer=lexer)
+    except lark.exceptions.LarkError as error:
+        pytest.skip(f"lark refuses it: {error}")
+    compiled = tk.grammar(path, lexer=lexer).compile(bytes_and(b"int ", b"if (", b"){", b"; ", b'": "'))  # type: ignore[arg-type]
+    for seed in range(6):
+        draw = random.Random(seed)
+        matcher = compiled.matcher()
+        for _ in range(40):
+            tokens = sorted(allowed(matcher) - set(compiled.vocabulary.stop))
+            if not tokens:
+                break
+            assert matcher.advance(draw.choice(tokens))
+        for token in matcher.shortest_completion():
+            assert matcher.advance(token)
+        assert matcher.is_accepting
+        text = matcher.text.decode()
+        try:
+            parser.parse(text)
+        except lark.UnexpectedInput as error:
+            pytest.fail(f"lark refuses {text!r}: {error}")
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "reason"),
+    [
+        ("", 1, 1, "there is no rule 'start' to start with"),
+        ('b: "a"', 1, 1, "there is no rule 'start' to start with"),
+        ('start: b\nb: "x', 2, 4, "unexpected input"),
+        ("start a", 1, 7, "expecting rule or terminal definition"),
+        ('start: "a" b', 1, 12, "Rule 'b' used but not defined"),
+        ("start: X\nX: /a*/", 1, 8, "the terminal X accepts the empty text"),
+        ("start: X\nX: /(a/", 2, 5, "missing )"),
+        ("start: X\nX: /(a)\\1/", 1, 8, "no regular language"),
+        ('start: "\\ud800"', 1, 1, "lone surrogate"),
+        ("%declare X\nstart: X", 1, 10, "is declared and has no definition"),
+        ("%import .other.x\nstart: x", 1, 1, "other.lark cannot be imported"),
+        ("%import common.NONE\nstart: NONE", 1, 16, "'NONE' used but not defined"),
+        ("start: X\nX: Y\nY: X", 1, 8, "Recursion in terminal"),
+        ('start: t{"a"}', 1, 8, "Template 't' used but not defined"),
+        ('start: "a"~3..1', 1, 1, "Bad Range"),
+        ("start: /a/l", 1, 1, "no regular expression"),
+        ("start: " + "(" * 3_000 + '"a"' + ")" * 3_000, 1, 1, "nest too deep"),
+    ],
+)
+def test_what_is_no_grammar_is_refused_with_its_place(
+    source: str, line: int, column: int, reason: str
+) -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(source)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert reason in caught.value.reason
+
+
+def test_a_file_imports_others_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "digits.lark").write_text("digits: /[0-9]/+", encoding="utf-8")
+    path = tmp_path / "list.lark"
+    path.write_text('%import .digits.digits\nstart: digits ("," digits)*', encoding="utf-8")
+    assert is_text_of(tk.grammar(path), "1,22,3")
+    # A text has no folder: a stranger's grammar must not read files.
+    with pytest.raises(tk.GrammarError, match="cannot be imported"):
+        tk.grammar(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("source", "accepted", "refused"),
+    [
+        ('start: "a"~2..3 ["b"]', ["aa", "aaab"], ["a", "aaaa"]),
+        ('start: _list{"x"}\n_list{item}: item ("," item)*', ["x", "x,x"], ["x,"]),
+        ("start: WORD\n%import common.WORD", ["abc"], ["a1"]),
+        ("start: NUMBER\n%import common.NUMBER\n%override NUMBER: /[0-9]/", ["1"], ["12", "1.5"]),
+        ('start: A\nA: "a"\n%extend A: "b"', ["a", "b"], ["ab"]),
+        ('start: "A"i "ß"i', ["aß", "Aß"], ["ass"]),
+        ('start: "x" -> named\n     | "y"', ["x", "y"], ["xy"]),
+        ("start: /a.b/s | /(?# a comment) c d/x", ["a\nb", "cd"], ["c d"]),
+        ('start: "a".."c"+', ["abc"], ["d"]),
+        ('start: start "+" start | "1"', ["1", "1+1+1"], ["1+"]),
+        ('start: "a" | b\nb: "(" b ")"', ["a"], ["(", "(a)"]),
+    ],
+)
+def test_the_syntax_means(source: str, accepted: list[str], refused: list[str]) -> None:
+    constraint = tk.grammar(source)
+    assert [text for text in accepted if not is_text_of(constraint, text)] == []
+    assert [text for text in refused if is_text_of(constraint, text)] == []

@@ -1,0 +1,102 @@
+"""Lexers: which texts a grammar has under each, judged by lark and by a lexer of thirty lines."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+import tokamata as tk
+from tests.support.lark_grammars import judge_of, random_lark
+from tests.support.masks import allowed
+from tests.support.matchers import takes
+from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
+
+TEXTS = ["".join(text) for size in range(5) for text in product("abc ", repeat=size)]
+LEXERS = ["dynamic", "basic", "longest"]
+
+
+def texts_of(grammar: str, lexer: str, texts: list[str]) -> set[str]:
+    """Those of some texts that the constraint accepts."""
+    try:
+        compiled = tk.grammar(grammar, lexer=lexer).compile(BYTE_VOCABULARY)  # type: ignore[arg-type]
+    except tk.EmptyConstraintError:
+        return set()
+    return {text for text in texts if takes(compiled.matcher(), text.encode())}
+
+
+@pytest.mark.parametrize("has_looks", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_random_grammars_have_the_texts_of_their_lexer(seed: int, has_looks: bool) -> None:
+    draw = random.Random(seed)
+    judged = 0
+    for _ in range(12):
+        grammar = random_lark(draw, has_looks)
+        for lexer in LEXERS[:2] if has_looks else LEXERS:  # compilers' lexers have no lookaround to judge by
+            try:
+                judge = judge_of(grammar, lexer)
+            except Exception:  # lark refuses some of these grammars, with errors of many types
+                continue
+            expected = {text for text in TEXTS if judge(text)}
+            assert texts_of(grammar, lexer, TEXTS) == expected, f"{lexer}\n{grammar}"
+            judged += 1
+    assert judged >= 10
+
+
+KEYWORDS = 'start: "if" NAME | NAME "=" NAME\nNAME: /[a-z]+/\n%ignore " "'
+COMMENTS = "start: W+\nW: /[a-z]+/\n%ignore /\\/\\*.*?\\*\\//s\n%ignore /[ \\n]+/"
+
+
+@pytest.mark.parametrize(
+    ("grammar", "lexer", "accepted", "refused"),
+    [
+        (KEYWORDS, "characters", ["ifx", "if=x", "if x", " x = y "], ["if", "x"]),
+        (KEYWORDS, "dynamic", ["ifx", "if=x", "if x", "iff=y"], ["x y"]),
+        (KEYWORDS, "basic", ["if x", "iff=y"], ["ifx", "if=x"]),
+        (KEYWORDS, "longest", ["if x", "iff=y"], ["ifx", "if=x"]),
+        *((COMMENTS, lexer, ["x /* a */ y", "/**/x"], ["x /* a */ ??? */"]) for lexer in LEXERS),
+        (COMMENTS, "characters", ["x /* a */ ??? */"], []),
+        ("start: A\nA: /a|ab/", "characters", ["a", "ab"], []),
+        ("start: A\nA: /a|ab/", "dynamic", ["a"], ["ab"]),
+        ("start: A\nA: /a|ab/", "longest", ["a", "ab"], []),
+        # Several tokens must be read back: llguidance remembers no longest match.
+        *(
+            ("start: (A|B|C)+\nA: /aaa/\nB: /a+b+z/\nC: /b+x/", lexer, ["aaabbx", "aaabbz"], ["aaabb"])
+            for lexer in ["characters", *LEXERS]
+        ),
+        *(
+            ('start: N ".." N | N "." N\nN: /\\d+(\\.\\d+)?/', lexer, ["1..2", "1.2.3", "1.5.2"], ["1.2"])
+            for lexer in LEXERS
+        ),
+    ],
+)
+def test_a_grammar_denotes_what_its_lexer_says(
+    grammar: str, lexer: str, accepted: list[str], refused: list[str]
+) -> None:
+    assert texts_of(grammar, lexer, accepted + refused) == set(accepted)
+
+
+@pytest.mark.parametrize("lexer", LEXERS)
+def test_lexing_that_leads_nowhere_is_never_offered(lexer: str) -> None:
+    """X takes every b.  llguidance's first mask never returns, and glrmask offers b for ever."""
+    with pytest.raises(tk.EmptyConstraintError):
+        tk.grammar("start: X Y\nX: /ab*/\nY: /b/", lexer=lexer).compile(BYTE_VOCABULARY)  # type: ignore[arg-type]
+
+
+def test_the_mask_knows_that_a_name_would_read_on() -> None:
+    """After a name only a blank can lead to another name, also within one token."""
+    vocabulary = bytes_and(b"ab", b"a b", b"a ")
+    matcher = tk.grammar('start: N N\nN: /[ab]+/\n%ignore " "').compile(vocabulary).matcher()
+    assert matcher.advance(ord("a"))
+    assert {vocabulary[token] for token in allowed(matcher)} == {b"a", b"b", b" ", b"ab", b"a b", b"a "}
+    assert not matcher.is_accepting
+    assert matcher.advance(ord("b"))
+    assert matcher.shortest_completion() == [257]  # "a b"
+
+
+def test_the_report_names_the_lexer() -> None:
+    assert tk.grammar('start: "a"').report()[0].reason.startswith("dynamic:")
+    assert tk.grammar('root ::= "a"', syntax="gbnf").report()[0].reason.startswith("characters:")
+    with pytest.raises(tk.ArgumentError):
+        tk.grammar('root ::= "a"', syntax="gbnf", lexer="dynamic")
