@@ -9,49 +9,53 @@ namespace tokamata {
 
 RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
-      builder_(tokens.vocabulary(false).words()), walked_(SpotOrder{&vocabulary_}), waiting_(SpotOrder{&vocabulary_}) {}
+      joins_(arena_.joins_rules()),
+      builder_(tokens.vocabulary(false).words()) {}
 
-// Most tokens have one or two readings, and following alternatives one by one is fastest.  A token of sixteen brackets may
-// have 2^16 readings; then readings are joined.
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
   budget_ = &budget;
-  const Spot start{&vocabulary_, from};
-  clear(false);
-  if (!follow_all(expression, start)) {
-    clear(true);
-    follow_all(expression, start);
-  }
+  clear();
+  follow_all(expression, {&vocabulary_, from});
   mask_.bits = builder_.take();
   return std::move(mask_);
 }
 
-void RuleMaskMaker::clear(bool is_joined) {
-  is_joined_ = is_joined;
+void RuleMaskMaker::clear() {
   mask_ = {};
   builder_.clear();
   opened_.clear();
   rest_ids_.clear();
-  rests_.assign(1, {Arena::kEpsilon, kNothing, 0, false, false});
+  rests_.assign(1, {Arena::kEpsilon, kNothing, Rest::kNoFork, true});
   open_.clear();
   parts_.clear();
+  tries_.assign(1, &vocabulary_);
   walked_.clear();
   waiting_.clear();
+  forks_.clear();
 }
 
-bool RuleMaskMaker::follow_all(ExpressionId expression, Spot from) {
-  constexpr std::size_t kMostOneByOne = 4096;
-  open(from, expression, kNothing);
+void RuleMaskMaker::follow_all(ExpressionId expression, Spot from) {
+  open(from, put(expression, kNothing));
   while (!open_.empty() || !waiting_.empty()) {
-    if (!is_joined_ && arena_.joins_rules() && opened_.size() > kMostOneByOne) return false;
-    if (open_.empty()) unfold_joined();
-    if (open_.empty()) continue;
+    if (open_.empty()) {
+      const Position first = waiting_.begin()->first;
+      open_together({tries_[first.trie], first.node});
+      continue;
+    }
     const Alternative alternative = open_.back();
     open_.pop_back();
     budget_->step();
     follow(alternative);
   }
-  for (auto& [spot, alternatives] : walked_) walk(spot, tokens_.automaton().state_of_any(std::move(alternatives), *budget_));
-  return true;
+  for (auto& [position, alternatives] : walked_)
+    walk({tries_[position.trie], position.node}, tokens_.automaton().state_of_any(std::move(alternatives), *budget_));
+}
+
+RuleMaskMaker::Position RuleMaskMaker::position(Spot spot) {
+  const auto known = std::ranges::find(tries_, spot.trie);
+  const auto number = static_cast<std::uint32_t>(known - tries_.begin());
+  if (known == tries_.end()) tries_.push_back(spot.trie);
+  return {number, spot.node};
 }
 
 std::optional<RuleMaskMaker::Spot> RuleMaskMaker::below(Spot spot, std::uint8_t byte) {
@@ -64,19 +68,74 @@ std::optional<RuleMaskMaker::Spot> RuleMaskMaker::below(Spot spot, std::uint8_t 
 
 RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   if (first == Arena::kEpsilon) return next;
-  const ExpressionNode& n = arena_.node(first);
-  const Rest& rest = rests_[next.value];
-  const auto [known, is_new] = rest_ids_.try_emplace((std::uint64_t{first.value} << 32) | next.value, RestId{static_cast<std::uint32_t>(rests_.size())});
-  if (!is_new) return known->second;
-  const bool somewhere = n.unverified || rest.is_unverified;
-  rests_.push_back({first, next, n.spelled + rest.spelled, somewhere,
-                    somewhere || is_unverified(first) || (n.kind == Kind::Commit && rest.begins_unverified)});
-  return {static_cast<std::uint32_t>(rests_.size() - 1)};
+  const RestId made{static_cast<std::uint32_t>(rests_.size())};
+  const auto [known, is_new] = rest_ids_.try_emplace((std::uint64_t{first.value} << 32) | next.value, made);
+  if (is_new) rests_.push_back({first, next});
+  return known->second;
+}
+
+// Of all that may follow, the most; computed once the forks in it are complete.
+const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
+  std::vector<RestId> open{rest};
+  while (!rests_[open.back().value].is_measured) {
+    Rest& at = rests_[open.back().value];
+    const std::size_t before = open.size();
+    const auto await = [&](RestId next) {
+      if (!rests_[next.value].is_measured) open.push_back(next);
+    };
+    if (at.fork == Rest::kNoFork)
+      await(at.next);
+    else
+      std::ranges::for_each(forks_[at.fork], await);
+    if (open.size() > before) continue;
+    if (at.fork == Rest::kNoFork) {
+      const ExpressionNode& n = arena_.node(at.first);
+      const Rest& next = rests_[at.next.value];
+      at.spelled = n.spelled + next.spelled;
+      at.is_unverified = n.unverified || next.is_unverified;
+      at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
+    } else {
+      for (const RestId next : forks_[at.fork]) {
+        at.spelled = std::max(at.spelled, rests_[next.value].spelled);
+        at.is_unverified |= rests_[next.value].is_unverified;
+        at.begins_unverified |= rests_[next.value].begins_unverified;
+      }
+    }
+    at.is_measured = true;
+    if (open.size() > 1) open.pop_back();
+  }
+  return rests_[rest.value];
+}
+
+// `visit(first, next)` for what a rest begins with; for each of the alternatives if it is a fork.
+template <class Visit>
+void RuleMaskMaker::for_each_part(RestId rest, Visit&& visit) {
+  std::vector<RestId> open{rest};
+  std::unordered_set<std::uint32_t> met;
+  while (!open.empty()) {
+    const RestId at = open.back();
+    open.pop_back();
+    if (at == kNothing) continue;
+    const Rest n = rests_[at.value];
+    if (n.fork == Rest::kNoFork)
+      visit(n.first, n.next);
+    else if (met.insert(at.value).second)
+      open.insert(open.end(), forks_[n.fork].begin(), forks_[n.fork].end());
+  }
 }
 
 ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
   std::vector<ExpressionId> all{first};
-  for (RestId at = rest; at != kNothing; at = rests_[at.value].next) all.push_back(rests_[at.value].first);
+  for (RestId at = rest; at != kNothing; at = rests_[at.value].next) {
+    const Rest n = rests_[at.value];
+    if (n.fork == Rest::kNoFork) {
+      all.push_back(n.first);
+      continue;
+    }
+    std::vector<ExpressionId> alternatives;
+    for (const RestId next : std::vector<RestId>(forks_[n.fork])) alternatives.push_back(joined(Arena::kEpsilon, next));
+    all.push_back(arena_.unite(alternatives));
+  }
   ExpressionId result = Arena::kEpsilon;
   for (auto part = all.rbegin(); part != all.rend(); ++part) result = arena_.concatenate(*part, result);
   return result;
@@ -93,16 +152,25 @@ bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
 
 // ---- alternatives -----------------------------------------------------------------------------
 
-// Splits an expression, and what follows it, into alternatives that may read a byte below the spot.
-void RuleMaskMaker::open(Spot spot, ExpressionId expression, RestId rest) {
-  if (is_last(spot) || !opened_.insert({spot, expression, rest})) return;
-  if (is_joined_) return open_joined(spot, arena_.settled(joined(expression, rest)));
-  const bool meets_again = arena_.joins_rules();  // optional parts of grammars lead to the same part many times
-  parts_.emplace_back(expression, rest);
-  for (bool is_first = true; !parts_.empty(); is_first = false) {
+// What may be read below a spot: at once, or when all readings that reach the spot are known.
+void RuleMaskMaker::open(Spot spot, RestId rest) {
+  if (rest == kNothing || is_last(spot)) return;
+  if (joins_) {
+    waiting_[position(spot)].push_back(rest);
+    return;
+  }
+  const Rest& at = rests_[rest.value];
+  if (!opened_.insert({spot, at.first, at.next})) return;
+  parts_.emplace_back(at.first, at.next);
+  split_parts(spot);
+}
+
+// Splits expressions, and what follows them, into alternatives that may read a byte below the spot.
+void RuleMaskMaker::split_parts(Spot spot) {
+  while (!parts_.empty()) {
     const auto [part, after] = parts_.back();
     parts_.pop_back();
-    if (meets_again && !is_first && !opened_.insert({spot, part, after})) continue;
+    if (joins_ && !opened_.insert({spot, part, after})) continue;  // optional parts lead to the same part many times
     const ExpressionNode n = arena_.node(part);
     if (n.commits) {
       if (may_begin(spot, part, after)) parts_.emplace_back(arena_.settled(joined(part, after)), kNothing);
@@ -122,42 +190,55 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, R
     return;
   }
   if (may_begin(spot, n)) {
-    if (const auto body = n.kind == Kind::Rule ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt)
-      parts_.emplace_back(*body, put(tail, rest));
-    else
-      open_.push_back({spot, head, put(tail, rest)});
+    const RestId after = put(tail, rest);
+    const auto body = n.kind == Kind::Rule ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
+    if (!joins_ && body) {
+      parts_.emplace_back(*body, after);
+    } else if (!joins_) {
+      open_.push_back({spot, head, after});
+    } else if (n.kind == Kind::Repetition && n.rules) {
+      const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
+      parts_.emplace_back(n.body(), put(arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum), after));
+    } else if (const auto [fork, is_new] = fork_after(head); true) {
+      forks_[fork].push_back(after);
+      if (is_new && body) parts_.emplace_back(*body, put_fork(fork));
+      if (is_new && !body) heads_.push_back(head);
+    }
   }
   if (!n.nullable || n.open) return;
   if (tail != Arena::kEpsilon)
     parts_.emplace_back(tail, rest);
-  else if (rest != kNothing)
-    parts_.emplace_back(rests_[rest.value].first, rests_[rest.value].next);
-}
-
-// An ambiguous text has many readings down to a spot.  Their union is formed, so that alternatives are joined (Rules::joins),
-// and it is unfolded when no alternative above the spot is left.
-void RuleMaskMaker::open_joined(Spot spot, ExpressionId given) {
-  std::vector<ExpressionId> one{given};
-  const ExpressionId expression = arena_.unite(one);  // in the form of alternatives: none begins with a concatenation
-  const auto awaits_rule = [this](ExpressionId alternative) { return arena_.awaits_rule(alternative); };
-  if (arena_.node(expression).rules && std::ranges::any_of(arena_.alternatives(expression), awaits_rule))
-    waiting_[spot].push_back(expression);
   else
-    add_alternatives(spot, expression);
+    for_each_part(rest, [this](ExpressionId first, RestId next) { parts_.emplace_back(first, next); });
 }
 
-void RuleMaskMaker::unfold_joined() {
-  auto [spot, expressions] = std::move(*waiting_.begin());  // children have larger numbers than what they are below
-  waiting_.erase(waiting_.begin());
+// ---- readings that reach one spot -------------------------------------------------------------
+
+void RuleMaskMaker::open_together(Spot spot) {
   budget_->step();
-  add_alternatives(spot, arena_.unite(expressions));
+  fork_after_.clear();
+  heads_.clear();
+  const auto waiting = waiting_.begin();
+  for (const RestId rest : waiting->second)
+    for_each_part(rest, [this](ExpressionId first, RestId next) { parts_.emplace_back(first, next); });
+  waiting_.erase(waiting);
+  split_parts(spot);
+  for (const ExpressionId head : heads_) {
+    const std::uint32_t fork = fork_after_.at(head.value);
+    open_.push_back({spot, head, forks_[fork].size() == 1 ? forks_[fork].front() : put_fork(fork)});
+  }
 }
 
-void RuleMaskMaker::add_alternatives(Spot spot, ExpressionId expression) {
-  for (const ExpressionId alternative : arena_.unfolded(expression, *budget_)) {
-    const auto [head, tail] = arena_.split(alternative);
-    if (may_begin(spot, arena_.node(head))) open_.push_back({spot, head, put(tail, kNothing)});
-  }
+// The fork after a head at the spot that is being opened, and whether it is new.
+std::pair<std::uint32_t, bool> RuleMaskMaker::fork_after(ExpressionId head) {
+  const auto [known, is_new] = fork_after_.try_emplace(head.value, static_cast<std::uint32_t>(forks_.size()));
+  if (is_new) forks_.emplace_back();
+  return {known->second, is_new};
+}
+
+RuleMaskMaker::RestId RuleMaskMaker::put_fork(std::uint32_t fork) {
+  rests_.push_back({Arena::kEpsilon, kNothing, fork});
+  return {static_cast<std::uint32_t>(rests_.size() - 1)};
 }
 
 // Whether it may read a byte below a node, as far as can be seen without unfolding; true if that is not known.
@@ -194,7 +275,8 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
       continue;
     }
     if (n.kind != Kind::Commit && may_begin(spot, n)) return true;
-    if ((n.kind == Kind::Commit || n.nullable) && after != kNothing) open.emplace_back(rests_[after.value].first, rests_[after.value].next);
+    if (n.kind == Kind::Commit || n.nullable)
+      for_each_part(after, [&open](ExpressionId first, RestId next) { open.emplace_back(first, next); });
   }
   return false;
 }
@@ -218,16 +300,19 @@ void RuleMaskMaker::follow(const Alternative& way) {
   const ExpressionNode head = arena_.node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
-  if (head.kind == Kind::Terminal) return way.spot.trie == &vocabulary_ ? follow_segment(way) : follow_terminal(way);
+  if (head.kind == Kind::Terminal) return is_small(way.spot) ? follow_terminal(way) : follow_segment(way);
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
-  walked_[way.spot].push_back(joined(way.head, way.rest));
+  if (joins_ && is_regular(head)) return follow_terminal(way);
+  walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
 void RuleMaskMaker::follow_segment(const Alternative& way) {
-  const Rest rest = rests_[way.rest.value];
+  const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
-  const std::shared_ptr<const Segment>& segment = tokens_.segment(way.head, way.spot.node, *budget_);
+  const std::shared_ptr<const Segment>& segment =
+      way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, *budget_)
+                                    : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, *budget_);
   for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
   if (!segment->is_listed()) {
     builder_.add(SharedWords(segment, &segment->inside));
@@ -241,11 +326,19 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   open(end, way.rest);
 }
 
-// In remainders the few bytes are read with states of the terminal alone, which do not depend on what follows it.
+// Whether so few tokens are below a spot that they are walked sooner than a segment is looked up.
+bool RuleMaskMaker::is_small(Spot spot) const {
+  constexpr std::uint32_t kFew = 32;
+  if (spot.trie == &vocabulary_) return false;
+  const TokenTrie::Node& node = spot.trie->node(spot.node);
+  return node.tokens_end - node.tokens_begin <= kFew;
+}
+
+// In small remainders the few bytes are read with states of the terminal alone, which do not depend on what follows it.
 void RuleMaskMaker::follow_terminal(const Alternative& way) {
   ByteAutomaton& automaton = tokens_.automaton();
   const TokenTrie& trie = *way.spot.trie;
-  const Rest rest = rests_[way.rest.value];
+  const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
   const std::uint64_t inside = arena_.node(way.head).worst + rest.spelled;
   std::vector<std::pair<NodeId, StateId>> frames{{way.spot.node, automaton.state_of(way.head, *budget_)}};
@@ -272,7 +365,7 @@ bool RuleMaskMaker::follow_byte(const Alternative& way, const ExpressionNode& he
   if (!byte) return false;
   const std::optional<Spot> child = below(way.spot, *byte);
   if (!child) return true;
-  const Rest& rest = rests_[way.rest.value];
+  const Rest rest = measured(way.rest);
   add_own(*child, rest.begins_unverified, rest.spelled);
   open(*child, way.rest);
   return true;
@@ -282,7 +375,7 @@ bool RuleMaskMaker::follow_byte(const Alternative& way, const ExpressionNode& he
 bool RuleMaskMaker::follow_repetition(const Alternative& way, const ExpressionNode& head) {
   const std::optional<std::uint8_t> byte = arena_.only_byte(arena_.node(head.body()));
   if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
-  const Rest rest = rests_[way.rest.value];
+  const Rest rest = measured(way.rest);
   Spot spot = way.spot;
   for (Count i = 0; i < head.maximum; ++i) {
     const std::optional<Spot> child = below(spot, *byte);
@@ -296,8 +389,8 @@ bool RuleMaskMaker::follow_repetition(const Alternative& way, const ExpressionNo
 
 void RuleMaskMaker::follow_strings(const Alternative& way, const ExpressionNode& strings) {
   const StringAutomaton& automaton = arena_.string_automaton(strings);
-  const bool is_unverified = rests_[way.rest.value].begins_unverified;
-  const std::uint64_t spelled = strings.worst + rests_[way.rest.value].spelled;
+  const bool is_unverified = measured(way.rest).begins_unverified;
+  const std::uint64_t spelled = strings.worst + measured(way.rest).spelled;
   std::vector<std::pair<Spot, std::uint32_t>> frames{{way.spot, strings.second}};
   while (!frames.empty()) {
     const auto [spot, state] = frames.back();
@@ -327,7 +420,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
     std::size_t low, high, depth;
     std::uint64_t spelled;  // the longest name of them, and the most that the text needs besides
   };
-  const Rest rest = rests_[way.rest.value];
+  const Rest rest = measured(way.rest);
   const auto most_needed = [&](std::size_t low, std::size_t high) {
     std::uint64_t longest = 0, besides = rule.spelled;
     for (std::size_t i = low; i < high; ++i) {
@@ -356,7 +449,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
         frames.push_back({*child, low, high, frame.depth + 1, spelled});
     }
   }
-  for (const auto& [spot, name] : ends) open(spot, rules.after(rule.rule(), name, arena_, *budget_), way.rest);
+  for (const auto& [spot, name] : ends) open(spot, put(rules.after(rule.rule(), name, arena_, *budget_), way.rest));
   return true;
 }
 

@@ -6,11 +6,17 @@
 // down the trie as long as some token continues with it; most end at their first byte.  A terminal is not followed: its
 // *segment* (vocabulary/segment.hpp) is computed once.  The segment contains the trie of what tokens spell after the
 // terminal, and whatever follows the terminal is followed down that trie in the same way.
+// Grammars are ambiguous: a token of sixteen brackets may have 2^16 readings.  So with rules that are joined (Rules::joins)
+// all readings that reach one node of the trie are opened together.  What several of them begin with is followed once,
+// before a *fork*: the list of what may follow it.
 // Example.  {"a": "x|  in an object with members a and b: most tokens are in the segment of the rest of a string.  Its
 // remainders are those of  ",  "}  ","b  …, of which  ,  and  }  and  ,"b  match what follows.
 // Cost.  A few microseconds, and one or two for each alternative that some token continues with.
+// Source of forks: the graph-structured stack, Tomita 1985; and Scott and Johnstone 2010 (GLL), whose order of work is by
+// position as it is here.
 // Rejected: one walk of the trie with all alternatives in step (it makes a state of the byte automaton for every byte); a
-// memo by the part of an expression that was read (docs/studies.md: finding that part is most of the work).
+// memo by the part of an expression that was read (docs/studies.md: finding that part is most of the work); the union of
+// readings as an expression (a node for each element of each stack: 2 GB for a Java file).
 #pragma once
 
 #include <algorithm>
@@ -18,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -76,21 +83,24 @@ class RuleMaskMaker : public CountedObject {
     NodeId node;
     bool operator==(const Spot&) const = default;
   };
-  // The vocabulary's trie comes first: alternatives move from it to remainders, and never back.
-  struct SpotOrder {
-    const TokenTrie* first;
-    bool operator()(const Spot& a, const Spot& b) const {
-      if (a.trie != b.trie) return a.trie == first || (b.trie != first && std::less<>()(a.trie, b.trie));
-      return a.node < b.node;
-    }
+  // Tries in the order in which alternatives reach them: they move from one to the remainders of its segments, and never
+  // back.  Children have larger numbers than the nodes above them.
+  struct Position {
+    std::uint32_t trie;
+    NodeId node;
+    auto operator<=>(const Position&) const = default;
   };
-  // What follows an alternative: a list of expressions, so that no concatenation is added to the arena.
+  // What follows an alternative: a list of expressions, so that no concatenation is added to the arena; or a fork, whose
+  // `next` is kNothing.
   struct Rest {
+    static constexpr std::uint32_t kNoFork = ~std::uint32_t{0};
     ExpressionId first;
     RestId next;
-    std::uint64_t spelled;   // bytes, as for expressions
-    bool is_unverified;      // somewhere
-    bool begins_unverified;  // at its first byte
+    std::uint32_t fork = kNoFork;
+    bool is_measured = false;  // the following are only known once its forks are complete
+    bool is_unverified = false;      // somewhere
+    bool begins_unverified = false;  // at its first byte
+    std::uint64_t spelled = 0;       // bytes, as for expressions
   };
   struct Alternative {
     Spot spot;
@@ -110,24 +120,25 @@ class RuleMaskMaker : public CountedObject {
     }
   };
 
-  // Returns false if there are too many readings to follow one by one.
-  bool follow_all(ExpressionId expression, Spot from);
-  void clear(bool is_joined);
+  void follow_all(ExpressionId expression, Spot from);
+  void clear();
 
+  Position position(Spot spot);
   static std::optional<Spot> below(Spot spot, std::uint8_t byte);
   static std::span<const std::uint8_t> bytes_below(Spot spot) { return spot.trie->bytes_below(spot.node); }
   static bool is_last(Spot spot) { return bytes_below(spot).empty(); }
 
   RestId put(ExpressionId first, RestId next);
+  const Rest& measured(RestId rest);
+  template <class Visit>
+  void for_each_part(RestId rest, Visit&& visit);
   ExpressionId joined(ExpressionId first, RestId rest);
-  void open(Spot spot, RestId rest) {
-    if (rest != kNothing) open(spot, rests_[rest.value].first, rests_[rest.value].next);
-  }
-  void open(Spot spot, ExpressionId expression, RestId rest);
-  void open_joined(Spot spot, ExpressionId given);
-  void unfold_joined();
-  void add_alternatives(Spot spot, ExpressionId expression);
+  void open(Spot spot, RestId rest);
+  void split_parts(Spot spot);
   void open_head(Spot spot, ExpressionId head, ExpressionId tail, RestId rest);
+  void open_together(Spot spot);
+  std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
+  RestId put_fork(std::uint32_t fork);
   bool may_begin(Spot spot, const ExpressionNode& n) const;
   bool may_begin(Spot spot, ExpressionId expression, RestId rest);
   bool is_unverified(ExpressionId expression) const;
@@ -137,6 +148,8 @@ class RuleMaskMaker : public CountedObject {
 
   void follow(const Alternative& way);
   void follow_segment(const Alternative& way);
+  bool is_small(Spot spot) const;
+  static bool is_regular(const ExpressionNode& head) { return !head.rules && !head.commits && !head.constrained && !head.open && !head.behind && !head.edges; }
   void follow_terminal(const Alternative& way);
   bool follow_byte(const Alternative& way, const ExpressionNode& head);
   bool follow_repetition(const Alternative& way, const ExpressionNode& head);
@@ -149,7 +162,7 @@ class RuleMaskMaker : public CountedObject {
   Arena& arena_;
   const TokenTrie& vocabulary_;
   Budget* budget_ = nullptr;  // of the current mask
-  bool is_joined_ = false;    // whether the readings that reach one spot are joined before they are unfolded
+  const bool joins_;          // whether the readings that reach one spot are opened together
   RuleMask mask_;
   MaskBuilder builder_;
   Visited<Opened, OpenedHash> opened_;  // many alternatives continue with the same rest of an outer value
@@ -158,7 +171,14 @@ class RuleMaskMaker : public CountedObject {
   counted::vector<Alternative> open_;
   counted::vector<std::pair<ExpressionId, RestId>> parts_;  // of the expression that is being split, with what follows
   std::vector<std::string_view> names_;
-  std::map<Spot, std::vector<ExpressionId>, SpotOrder> walked_, waiting_;
+  std::vector<const TokenTrie*> tries_;  // in the order of positions
+  std::map<Position, std::vector<ExpressionId>> walked_;
+  // Where readings are opened together: what waits at each position; all forks; and at the position that is being opened,
+  // the fork after each head, and the heads to be followed.
+  std::map<Position, std::vector<RestId>> waiting_;
+  std::vector<std::vector<RestId>> forks_;
+  std::unordered_map<std::uint32_t, std::uint32_t> fork_after_;
+  std::vector<ExpressionId> heads_;
 };
 
 }  // namespace tokamata

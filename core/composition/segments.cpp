@@ -58,34 +58,47 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
   return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
+// Problem.  In a program a blank comes before most names, and a name before most blanks.  What may follow a name would be
+// split again at each of the 40,000 places in the remainders of a blank where a name may end.
+// How.  A segment of the remainders of another one.
+const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
+                                                                     Budget& budget) {
+  const Within place{&remainders, node, terminal};
+  if (const auto known = segments_within_.find(place); known != segments_within_.end()) return known->second.shared();
+  auto made = std::make_shared<const Segment>(walked_segment(terminal, remainders, node, budget));
+  return segments_within_.emplace(place, Kept(std::move(made))).first->second.shared();
+}
+
 Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget& budget) {
   if (const std::optional<Arena::WithStrings> with = automaton_.arena().with_strings(terminal))
     if (std::optional<Segment> made = segment_without(terminal, *with, node, budget)) return *std::move(made);
   if (every_byte_is_token_ && node == TokenTrie::root())
     if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
       if (std::optional<Segment> made = bounded_segment(terminal, *unbounded, budget)) return *std::move(made);
-  return walked_segment(terminal, node, budget);
+  return walked_segment(terminal, vocabulary_->trie(), node, budget);
 }
 
-Segment TokenAutomaton::walked_segment(ExpressionId terminal, NodeId node, Budget& budget) {
+Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget) {
   Segment made;
   std::vector<NodeId> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
   const auto visit = [&](NodeId at, StateId state) {
     if (automaton_.accepting(state)) ends.push_back(at);
   };
-  MaskWalk walk(vocabulary_->trie(), automaton_, budget, describe, visit);
+  MaskWalk walk(trie, automaton_, budget, describe, visit);
   walk.enter_below(node, automaton_.state_of(terminal, budget));
   std::size_t count = 0;
   for (const TokenRange& range : walk.ranges()) count += range.end - range.begin;
+  const std::span<const std::uint32_t> order = trie.order();
   if (count <= Segment::few_for(vocabulary_->words())) {
-    const std::span<const std::uint32_t> order = vocabulary_->trie().order();
     made.few.reserve(count);
     for (const TokenRange& range : walk.ranges()) made.few.insert(made.few.end(), order.begin() + range.begin, order.begin() + range.end);
   } else {
-    made.inside = make_mask(*vocabulary_, walk.ranges(), {}, false)->bits.row();
+    made.inside.assign(vocabulary_->words(), 0);
+    for (const TokenRange& range : walk.ranges())
+      for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
   }
-  made.remainders = TokenTrie(vocabulary_->trie(), ends);
+  made.remainders = TokenTrie(trie, ends);
   return made;
 }
 

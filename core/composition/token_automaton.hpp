@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/hash.hpp"
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
@@ -108,6 +109,8 @@ class TokenAutomaton {
   Configuration approximated(Configuration configuration, Budget& budget);
   // The segment of a terminal that begins at a node of the trie.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
+  // The same where it begins at a node of the remainders of another segment.
+  const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node, Budget& budget);
   // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // The state after a token edge.
@@ -178,7 +181,7 @@ class TokenAutomaton {
 
   // Of states that hold rules: approximate_masks.cpp, rule_masks.cpp, segments.cpp.
   Segment make_segment(ExpressionId terminal, NodeId node, Budget& budget);
-  Segment walked_segment(ExpressionId terminal, NodeId node, Budget& budget);
+  Segment walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget);
   std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
   std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
@@ -217,6 +220,19 @@ class TokenAutomaton {
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   counted::unordered_map<std::uint64_t, Kept<Segment>> segments_;  // by terminal and node
+  // The others keep their segments alive, whose remainders they are about.
+  struct Within {
+    const TokenTrie* remainders;
+    NodeId node;
+    ExpressionId terminal;
+    bool operator==(const Within&) const = default;
+  };
+  struct WithinHash {
+    std::size_t operator()(const Within& w) const {
+      return mix(reinterpret_cast<std::uintptr_t>(w.remainders), (std::uint64_t{w.node.value} << 32) | w.terminal.value);
+    }
+  };
+  counted::unordered_map<Within, Kept<Segment>, WithinHash> segments_within_;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;

@@ -247,6 +247,8 @@ class _Product:
         options: list[Node] = []
         ends = self._ends_of(first, {before}, self._rule_ends)
         for after, group in self._groups(ends, rest, wanted):
+            if wanted.isdisjoint(self._ends_of(Sequence(tuple(rest)), {after}, self._rule_ends)):
+                continue
             begun = self._node(first, before, group)
             then = self._sequence(rest, after, wanted)
             options.append(Sequence((begun, then)))
