@@ -13,9 +13,17 @@ RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
       builder_(tokens.vocabulary(false).words()) {}
 
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
+  struct Busy {
+    bool& flag;
+    explicit Busy(bool& is_busy) : flag(is_busy) { flag = true; }
+    ~Busy() { flag = false; }
+  } busy(is_busy_);
   budget_ = &budget;
   clear();
-  follow_all(expression, {&vocabulary_, from});
+  open({&vocabulary_, from}, put(expression, kNothing));
+  follow_all();
+  for (auto& [position, alternatives] : walked_)
+    walk({tries_[position.trie], position.node}, tokens_.automaton().state_of_any(std::move(alternatives), *budget_));
   mask_.bits = builder_.take();
   return std::move(mask_);
 }
@@ -25,17 +33,44 @@ void RuleMaskMaker::clear() {
   builder_.clear();
   opened_.clear();
   rest_ids_.clear();
-  rests_.assign(1, {Arena::kEpsilon, kNothing, Rest::kNoFork, true});
+  rests_.assign(2, {Arena::kEpsilon, kNothing, Rest::kNoFork, true});  // kNothing, kExit
   open_.clear();
   parts_.clear();
   tries_.assign(1, &vocabulary_);
   walked_.clear();
   waiting_.clear();
   forks_.clear();
+  start_.reset();
+  exits_.clear();
 }
 
-void RuleMaskMaker::follow_all(ExpressionId expression, Spot from) {
-  open(from, put(expression, kNothing));
+std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget) {
+  if (is_busy_) {
+    if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(tokens_);
+    return inner_->make_segment(part, trie, node, budget);
+  }
+  struct Busy {
+    bool& flag;
+    explicit Busy(bool& is_busy) : flag(is_busy) { flag = true; }
+    ~Busy() { flag = false; }
+  } busy(is_busy_);
+  budget_ = &budget;
+  clear();
+  start_ = Spot{&trie, node};
+  parts_.push_back({part, kExit, false});
+  open_split(*start_);
+  follow_all();
+  if (!walked_.empty() || !mask_.unverified.empty()) return nullptr;
+  std::ranges::sort(exits_);
+  exits_.erase(std::unique(exits_.begin(), exits_.end()), exits_.end());
+  auto made = std::make_shared<RulesSegment>();
+  made->most = mask_.most;
+  made->inside = builder_.take();
+  made->remainders = TokenTrie(std::move(exits_));
+  return made;
+}
+
+void RuleMaskMaker::follow_all() {
   while (!open_.empty() || !waiting_.empty()) {
     if (open_.empty()) {
       const Position first = waiting_.begin()->first;
@@ -47,8 +82,6 @@ void RuleMaskMaker::follow_all(ExpressionId expression, Spot from) {
     budget_->step();
     follow(alternative);
   }
-  for (auto& [position, alternatives] : walked_)
-    walk({tries_[position.trie], position.node}, tokens_.automaton().state_of_any(std::move(alternatives), *budget_));
 }
 
 RuleMaskMaker::Position RuleMaskMaker::position(Spot spot) {
@@ -118,7 +151,7 @@ void RuleMaskMaker::for_each_part(RestId rest, Visit&& visit) {
     if (at == kNothing) continue;
     const Rest n = rests_[at.value];
     if (n.fork == Rest::kNoFork)
-      visit(n.first, n.next);
+      visit(at, n.first, n.next);
     else if (met.insert(at.value).second)
       open.insert(open.end(), forks_[n.fork].begin(), forks_[n.fork].end());
   }
@@ -161,67 +194,87 @@ void RuleMaskMaker::open(Spot spot, RestId rest) {
   }
   const Rest& at = rests_[rest.value];
   if (!opened_.insert({spot, at.first, at.next})) return;
-  parts_.emplace_back(at.first, at.next);
+  parts_.push_back({at.first, at.next, true});
   split_parts(spot);
 }
 
 // Splits expressions, and what follows them, into alternatives that may read a byte below the spot.
 void RuleMaskMaker::split_parts(Spot spot) {
   while (!parts_.empty()) {
-    const auto [part, after] = parts_.back();
+    const Part part = parts_.back();
     parts_.pop_back();
-    if (joins_ && !opened_.insert({spot, part, after})) continue;  // optional parts lead to the same part many times
-    const ExpressionNode n = arena_.node(part);
+    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
+    const ExpressionNode n = arena_.node(part.expression);
     if (n.commits) {
-      if (may_begin(spot, part, after)) parts_.emplace_back(arena_.settled(joined(part, after)), kNothing);
+      if (may_begin(spot, part.expression, part.after)) parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
     } else if (n.kind == Kind::Union) {
-      for (const ExpressionId item : arena_.items(n)) parts_.emplace_back(item, after);
+      for (const ExpressionId item : arena_.items(n)) parts_.push_back({item, part.after, part.is_whole});
     } else {
-      const auto [head, tail] = arena_.split(part);
-      open_head(spot, head, tail, after);
+      const auto [head, tail] = arena_.split(part.expression);
+      open_head(spot, head, tail, part);
     }
   }
 }
 
-void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, RestId rest) {
+void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part) {
   const ExpressionNode n = arena_.node(head);
+  const RestId after = put(tail, part.after);
   if (n.kind == Kind::Union || n.kind == Kind::Concatenation) {
-    parts_.emplace_back(head, put(tail, rest));
+    parts_.push_back({head, after, part.is_whole});
     return;
   }
   if (may_begin(spot, n)) {
-    const RestId after = put(tail, rest);
-    const auto body = n.kind == Kind::Rule ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
+    const bool is_segment = part.is_whole && n.rules && has_segment(spot, head, n);
+    const auto body = n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
     if (!joins_ && body) {
-      parts_.emplace_back(*body, after);
+      parts_.push_back({*body, after, false});
     } else if (!joins_) {
       open_.push_back({spot, head, after});
-    } else if (n.kind == Kind::Repetition && n.rules) {
+    } else if (n.kind == Kind::Repetition && n.rules && !is_segment) {
       const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
-      parts_.emplace_back(n.body(), put(arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum), after));
+      const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
+      parts_.push_back({n.body(), put(more, after), false});
     } else if (const auto [fork, is_new] = fork_after(head); true) {
       forks_[fork].push_back(after);
-      if (is_new && body) parts_.emplace_back(*body, put_fork(fork));
+      if (is_new && body) parts_.push_back({*body, put_fork(fork), false});
       if (is_new && !body) heads_.push_back(head);
     }
   }
   if (!n.nullable || n.open) return;
   if (tail != Arena::kEpsilon)
-    parts_.emplace_back(tail, rest);
+    parts_.push_back({tail, part.after, part.is_whole});
   else
-    for_each_part(rest, [this](ExpressionId first, RestId next) { parts_.emplace_back(first, next); });
+    open_parts(spot, part.after, part.is_whole);
+}
+
+// Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
+bool RuleMaskMaker::has_segment(Spot spot, ExpressionId head, const ExpressionNode& n) {
+  if (!joins_ || n.unverified || n.waits || n.by_byte || n.open || n.behind || n.constrained || is_small(spot)) return false;
+  return tokens_.rules_segment(head, *spot.trie, spot.node, *budget_) != nullptr;
 }
 
 // ---- readings that reach one spot -------------------------------------------------------------
 
+void RuleMaskMaker::open_parts(Spot spot, RestId rest, bool is_whole) {
+  for_each_part(rest, [&](RestId at, ExpressionId first, RestId next) {
+    if (at != kExit)
+      parts_.push_back({first, next, is_whole});
+    else if (spot != *start_)
+      exits_.push_back({spot.trie, spot.node});
+  });
+}
+
 void RuleMaskMaker::open_together(Spot spot) {
+  const auto waiting = waiting_.begin();
+  for (const RestId rest : waiting->second) open_parts(spot, rest, true);
+  waiting_.erase(waiting);
+  open_split(spot);
+}
+
+void RuleMaskMaker::open_split(Spot spot) {
   budget_->step();
   fork_after_.clear();
   heads_.clear();
-  const auto waiting = waiting_.begin();
-  for (const RestId rest : waiting->second)
-    for_each_part(rest, [this](ExpressionId first, RestId next) { parts_.emplace_back(first, next); });
-  waiting_.erase(waiting);
   split_parts(spot);
   for (const ExpressionId head : heads_) {
     const std::uint32_t fork = fork_after_.at(head.value);
@@ -276,7 +329,7 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
     }
     if (n.kind != Kind::Commit && may_begin(spot, n)) return true;
     if (n.kind == Kind::Commit || n.nullable)
-      for_each_part(after, [&open](ExpressionId first, RestId next) { open.emplace_back(first, next); });
+      for_each_part(after, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
   }
   return false;
 }
@@ -304,6 +357,7 @@ void RuleMaskMaker::follow(const Alternative& way) {
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
+  if (joins_ && head.rules && tokens_.known_rules_segment(way.head, *way.spot.trie, way.spot.node)) return follow_rules_segment(way);
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
@@ -324,6 +378,15 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   const Spot end{&segment->remainders, TokenTrie::root()};
   add_own(end, rest.begins_unverified, rest.spelled);
   open(end, way.rest);
+}
+
+void RuleMaskMaker::follow_rules_segment(const Alternative& way) {
+  const Rest rest = measured(way.rest);
+  const RulesSegment& segment = *tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, *budget_);
+  builder_.add(segment.inside);
+  if (rest.is_unverified) for_each_bit(segment.inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+  mask_.note(segment.most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment.most + rest.spelled);
+  open({&segment.remainders, TokenTrie::root()}, way.rest);
 }
 
 // Whether so few tokens are below a spot that they are walked sooner than a segment is looked up.

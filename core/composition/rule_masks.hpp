@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <optional>
@@ -43,6 +44,20 @@
 namespace tokamata {
 
 class TokenAutomaton;
+
+// What a part of a grammar does to the tokens below a node of a trie, whatever follows the part: what a Segment says of a
+// terminal.
+// Problem.  The operands of every operator are expressions, and so is what stands within brackets: without segments, all that
+// an expression may begin with is followed again at each node of the trie where one begins.
+struct RulesSegment {
+  MaskBits inside;       // the tokens that stay inside the part or end it
+  TokenTrie remainders;  // of those that pass its end
+  std::uint64_t most;    // the most bytes that any of the first leaves to be written inside; or RuleMask::kEndless
+
+  std::size_t memory_bytes() const {
+    return shared_block_bytes<RulesSegment>() + inside.memory_bytes() + remainders.memory_bytes();
+  }
+};
 
 struct RuleMask {
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
@@ -71,11 +86,13 @@ class RuleMaskMaker : public CountedObject {
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
+  // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
+  std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget);
 
  private:
   struct RestTag;
   using RestId = Id<RestTag>;
-  static constexpr RestId kNothing{0};
+  static constexpr RestId kNothing{0}, kExit{1};  // kExit: the end of the part whose segment is made
 
   // A node of the vocabulary's trie, or of the remainders of a segment.
   struct Spot {
@@ -107,6 +124,11 @@ class RuleMaskMaker : public CountedObject {
     ExpressionId head;
     RestId rest;
   };
+  struct Part {
+    ExpressionId expression;
+    RestId after;
+    bool is_whole;  // what it begins with may be a segment, since it was not unfolded at this spot
+  };
   struct Opened {
     Spot spot;
     ExpressionId expression;
@@ -120,7 +142,7 @@ class RuleMaskMaker : public CountedObject {
     }
   };
 
-  void follow_all(ExpressionId expression, Spot from);
+  void follow_all();
   void clear();
 
   Position position(Spot spot);
@@ -135,8 +157,11 @@ class RuleMaskMaker : public CountedObject {
   ExpressionId joined(ExpressionId first, RestId rest);
   void open(Spot spot, RestId rest);
   void split_parts(Spot spot);
-  void open_head(Spot spot, ExpressionId head, ExpressionId tail, RestId rest);
+  void open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part);
+  void open_parts(Spot spot, RestId rest, bool is_whole);
   void open_together(Spot spot);
+  void open_split(Spot spot);
+  bool has_segment(Spot spot, ExpressionId head, const ExpressionNode& n);
   std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
   RestId put_fork(std::uint32_t fork);
   bool may_begin(Spot spot, const ExpressionNode& n) const;
@@ -148,6 +173,7 @@ class RuleMaskMaker : public CountedObject {
 
   void follow(const Alternative& way);
   void follow_segment(const Alternative& way);
+  void follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;
   static bool is_regular(const ExpressionNode& head) { return !head.rules && !head.commits && !head.constrained && !head.open && !head.behind && !head.edges; }
   void follow_terminal(const Alternative& way);
@@ -169,7 +195,7 @@ class RuleMaskMaker : public CountedObject {
   counted::vector<Rest> rests_;
   counted::unordered_map<std::uint64_t, RestId> rest_ids_;  // by first and next
   counted::vector<Alternative> open_;
-  counted::vector<std::pair<ExpressionId, RestId>> parts_;  // of the expression that is being split, with what follows
+  counted::vector<Part> parts_;  // of the expression that is being split
   std::vector<std::string_view> names_;
   std::vector<const TokenTrie*> tries_;  // in the order of positions
   std::map<Position, std::vector<ExpressionId>> walked_;
@@ -179,6 +205,11 @@ class RuleMaskMaker : public CountedObject {
   std::vector<std::vector<RestId>> forks_;
   std::unordered_map<std::uint32_t, std::uint32_t> fork_after_;
   std::vector<ExpressionId> heads_;
+  // Where a segment is made: where it begins, and where the part may end.
+  std::optional<Spot> start_;
+  std::vector<TokenTrie::Place> exits_;
+  std::unique_ptr<RuleMaskMaker> inner_;  // makes the segments that this one needs
+  bool is_busy_ = false;
 };
 
 }  // namespace tokamata

@@ -63,10 +63,20 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
 // How.  A segment of the remainders of another one.
 const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
                                                                      Budget& budget) {
-  const Within place{&remainders, node, terminal};
+  const PartAt place{&remainders, node, terminal};
   if (const auto known = segments_within_.find(place); known != segments_within_.end()) return known->second.shared();
   auto made = std::make_shared<const Segment>(walked_segment(terminal, remainders, node, budget));
   return segments_within_.emplace(place, Kept(std::move(made))).first->second.shared();
+}
+
+const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget) {
+  const PartAt place{&trie, node, part};
+  auto known = rules_segments_.find(place);
+  if (known == rules_segments_.end()) {
+    std::shared_ptr<const RulesSegment> made = rule_mask_maker().make_segment(part, trie, node, budget);
+    known = rules_segments_.emplace(place, Kept(std::move(made))).first;
+  }
+  return known->second ? &*known->second : nullptr;
 }
 
 Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget& budget) {
@@ -80,10 +90,10 @@ Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget&
 
 Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget) {
   Segment made;
-  std::vector<NodeId> ends;
+  std::vector<TokenTrie::Place> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
   const auto visit = [&](NodeId at, StateId state) {
-    if (automaton_.accepting(state)) ends.push_back(at);
+    if (automaton_.accepting(state)) ends.push_back({&trie, at});
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
   walk.enter_below(node, automaton_.state_of(terminal, budget));
@@ -98,7 +108,7 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
     for (const TokenRange& range : walk.ranges())
       for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
   }
-  made.remainders = TokenTrie(trie, ends);
+  made.remainders = TokenTrie(std::move(ends));
   return made;
 }
 

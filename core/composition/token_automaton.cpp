@@ -408,6 +408,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   release(data_);
   release(segments_);
   release(segments_within_);
+  release(rules_segments_);
   release(unverified_);
   release(mask_states_);
   automaton_.keep_only(states);

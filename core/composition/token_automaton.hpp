@@ -111,6 +111,13 @@ class TokenAutomaton {
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
   // The same where it begins at a node of the remainders of another segment.
   const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node, Budget& budget);
+  // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be judged
+  // with what follows it.
+  const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget);
+  bool known_rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node) const {
+    const auto known = rules_segments_.find({&trie, node, part});
+    return known != rules_segments_.end() && known->second;
+  }
   // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // The state after a token edge.
@@ -220,19 +227,20 @@ class TokenAutomaton {
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   counted::unordered_map<std::uint64_t, Kept<Segment>> segments_;  // by terminal and node
-  // The others keep their segments alive, whose remainders they are about.
-  struct Within {
-    const TokenTrie* remainders;
+  // A part that begins at a node of a trie: the vocabulary's, or that of the remainders of a segment, which is kept here too.
+  struct PartAt {
+    const TokenTrie* trie;
     NodeId node;
-    ExpressionId terminal;
-    bool operator==(const Within&) const = default;
+    ExpressionId part;
+    bool operator==(const PartAt&) const = default;
   };
-  struct WithinHash {
-    std::size_t operator()(const Within& w) const {
-      return mix(reinterpret_cast<std::uintptr_t>(w.remainders), (std::uint64_t{w.node.value} << 32) | w.terminal.value);
+  struct PartAtHash {
+    std::size_t operator()(const PartAt& at) const {
+      return mix(reinterpret_cast<std::uintptr_t>(at.trie), (std::uint64_t{at.node.value} << 32) | at.part.value);
     }
   };
-  counted::unordered_map<Within, Kept<Segment>, WithinHash> segments_within_;
+  counted::unordered_map<PartAt, Kept<Segment>, PartAtHash> segments_within_;
+  counted::unordered_map<PartAt, Kept<RulesSegment>, PartAtHash> rules_segments_;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;

@@ -63,13 +63,13 @@ bool TokenTrie::is_in_order() const {
   return next == node_count() && edge_bytes_.size() == node_count() && nodes_[0].tokens_end == order_.size();
 }
 
-TokenTrie::TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends) {
+TokenTrie::TokenTrie(std::vector<Place> ends) {
   Numbers numbers;
-  std::vector<NodeId> members(ends.begin(), ends.end());  // where the whole trie has read the remainder: of one node after another
+  std::vector<Place> members = std::move(ends);  // where the remainder was read: of one node after another
   std::vector<std::size_t> members_end{members.size()};
   struct Below {
     std::uint8_t byte;
-    NodeId node;
+    Place place;
   };
   std::vector<Below> below;
   numbers.bytes.push_back(0);
@@ -78,11 +78,11 @@ TokenTrie::TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends) {
     const std::size_t own_before = numbers.tokens.size(), nodes_before = members_end.size();
     below.clear();
     for (; member < members_end[at]; ++member) {
-      const NodeId node = members[member];
-      const std::span<const std::uint32_t> own = whole.own(node);
+      const auto [trie, node] = members[member];
+      const std::span<const std::uint32_t> own = trie->own(node);
       numbers.tokens.insert(numbers.tokens.end(), own.begin(), own.end());
-      for (std::uint32_t child = whole.children_begin(node); child < whole.children_end(node); ++child)
-        below.push_back({whole.byte({child}), {child}});
+      for (std::uint32_t child = trie->children_begin(node); child < trie->children_end(node); ++child)
+        below.push_back({trie->byte({child}), {trie, {child}}});
     }
     const auto is_less = [](const Below& a, const Below& b) { return a.byte < b.byte; };
     if (!std::ranges::is_sorted(below, is_less)) std::ranges::stable_sort(below, is_less);
@@ -91,7 +91,7 @@ TokenTrie::TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends) {
         numbers.bytes.push_back(below[i].byte);
         members_end.push_back(members.size());
       }
-      members.push_back(below[i].node);
+      members.push_back(below[i].place);
       ++members_end.back();
     }
     numbers.own.push_back(static_cast<std::uint32_t>(numbers.tokens.size() - own_before));

@@ -60,9 +60,14 @@ class TokenTrie {
   TokenTrie() { take({{0}, {0}, {0}, {}}); }
   // Tokens whose view is empty have no place in the trie.
   explicit TokenTrie(std::span<const std::string_view> tokens);
-  // What remains of the tokens below some nodes of another trie, after each of these.  A token that ends at one of them
+  // What remains of the tokens below some nodes of other tries, after each of these.  A token that ends at one of them
   // ends at the root.
-  TokenTrie(const TokenTrie& whole, std::span<const NodeId> ends);
+  struct Place {
+    const TokenTrie* trie;
+    NodeId node;
+    auto operator<=>(const Place&) const = default;
+  };
+  explicit TokenTrie(std::vector<Place> ends);
 
   // A trie as numbers that anybody may have written: for each node the byte on the way to it, and how many children and
   // tokens of its own it has; and these tokens, node by node.  Numbered breadth first, the children of a node are the next
