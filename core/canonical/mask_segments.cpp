@@ -405,7 +405,7 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
-  const TokenTrie& leaving = pattern_.segment(terminal, TokenTrie::root(), budget)->remainders;
+  const TokenTrie& leaving = pattern_.segment(terminal, TokenTrie::root(), Follow::AnyByte, budget)->remainders;
   walk_trie(leaving, TokenTrie::root(), bytes, behind, budget, [&](NodeId node, StateId state) {
     if (node != TokenTrie::root())
       for (const std::uint32_t token : leaving.own(node)) judge.judge({token}, state);

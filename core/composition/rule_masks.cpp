@@ -44,10 +44,10 @@ void RuleMaskMaker::clear() {
   exits_.clear();
 }
 
-std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget) {
+std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
   if (is_busy_) {
     if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(tokens_);
-    return inner_->make_segment(part, trie, node, budget);
+    return inner_->make_segment(part, trie, node, follow, budget);
   }
   struct Busy {
     bool& flag;
@@ -57,6 +57,7 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   budget_ = &budget;
   clear();
   start_ = Spot{&trie, node};
+  rests_[kExit.value].begins = bytes_of(follow);
   parts_.push_back({part, kExit, false});
   open_split(*start_);
   follow_all();
@@ -66,7 +67,7 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   auto made = std::make_shared<RulesSegment>();
   made->most = mask_.most;
   made->inside = builder_.take();
-  made->remainders = TokenTrie(std::move(exits_));
+  made->remainders = TokenTrie(std::move(exits_), bytes_of(follow));
   return made;
 }
 
@@ -125,11 +126,14 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       const ExpressionNode& n = arena_.node(at.first);
       const Rest& next = rests_[at.next.value];
       at.spelled = n.spelled + next.spelled;
+      at.begins = tokens_.beginnings(at.first);
+      if (n.nullable) at.begins |= next.begins;
       at.is_unverified = n.unverified || next.is_unverified;
       at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
     } else {
       for (const RestId next : forks_[at.fork]) {
         at.spelled = std::max(at.spelled, rests_[next.value].spelled);
+        at.begins |= rests_[next.value].begins;
         at.is_unverified |= rests_[next.value].is_unverified;
         at.begins_unverified |= rests_[next.value].begins_unverified;
       }
@@ -224,7 +228,7 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     return;
   }
   if (may_begin(spot, n)) {
-    const bool is_segment = part.is_whole && n.rules && has_segment(spot, head, n);
+    const bool is_segment = part.is_whole && may_have_segment(spot, n);
     const auto body = n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
     if (!joins_ && body) {
       parts_.push_back({*body, after, false});
@@ -247,10 +251,10 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     open_parts(spot, part.after, part.is_whole);
 }
 
-// Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
-bool RuleMaskMaker::has_segment(Spot spot, ExpressionId head, const ExpressionNode& n) {
-  if (!joins_ || n.unverified || n.waits || n.by_byte || n.open || n.behind || n.constrained || is_small(spot)) return false;
-  return tokens_.rules_segment(head, *spot.trie, spot.node, *budget_) != nullptr;
+// Whether a part of a grammar may be followed by its segment.  Few tokens are followed sooner than a segment is looked up.
+bool RuleMaskMaker::may_have_segment(Spot spot, const ExpressionNode& n) const {
+  const bool is_plain = n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
+  return joins_ && is_plain && !is_small(spot);
 }
 
 // ---- readings that reach one spot -------------------------------------------------------------
@@ -357,16 +361,17 @@ void RuleMaskMaker::follow(const Alternative& way) {
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
-  if (joins_ && head.rules && tokens_.known_rules_segment(way.head, *way.spot.trie, way.spot.node)) return follow_rules_segment(way);
+  if (may_have_segment(way.spot, head) && follow_rules_segment(way)) return;
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
 void RuleMaskMaker::follow_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
+  const Follow next = joins_ ? follow_of(rest) : Follow::AnyByte;
   const std::shared_ptr<const Segment>& segment =
-      way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, *budget_)
-                                    : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, *budget_);
+      way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)
+                                    : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
   if (!segment->is_listed()) {
     builder_.add(SharedWords(segment, &segment->inside));
@@ -380,13 +385,16 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   open(end, way.rest);
 }
 
-void RuleMaskMaker::follow_rules_segment(const Alternative& way) {
+// False if the part has no segment; then it is walked.
+bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
-  const RulesSegment& segment = *tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, *budget_);
-  builder_.add(segment.inside);
-  if (rest.is_unverified) for_each_bit(segment.inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
-  mask_.note(segment.most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment.most + rest.spelled);
-  open({&segment.remainders, TokenTrie::root()}, way.rest);
+  const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, follow_of(rest), *budget_);
+  if (!segment) return false;
+  builder_.add(segment->inside);
+  if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+  mask_.note(segment->most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment->most + rest.spelled);
+  open({&segment->remainders, TokenTrie::root()}, way.rest);
+  return true;
 }
 
 // Whether so few tokens are below a spot that they are walked sooner than a segment is looked up.

@@ -87,7 +87,7 @@ class RuleMaskMaker : public CountedObject {
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
-  std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget);
+  std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
 
  private:
   struct RestTag;
@@ -118,6 +118,7 @@ class RuleMaskMaker : public CountedObject {
     bool is_unverified = false;      // somewhere
     bool begins_unverified = false;  // at its first byte
     std::uint64_t spelled = 0;       // bytes, as for expressions
+    ByteSet begins = {};             // a superset of the bytes that it may begin with
   };
   struct Alternative {
     Spot spot;
@@ -161,7 +162,8 @@ class RuleMaskMaker : public CountedObject {
   void open_parts(Spot spot, RestId rest, bool is_whole);
   void open_together(Spot spot);
   void open_split(Spot spot);
-  bool has_segment(Spot spot, ExpressionId head, const ExpressionNode& n);
+  bool may_have_segment(Spot spot, const ExpressionNode& n) const;
+  static Follow follow_of(const Rest& rest) { return rest.begins.intersects(kWordBytes) ? Follow::AnyByte : Follow::NoWord; }
   std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
   RestId put_fork(std::uint32_t fork);
   bool may_begin(Spot spot, const ExpressionNode& n) const;
@@ -173,7 +175,7 @@ class RuleMaskMaker : public CountedObject {
 
   void follow(const Alternative& way);
   void follow_segment(const Alternative& way);
-  void follow_rules_segment(const Alternative& way);
+  bool follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;
   static bool is_regular(const ExpressionNode& head) { return !head.rules && !head.commits && !head.constrained && !head.open && !head.behind && !head.edges; }
   void follow_terminal(const Alternative& way);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "composition/token_automaton.hpp"
 
@@ -44,15 +45,18 @@ bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vec
 
 }  // namespace
 
-const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Budget& budget) {
-  const std::uint64_t place = (std::uint64_t{terminal.value} << 32) | node.value;
+const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
+  const PartAt place{&vocabulary_->trie(), node, terminal, follow};
   if (const auto known = segments_.find(place); known != segments_.end()) return known->second.shared();
   std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
-  if (!key.empty()) key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
+  if (!key.empty()) {
+    key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
+    if (follow == Follow::NoWord) key.push_back('n');
+  }
   std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
   if (!made) {
     const Budget::Clock::time_point started = Budget::Clock::now();
-    made = std::make_shared<const Segment>(make_segment(terminal, node, budget));
+    made = std::make_shared<const Segment>(make_segment(terminal, node, follow, budget));
     if (!key.empty()) made = vocabulary_->keep_segment(key, std::move(made), Budget::Clock::now() - started);
   }
   return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
@@ -62,33 +66,62 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
 // split again at each of the 40,000 places in the remainders of a blank where a name may end.
 // How.  A segment of the remainders of another one.
 const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
-                                                                     Budget& budget) {
-  const PartAt place{&remainders, node, terminal};
-  if (const auto known = segments_within_.find(place); known != segments_within_.end()) return known->second.shared();
-  auto made = std::make_shared<const Segment>(walked_segment(terminal, remainders, node, budget));
-  return segments_within_.emplace(place, Kept(std::move(made))).first->second.shared();
+                                                                     Follow follow, Budget& budget) {
+  const PartAt place{&remainders, node, terminal, follow};
+  if (const auto known = segments_.find(place); known != segments_.end()) return known->second.shared();
+  auto made = std::make_shared<const Segment>(walked_segment(terminal, remainders, node, follow, budget));
+  return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
-const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget) {
-  const PartAt place{&trie, node, part};
+const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+  const PartAt place{&trie, node, part, follow};
   auto known = rules_segments_.find(place);
   if (known == rules_segments_.end()) {
-    std::shared_ptr<const RulesSegment> made = rule_mask_maker().make_segment(part, trie, node, budget);
+    std::shared_ptr<const RulesSegment> made = rule_mask_maker().make_segment(part, trie, node, follow, budget);
     known = rules_segments_.emplace(place, Kept(std::move(made))).first;
   }
   return known->second ? &*known->second : nullptr;
 }
 
-Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Budget& budget) {
+const ByteSet& TokenAutomaton::beginnings(ExpressionId expression) {
+  if (const auto known = beginnings_.find(expression.value); known != beginnings_.end()) return known->second;
+  Arena& arena = automaton_.arena();
+  ByteSet found;
+  std::vector<ExpressionId> open{expression};
+  std::unordered_set<std::uint32_t> met;
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    if (!met.insert(at.value).second) continue;
+    const ExpressionNode& n = arena.node(at);
+    if (!n.rules && !n.constrained && !n.open && !n.commits && !n.unverified) {
+      found |= arena.first_bytes(at);
+    } else if (n.kind == Kind::Union) {
+      open.insert(open.end(), arena.items(n).begin(), arena.items(n).end());
+    } else if (n.kind == Kind::Concatenation) {
+      open.push_back(n.head());
+      if (arena.node(n.head()).nullable) open.push_back(n.tail());
+    } else if (n.kind == Kind::Repetition) {
+      open.push_back(n.body());
+    } else if (n.kind == Kind::Rule) {
+      found |= arena.rules(n).may_begin(n.rule());
+    } else {
+      found = ByteSet::range(0x00, 0xFF);
+    }
+  }
+  return beginnings_.emplace(expression.value, found).first->second;
+}
+
+Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
   if (const std::optional<Arena::WithStrings> with = automaton_.arena().with_strings(terminal))
     if (std::optional<Segment> made = segment_without(terminal, *with, node, budget)) return *std::move(made);
   if (every_byte_is_token_ && node == TokenTrie::root())
     if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
       if (std::optional<Segment> made = bounded_segment(terminal, *unbounded, budget)) return *std::move(made);
-  return walked_segment(terminal, vocabulary_->trie(), node, budget);
+  return walked_segment(terminal, vocabulary_->trie(), node, follow, budget);
 }
 
-Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget) {
+Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
   Segment made;
   std::vector<TokenTrie::Place> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
@@ -108,7 +141,7 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
     for (const TokenRange& range : walk.ranges())
       for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
   }
-  made.remainders = TokenTrie(std::move(ends));
+  made.remainders = TokenTrie(std::move(ends), bytes_of(follow));
   return made;
 }
 
@@ -120,7 +153,7 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
-  Segment made = *segment(unbounded.terminal, TokenTrie::root(), budget);
+  Segment made = *segment(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
   const std::size_t many = automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kManyJudged;
   std::vector<std::uint32_t> judged;
@@ -176,7 +209,7 @@ std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, co
         if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
     }
   }
-  return judged_segment(*segment(with.terminal, from, budget), terminal, from, std::move(judged), budget);
+  return judged_segment(*segment(with.terminal, from, Follow::AnyByte, budget), terminal, from, std::move(judged), budget);
 }
 
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.

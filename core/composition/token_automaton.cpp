@@ -407,7 +407,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   start_class_trie_.reset();
   release(data_);
   release(segments_);
-  release(segments_within_);
+  release(beginnings_);
   release(rules_segments_);
   release(unverified_);
   release(mask_states_);

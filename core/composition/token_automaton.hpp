@@ -108,16 +108,15 @@ class TokenAutomaton {
   // The configuration of the over-approximation of a state.
   Configuration approximated(Configuration configuration, Budget& budget);
   // The segment of a terminal that begins at a node of the trie.
-  const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Budget& budget);
+  const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   // The same where it begins at a node of the remainders of another segment.
-  const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node, Budget& budget);
+  const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node, Follow follow,
+                                                       Budget& budget);
   // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be judged
   // with what follows it.
-  const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Budget& budget);
-  bool known_rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node) const {
-    const auto known = rules_segments_.find({&trie, node, part});
-    return known != rules_segments_.end() && known->second;
-  }
+  const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
+  // A superset of the bytes that an expression may begin with.
+  const ByteSet& beginnings(ExpressionId expression);
   // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // The state after a token edge.
@@ -187,8 +186,8 @@ class TokenAutomaton {
   void remember(StateId state, MaskPtr mask);
 
   // Of states that hold rules: approximate_masks.cpp, rule_masks.cpp, segments.cpp.
-  Segment make_segment(ExpressionId terminal, NodeId node, Budget& budget);
-  Segment walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget);
+  Segment make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
+  Segment walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
   std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
   std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
@@ -226,21 +225,23 @@ class TokenAutomaton {
   std::optional<ClassTrie> start_class_trie_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
-  counted::unordered_map<std::uint64_t, Kept<Segment>> segments_;  // by terminal and node
   // A part that begins at a node of a trie: the vocabulary's, or that of the remainders of a segment, which is kept here too.
   struct PartAt {
     const TokenTrie* trie;
     NodeId node;
     ExpressionId part;
+    Follow follow;
     bool operator==(const PartAt&) const = default;
   };
   struct PartAtHash {
     std::size_t operator()(const PartAt& at) const {
-      return mix(reinterpret_cast<std::uintptr_t>(at.trie), (std::uint64_t{at.node.value} << 32) | at.part.value);
+      const std::uint64_t trie = reinterpret_cast<std::uintptr_t>(at.trie) ^ static_cast<std::uint64_t>(at.follow);
+      return mix(trie, (std::uint64_t{at.node.value} << 32) | at.part.value);
     }
   };
-  counted::unordered_map<PartAt, Kept<Segment>, PartAtHash> segments_within_;
+  counted::unordered_map<PartAt, Kept<Segment>, PartAtHash> segments_;
   counted::unordered_map<PartAt, Kept<RulesSegment>, PartAtHash> rules_segments_;
+  counted::unordered_map<std::uint32_t, ByteSet> beginnings_;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;

@@ -23,6 +23,18 @@
 
 namespace tokamata {
 
+// What the text after a part may begin with.  After a name that stands before an operator, remainders that begin with a
+// letter lead nowhere, and they are nearly all: each token of letters has one for each of its letters.
+enum class Follow : std::uint8_t { AnyByte, NoWord };
+
+inline constexpr ByteSet kWordBytes =
+    ByteSet::range('0', '9') | ByteSet::range('A', 'Z') | ByteSet::range('_', '_') | ByteSet::range('a', 'z') | ByteSet::range(0x80, 0xFF);
+
+inline ByteSet bytes_of(Follow follow) {
+  const ByteSet all = ByteSet::range(0x00, 0xFF);
+  return follow == Follow::AnyByte ? all : all.without(kWordBytes);
+}
+
 struct Segment {
   // The tokens inside: as bits; or, if they are few, as ids in `few`, and then `inside` is empty.
   Words inside;

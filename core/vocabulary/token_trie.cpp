@@ -63,7 +63,7 @@ bool TokenTrie::is_in_order() const {
   return next == node_count() && edge_bytes_.size() == node_count() && nodes_[0].tokens_end == order_.size();
 }
 
-TokenTrie::TokenTrie(std::vector<Place> ends) {
+TokenTrie::TokenTrie(std::vector<Place> ends, const ByteSet& first) {
   Numbers numbers;
   std::vector<Place> members = std::move(ends);  // where the remainder was read: of one node after another
   std::vector<std::size_t> members_end{members.size()};
@@ -82,7 +82,7 @@ TokenTrie::TokenTrie(std::vector<Place> ends) {
       const std::span<const std::uint32_t> own = trie->own(node);
       numbers.tokens.insert(numbers.tokens.end(), own.begin(), own.end());
       for (std::uint32_t child = trie->children_begin(node); child < trie->children_end(node); ++child)
-        below.push_back({trie->byte({child}), {trie, {child}}});
+        if (at > 0 || first.contains(trie->byte({child}))) below.push_back({trie->byte({child}), {trie, {child}}});
     }
     const auto is_less = [](const Below& a, const Below& b) { return a.byte < b.byte; };
     if (!std::ranges::is_sorted(below, is_less)) std::ranges::stable_sort(below, is_less);

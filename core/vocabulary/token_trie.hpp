@@ -61,13 +61,13 @@ class TokenTrie {
   // Tokens whose view is empty have no place in the trie.
   explicit TokenTrie(std::span<const std::string_view> tokens);
   // What remains of the tokens below some nodes of other tries, after each of these.  A token that ends at one of them
-  // ends at the root.
+  // ends at the root.  Of the others, only those are kept that begin with one of some bytes.
   struct Place {
     const TokenTrie* trie;
     NodeId node;
     auto operator<=>(const Place&) const = default;
   };
-  explicit TokenTrie(std::vector<Place> ends);
+  TokenTrie(std::vector<Place> ends, const ByteSet& first);
 
   // A trie as numbers that anybody may have written: for each node the byte on the way to it, and how many children and
   // tokens of its own it has; and these tokens, node by node.  Numbered breadth first, the children of a node are the next

@@ -54,10 +54,10 @@ Case random_case(std::mt19937& random) {
     else
       tokamata::set_bit(made.segment.inside, token);
   }
-  std::vector<tokamata::NodeId> ends;
+  std::vector<TokenTrie::Place> ends;
   for (std::uint32_t node = 0; node < trie.node_count(); ++node)
-    if (below(random, 3) == 0) ends.push_back({node});
-  made.segment.remainders = TokenTrie(trie, ends);
+    if (below(random, 3) == 0) ends.push_back({&trie, {node}});
+  made.segment.remainders = TokenTrie(std::move(ends), tokamata::ByteSet::range(0x00, 0xFF));
   return made;
 }
 
@@ -179,9 +179,9 @@ TEST(remainders_are_what_is_left_of_tokens) {
     for (std::string& token : tokens)
       for (std::uint32_t length = below(random, 6); length > 0; --length) token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
     const TokenTrie trie(std::vector<std::string_view>(tokens.begin(), tokens.end()));
-    std::vector<tokamata::NodeId> ends;
+    std::vector<TokenTrie::Place> ends;
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
-      if (below(random, 3) == 0) ends.push_back({node});
+      if (below(random, 3) == 0) ends.push_back({&trie, {node}});
     Remainders expected;
     for (std::uint32_t token = 0; token < tokens.size(); ++token)
       for (std::size_t length = 0; length <= tokens[token].size() && !tokens[token].empty(); ++length)
