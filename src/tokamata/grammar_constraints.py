@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
+import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
-from tokamata.patterns.grammars import LexerName, lower_grammar, read_gbnf, read_lark, without_lexer
+from tokamata.patterns.grammars import LexerName, Trees, lower_grammar, read_gbnf, read_lark, without_lexer
 from tokamata.patterns.json_schema import ReportEntry
-from tokamata.values.forms import Plain
+from tokamata.values.forms import Form, Plain, Read
 
 __all__ = ["grammar"]
 
@@ -34,7 +35,7 @@ def grammar(
     lexer: Literal["characters", "dynamic", "basic", "longest"] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint[str]:
+) -> Constraint[Any]:
     r"""The texts of a context-free grammar.
 
         arithmetic = tk.grammar('''
@@ -45,6 +46,8 @@ def grammar(
 
     Any grammar will do: rules may begin with themselves, be ambiguous, accept the empty text, or refer to
     each other in a cycle.  Rules that accept no text, and rules that nothing refers to, are never written.
+
+    :meth:`Constraint.parse` returns a ``lark.Tree`` where lark has the lexer, and elsewhere the text.
 
     Args:
         source: the grammar; or the path of its file, in UTF-8, as a ``pathlib.Path``.
@@ -88,14 +91,17 @@ def grammar(
         rules = read_lark(text, path, start, watch)
         if chosen != "characters":
             rules = without_lexer(rules, cast(LexerName, chosen), watch)
-    return _GrammarConstraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), chosen)
+    form: Form = Plain()
+    if chosen in ("dynamic", "basic"):
+        form = Read(Trees(text, path, start, chosen).read)
+    return _GrammarConstraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), form, chosen)
 
 
-class _GrammarConstraint(Constraint[str]):
+class _GrammarConstraint(Constraint[Any]):
     __slots__ = ("_lexer",)
 
-    def __init__(self, expression: object, pattern: str, lexer: str) -> None:
-        super().__init__(expression, pattern, form=Plain())  # type: ignore[arg-type]
+    def __init__(self, expression: _core.Expression, pattern: str, form: Form, lexer: str) -> None:
+        super().__init__(expression, pattern, form=form)
         self._lexer = lexer
 
     def _own_report(self) -> list[ReportEntry]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tokamata._core as _core
-from tokamata.errors import GrammarError, MissingExtraError, PatternError
+from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Pattern, Reference, Sequence, Terminal
 from tokamata.patterns.regex import to_expression
@@ -26,7 +26,7 @@ from tokamata.patterns.regex import to_expression
 if TYPE_CHECKING:
     import lark
 
-__all__ = ["read_lark"]
+__all__ = ["Trees", "read_lark"]
 
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
@@ -72,9 +72,8 @@ def _load(text: str, path: Path | None, start: str) -> lark.Lark:
         import lark
     except ImportError as error:
         raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
-    source = str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
     try:
-        return lark.Lark(text, parser="earley", lexer="dynamic", start=start, source_path=source)
+        return _parser(text, path, start, "dynamic")
     except lark.exceptions.LarkError as error:
         raise _grammar_error(error, text) from error
     except OSError as error:
@@ -88,6 +87,47 @@ def _load(text: str, path: Path | None, start: str) -> lark.Lark:
         ) from error
     except RecursionError as error:
         raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
+
+
+def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
+    import lark
+
+    source = str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
+    return lark.Lark(
+        text, parser="earley", lexer=lexer, start=start, source_path=source, propagate_positions=True
+    )
+
+
+class Trees:
+    """Reads texts of a grammar with lark's own parser.
+
+    Args:
+        text, path, start: as for :func:`read_lark`.
+        lexer: one of lark's.
+    """
+
+    def __init__(self, text: str, path: Path | None, start: str, lexer: str) -> None:
+        self._arguments = (text, path, start, lexer)
+        self._made: lark.Lark | None = None
+
+    def read(self, text: str) -> Any:
+        """The ``lark.Tree`` of a text, with positions; of several, lark chooses by priorities.
+
+        Raises:
+            ParseError: the text is none of the grammar's.
+        """
+        import lark
+
+        if self._made is None:
+            self._made = _parser(*self._arguments)
+        try:
+            return self._made.parse(text)
+        except lark.UnexpectedInput as error:
+            end = len(text) if error.pos_in_stream is None else error.pos_in_stream
+            place = f"byte {len(text[:end].encode())}"
+            raise ParseError(
+                place, f"the grammar has no text that goes on with {text[end : end + 20]!r}"
+            ) from None
 
 
 def _regex_errors() -> tuple[type[Exception], ...]:
