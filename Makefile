@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
 .PHONY: demo wheel exactness test test-core test-threads test-python test-fast coverage types lint site bench clean
 
-# JSON of a schema and of a Python type, canonical tokenization, lookarounds.  Threads that wait are to sleep: spinning
+# JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
@@ -51,10 +51,12 @@ test-threads: $(VENV)/test.stamp
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
 	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure --parallel $(PROCESSORS) -R core.threads
 
-# All of what tests/canonical/test_exactness.py takes a tenth of, as a table; and MaskBench, where it is at hand.
+# All of what tests/canonical/test_exactness.py takes a tenth of, as a table; MaskBench, where it is at hand; texts of
+# grammars.
 exactness: $(VENV)/test.stamp
 	$(BIN)/python -m fuzz.canonical_exactness
 	$(BIN)/python -m fuzz.schema_exactness
+	$(BIN)/python -m fuzz.grammar_exactness
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

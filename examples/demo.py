@@ -1,15 +1,16 @@
-"""The program of ``make demo``: a small model, loaded once, writes texts under four constraints.
+"""The program of ``make demo``: a small model, loaded once, writes texts under five constraints.
 
     python examples/demo.py
 
 Each text under a constraint is then checked by code that is independent of tokamata's engine: ``json``,
-``re``, the model's own tokenizer.  The exit code is 1 if a check fails.
+``re``, SQLite, the model's own tokenizer.  The exit code is 1 if a check fails.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from tokamata.cli.loading import load_all
 from tokamata.constraint import Constraint
 
 PERSON = json.loads((Path(__file__).parent / "person.json").read_text("utf-8"))
+QUERY = Path(__file__).parent / "query.lark"
 PAINTING = (
     r' "born": [12][0-9]{3}, "country": "(Switzerland|Germany|France)", "style": "(cubism|expressionism)"\}'
 )
@@ -78,6 +80,17 @@ def is_painter(text: str) -> bool:
     )
 
 
+def is_query(text: str) -> bool:
+    """Whether SQLite can run the text."""
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE painters (name TEXT, born INTEGER, country TEXT)")
+        try:
+            database.execute(text)
+        except sqlite3.Error:
+            return False
+    return True
+
+
 CASES = (
     Case(
         title="JSON of a schema (examples/person.json)",
@@ -106,6 +119,15 @@ CASES = (
         check=is_painter,
         judge="json, Painter",
         has_value=True,
+    ),
+    Case(
+        title="A query of a grammar (examples/query.lark)",
+        prompt="The names of all painters who were born after 1900, in SQL: ",
+        constraint=tk.grammar(QUERY),
+        sides=(FREE, HELD),
+        budget=24,
+        check=is_query,
+        judge="sqlite3",
     ),
     Case(
         title="A regex with lookarounds: one sentence that has waves in it, and no sea",
