@@ -43,11 +43,11 @@ def cases(demo: Any) -> list[Any]:
 
 
 def test_few_tokens_and_what_people_came_for_first(demo: Any) -> None:
-    assert sum(case.budget * len(case.sides) for case in demo.CASES) <= 230
+    assert sum(case.budget * len(case.sides) for case in demo.CASES) <= 250
     assert [case.title.split(" ")[0] for case in demo.CASES[:2]] == ["JSON", "Canonical"]
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_each_case(
     demo: Any,
     number: int,
