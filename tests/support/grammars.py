@@ -10,8 +10,8 @@ from itertools import product
 import tokamata._core as _core
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Repeat, Sequence, Terminal
 
-A = Terminal('"a"', _core.literal(b"a"), "a")
-B = Terminal('"b"', _core.literal(b"b"), "b")
+A = Terminal('"a"', _core.literal(b"a"), ("a",))
+B = Terminal('"b"', _core.literal(b"b"), ("b",))
 
 
 def short_texts(grammar: Grammar, longest: int) -> set[str]:
@@ -26,8 +26,8 @@ def short_texts(grammar: Grammar, longest: int) -> set[str]:
 
 def _texts(node: Node, rules: dict[str, set[str]], longest: int) -> set[str]:
     if isinstance(node, Terminal):
-        assert node.literal is not None
-        return {node.literal} if len(node.literal) <= longest else set()
+        assert node.texts
+        return {text for text in node.texts if len(text) <= longest}
     if isinstance(node, Reference):
         return rules[node.rule]
     if isinstance(node, Choice):
@@ -65,8 +65,8 @@ def is_text_of_rules(grammar: Grammar, text: str) -> bool:
         if isinstance(node, Reference):
             return ends[node.rule, at]
         if isinstance(node, Terminal):
-            if node.literal is not None:
-                return {at + len(node.literal)} if text.startswith(node.literal, at) else set()
+            if node.texts:
+                return {at + len(one) for one in node.texts if text.startswith(one, at)}
             return {at + 1} if at < len(text) and re.fullmatch(node.name, text[at], re.DOTALL) else set()
         if isinstance(node, Choice):
             return set().union(*(after(child, at) for child in node.children))

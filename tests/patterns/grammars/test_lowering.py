@@ -113,7 +113,7 @@ def test_rules_without_texts_are_never_written() -> None:
 
 
 def test_ignored_texts_stand_around_terminals() -> None:
-    dot = Terminal(".", tk.literal(".")._expression, ".")
+    dot = Terminal(".", tk.literal(".")._expression, (".",))
     grammar = Grammar({"s": Choice((Sequence((A, Reference("s"))), B))}, "s", ignored=(dot,))
     matcher_texts = texts_by_masks(grammar, 4, tk.Vocabulary.load([b"a", b"b", b".", b"a.", None], stop=4))
     plain = short_texts(Grammar(grammar.rules, "s"), 4)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
@@ -68,8 +69,7 @@ def read_gbnf(text: str, start: str, depth: int, watch: Watch) -> Grammar:
     return _Reader(text, depth, watch).read(start)
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
     position: int
@@ -89,9 +89,14 @@ class _Group:
         self.items = []
 
     def whole(self) -> Node:
-        """All of it."""
+        """All of it.  Texts become one terminal: there may be a hundred thousand of them."""
         self.end_alternative()
-        return self.alternatives[0] if len(self.alternatives) == 1 else Choice(tuple(self.alternatives))
+        nodes = self.alternatives
+        texts = [text for node in nodes if isinstance(node, Terminal) for text in node.texts]
+        if len(texts) > 1:
+            others = [node for node in nodes if not isinstance(node, Terminal) or not node.texts]
+            nodes = [Terminal("texts", _core.strings(texts), tuple(texts)), *others]
+        return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes))
 
 
 class _Reader:
@@ -207,11 +212,13 @@ class _Reader:
         raise self._error(token.position, f"{token.text} means nothing here")
 
     def _literal(self, token: _Token) -> Node:
-        text = "".join(character for character, _ in self._characters(token))
+        text = token.text[1:-1]
+        if "\\" in text or not text.isascii():
+            text = "".join(character for character, _ in self._characters(token))
         if not text:
             return Sequence(())
         if token.text not in self._literals:
-            self._literals[token.text] = Terminal(token.text, _core.literal(text.encode()), text)
+            self._literals[token.text] = Terminal(token.text, _core.literal(text.encode()), (text,))
         return self._literals[token.text]
 
     def _set(self, token: _Token) -> Node:

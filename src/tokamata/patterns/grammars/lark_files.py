@@ -183,8 +183,8 @@ def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
     pattern = Pattern(
         regex, flags, given.value if is_text else None, definition.priority, int(given.max_width)
     )
-    literal = given.value if is_text and not flags & re.I else None
-    return Terminal(definition.name, expression, literal, pattern)
+    texts = (given.value,) if is_text and not flags & re.I else ()
+    return Terminal(definition.name, expression, texts, pattern)
 
 
 def _symbol(symbol: Any, terminals: dict[str, Terminal], text: str) -> Node:

@@ -287,7 +287,7 @@ class _Product:
             options = []
             for (some, may_be_empty), ends in groups.items():
                 texts = self._lexer.language(terminal.name, before, frozenset(ends))
-                texts = texts if terminal.literal else _core.terminal(texts)
+                texts = texts if terminal.texts else _core.terminal(texts)
                 after = [] if some is None else [some]
                 options.append(
                     _core.concat([texts, _core.union([*after, _core.epsilon()] if may_be_empty else after)])

@@ -233,16 +233,10 @@ class _Lowering:
         return _Texts(rest, some)
 
     def _choice(self, node: Choice, made: Mapping[int, _Texts]) -> _Texts:
-        """Literals become one automaton: there may be a hundred thousand of them."""
-        literals = [
-            child.literal
-            for child in node.children
-            if isinstance(child, Terminal) and child.literal is not None
-        ]
-        others = [
-            child for child in node.children if not isinstance(child, Terminal) or child.literal is None
-        ]
-        together = [_core.concat([_core.strings(literals), self._ignored])] if literals else []
+        """Listed texts become one automaton: there may be a hundred thousand of them."""
+        texts = [text for child in node.children if isinstance(child, Terminal) for text in child.texts]
+        others = [child for child in node.children if not isinstance(child, Terminal) or not child.texts]
+        together = [_core.concat([_core.strings(texts), self._ignored])] if texts else []
         return _Texts(
             _core.union(together + [made[id(child)].all for child in others]),
             _core.union(together + [made[id(child)].some for child in others]),
@@ -398,7 +392,7 @@ def _followed(node: Node, rest: Node) -> Node:
 
 
 def _is_regex(node: Node) -> bool:
-    return isinstance(node, Terminal) and node.pattern is not None and node.literal is None
+    return isinstance(node, Terminal) and node.pattern is not None and not node.texts
 
 
 def _symbol(node: Terminal | Reference) -> tuple[str, int]:

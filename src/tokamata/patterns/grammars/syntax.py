@@ -51,13 +51,13 @@ class Terminal:
     Attributes:
         name: its name in the grammar, or its source if it has none.
         expression: the set.
-        literal: its only text, if it has only one.
+        texts: all of its texts, if the grammar lists them.
         pattern: how lexers read it, in grammars that have a lexer.
     """
 
     name: str
     expression: _core.Expression
-    literal: str | None = None
+    texts: tuple[str, ...] = ()
     pattern: Pattern | None = None
 
     @property
@@ -137,6 +137,10 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
             order.append(node)
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((child, False) for child in node.children)
+            children = node.children
+            if children:
+                stack.append((node, True))
+                stack += [(child, False) for child in children]
+            else:
+                order.append(node)
     return order
