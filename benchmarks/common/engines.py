@@ -1,7 +1,7 @@
 """The engines, each through its own documented Python interface, as it is meant to be used for speed.
 
-Each takes regular expressions and JSON Schemas.  What a library does by default stays as it is, except for
-xgrammar's ``strict_mode``, which closes objects that a schema leaves open.
+Each takes regular expressions and JSON Schemas, and most take Lark grammars.  What a library does by default
+stays as it is, except for xgrammar's ``strict_mode``, which closes objects that a schema leaves open.
 
 What can be made once per vocabulary is made outside of all timing: the engine's own tokenizer object,
 and the row that masks are written to (with its address, for those that want one).  Caches that
@@ -58,6 +58,9 @@ class Engine(Protocol):
     def schema(self, schema: str) -> Session:
         """From the text of a JSON Schema to a matcher; raises as :meth:`regex` does."""
 
+    def grammar(self, text: str) -> Session:
+        """From the text of a Lark grammar to a matcher; raises as :meth:`regex` does."""
+
 
 def _row(tokenizer: Tokenizer) -> Row:
     return np.zeros((tokenizer.vocabulary.width + 31) // 32, dtype=np.int32)
@@ -92,6 +95,7 @@ class Tokamata:
     ) -> None:
         self._vocabulary = tokenizer.vocabulary
         self._dialect, self._order, self._tokenization = dialect, order, tokenization
+        self._grammars: dict[str, tk.Constraint[Any]] = {}
         self.row = _row(tokenizer)
 
     def regex(self, pattern: str) -> Session:
@@ -104,6 +108,12 @@ class Tokamata:
             return self._session(tk.json_schema(schema, property_order=self._order))
         except tk.TokamataError as error:
             raise RefusedError(str(error)) from error
+
+    def grammar(self, text: str) -> Session:
+        """``tk.grammar(text)``, which is kept: lark's loading counts the first time alone."""
+        if text not in self._grammars:
+            self._grammars[text] = tk.grammar(text)
+        return self._session(self._grammars[text])
 
     def _session(self, constraint: tk.Constraint[Any]) -> Session:
         compiled = constraint.compile(self._vocabulary, tokenization=self._tokenization)
@@ -167,6 +177,10 @@ class Llguidance:
         """``grammar_from_json_schema``."""
         return self._session(self._matcher.grammar_from_json_schema(schema))
 
+    def grammar(self, text: str) -> Session:
+        """``grammar_from_lark``."""
+        return self._session(self._matcher.grammar_from_lark(text))
+
     def _session(self, grammar: str) -> Session:
         matcher = self._matcher(self._tokenizer, grammar)
         if matcher.is_error():
@@ -206,6 +220,7 @@ class Xgrammar:
         )
         self._compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
         self._matcher = xgrammar.GrammarMatcher
+        self._from_lark = partial(xgrammar.Grammar.from_lark, tokenizer_info=info)
         self._bitmask = xgrammar.allocate_token_bitmask(1, vocabulary.width)
         self.row = self._bitmask[0].numpy()
 
@@ -216,6 +231,11 @@ class Xgrammar:
     def schema(self, schema: str) -> Session:
         """``compile_json_schema(strict_mode=False)``."""
         compiled = self._compiler.compile_json_schema(schema, strict_mode=False)
+        return _XgrammarSession(self._matcher(compiled), self._bitmask)
+
+    def grammar(self, text: str) -> Session:
+        """``Grammar.from_lark``."""
+        compiled = self._compiler.compile_grammar(self._from_lark(text))
         return _XgrammarSession(self._matcher(compiled), self._bitmask)
 
 
@@ -265,6 +285,10 @@ class OutlinesCore:
 
         return self.regex(json_schema.build_regex_from_schema(schema))
 
+    def grammar(self, text: str) -> Session:
+        """It reads none any more."""
+        raise RefusedError("no grammars")
+
 
 # ---- glrmask ----------------------------------------------------------------------------------
 
@@ -308,6 +332,10 @@ class Glrmask:
     def schema(self, schema: str) -> Session:
         """``Grammar.from_json_schema``."""
         return self._session(self._grammar.from_json_schema(schema))
+
+    def grammar(self, text: str) -> Session:
+        """``Grammar.from_lark``."""
+        return self._session(self._grammar.from_lark(text))
 
     def _session(self, grammar: Any) -> Session:
         return _GlrmaskSession(grammar.compile(self._vocabulary, mask_strategy=self._strategy), self.row)

@@ -6,8 +6,8 @@ is the engine's process:
     python -m benchmarks.common.replaying ENGINE VOCABULARY TOKENIZER_FILE MEMORY_BYTES warm|cold
 
 It answers lines of JSON on stdin with lines on stdout: first that it is ready, then :class:`Compiled` for
-``{"kind": "schema" | "regex", "pattern": …}``, and :class:`Replayed` for ``{"texts": [[token, …], …]}`` of
-the same pattern.
+``{"kind": "schema" | "regex" | "grammar", "pattern": …}``, and :class:`Replayed` for
+``{"texts": [[token, …], …]}`` of the same pattern.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ _WARM_UP = {
         '{"enum": [1, "a"]}',
     ),
     "regex": ("[a-z]+", r"\d{2}", "(a|b)*c"),
+    "grammar": ('start: "a" NAME\nNAME: /[a-z]+/', 'start: NUMBER+\nNUMBER: /[0-9]+/\n%ignore " "'),
 }
 
 
@@ -91,7 +92,7 @@ class Case:
 
     Attributes:
         name: what reports call it.
-        kind: ``"schema"`` or ``"regex"``.
+        kind: ``"schema"``, ``"regex"`` or ``"grammar"``.
         pattern: what each engine gets, by its name.
         texts: in tokens, by the name of the engine.
     """
@@ -248,7 +249,7 @@ def compile_pattern(
     engine: Engine, tokenizer: Tokenizer, kind: str, pattern: str, prepare: float | None = None
 ) -> tuple[Session | None, Compiled]:
     """From the text of a pattern to its first mask; with ``prepare``, tokamata then prepares for so long."""
-    make = engine.schema if kind == "schema" else engine.regex
+    make = {"schema": engine.schema, "regex": engine.regex, "grammar": engine.grammar}[kind]
     found = Compiled()
     try:
         start = clock()
@@ -261,7 +262,7 @@ def compile_pattern(
             begun = clock()
             session.prepare(prepare)
             found.preparing = clock() - begun
-        elif kind == "regex" and end - start < _AGAIN_BELOW_NS:
+        elif kind != "schema" and end - start < _AGAIN_BELOW_NS:
             begun = clock()
             make(pattern).fill()
             found.again = clock() - begun

@@ -1,0 +1,1 @@
+"""Grammars of three languages, beside the peers."""
