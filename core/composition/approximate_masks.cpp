@@ -51,14 +51,22 @@ RuleMaskMaker& TokenAutomaton::rule_mask_maker() {
 }
 
 // The state that holds the mask of an over-approximation.
-StateId TokenAutomaton::made_rule_mask(ExpressionId approximation, Budget& budget) {
+TokenAutomaton::RuleMaskHolder TokenAutomaton::made_rule_mask(ExpressionId approximation, Budget& budget) {
   const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(approximation), budget), budget);
-  if (data(holder).mask) return holder;
-  RuleMask made = rule_mask_maker().make(automaton_.expression(holder), TokenTrie::root(), budget);
+  if (data(holder).mask) return {holder, data(holder).most_after};
+  const Arena& arena = automaton_.arena();
+  const ExpressionId expression = automaton_.expression(holder);
+  const ExpressionNode node = arena.node(expression);
+  const bool has_memo = arena.joins_rules() && !node.unverified && !node.waits && !node.by_byte;
+  if (has_memo)
+    if (const auto known = stack_memo_.find(arena, expression); known && data(known->holder).mask) return {known->holder, known->most};
+  RuleMask made = rule_mask_maker().make(expression, TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(made.unverified.begin(), made.unverified.end()));
+  if (has_memo && made.unverified.empty() && rule_mask_maker().splits())
+    stack_memo_.add(arena, expression, {holder, made.most}, [&](ExpressionId part) { return rule_mask_maker().has_split(part); });
   remember(holder, mask_with_stops(std::move(made.bits), holder));
-  return holder;
+  return {holder, made.most};
 }
 
 // A mask that may lack the stop tokens, with those where the text may end.
@@ -81,8 +89,9 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   if (!is_one) own.emplace(vocabulary_->words());
   StateId holder = state;
   for (const ApproximationCut& cut : cuts) {
-    holder = made_rule_mask(cut.approximation, budget);
-    most = std::max(most, data(holder).most_after);
+    const RuleMaskHolder made = made_rule_mask(cut.approximation, budget);
+    holder = made.state;
+    most = std::max(most, made.most_after);
     if (const auto known = unverified_.find(holder.value); state != holder && known != unverified_.end())
       unverified.insert(unverified.end(), known->second.begin(), known->second.end());
     for (const TokenRange& range : cut.unverified) unverified.insert(unverified.end(), order.begin() + range.begin, order.begin() + range.end);

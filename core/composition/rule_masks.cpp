@@ -40,6 +40,7 @@ void RuleMaskMaker::clear() {
   walked_.clear();
   waiting_.clear();
   forks_.clear();
+  split_.clear();
   start_.reset();
   exits_.clear();
 }
@@ -208,6 +209,7 @@ void RuleMaskMaker::split_parts(Spot spot) {
     const Part part = parts_.back();
     parts_.pop_back();
     if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
+    if (joins_ && !start_) split_.insert(part.expression.value);
     const ExpressionNode n = arena_.node(part.expression);
     if (n.commits) {
       if (may_begin(spot, part.expression, part.after)) parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});

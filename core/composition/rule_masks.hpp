@@ -86,6 +86,9 @@ class RuleMaskMaker : public CountedObject {
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
+  // Whether the last mask depends on nothing but what was split; whether an expression was.
+  bool splits() const { return joins_ && walked_.empty(); }
+  bool has_split(ExpressionId expression) const { return split_.contains(expression.value); }
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
   std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
 
@@ -208,6 +211,7 @@ class RuleMaskMaker : public CountedObject {
   std::unordered_map<std::uint32_t, std::uint32_t> fork_after_;
   std::vector<ExpressionId> heads_;
   // Where a segment is made: where it begins, and where the part may end.
+  std::unordered_set<std::uint32_t> split_;  // where a mask is made: the expressions that were split
   std::optional<Spot> start_;
   std::vector<TokenTrie::Place> exits_;
   std::unique_ptr<RuleMaskMaker> inner_;  // makes the segments that this one needs

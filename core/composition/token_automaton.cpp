@@ -408,6 +408,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   release(data_);
   release(segments_);
   release(beginnings_);
+  stack_memo_.clear();
   release(rules_segments_);
   release(unverified_);
   release(mask_states_);

@@ -31,6 +31,7 @@
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
 #include "composition/rule_masks.hpp"
+#include "composition/stack_memo.hpp"
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/segment.hpp"
 #include "vocabulary/vocabulary.hpp"
@@ -202,7 +203,11 @@ class TokenAutomaton {
     std::vector<TokenRange> refused, unverified;
   };
   std::vector<ApproximationCut> approximation_cuts(StateId state, Budget& budget);
-  StateId made_rule_mask(ExpressionId approximation, Budget& budget);
+  struct RuleMaskHolder {
+    StateId state;             // whose mask it is
+    std::uint64_t most_after;  // of the over-approximation that was given
+  };
+  RuleMaskHolder made_rule_mask(ExpressionId approximation, Budget& budget);
   MaskPtr mask_with_stops(MaskBits bits, StateId state);
 
   bool lives_along_text(StateId state, Budget& budget);
@@ -242,6 +247,7 @@ class TokenAutomaton {
   counted::unordered_map<PartAt, Kept<Segment>, PartAtHash> segments_;
   counted::unordered_map<PartAt, Kept<RulesSegment>, PartAtHash> rules_segments_;
   counted::unordered_map<std::uint32_t, ByteSet> beginnings_;
+  StackMemo stack_memo_;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;
