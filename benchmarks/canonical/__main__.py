@@ -37,12 +37,7 @@ _RANKS = ("p50", "p90", "p99", "p99.9", "largest")
 _EXAMPLES = 4
 _MASK_US, _MASK_P99_US, _ADVANCE_US = 5.0, 60.0, 1.5
 _TABLES_S, _TABLES_MB, _TARGET_WIDTH = 2.0, 100.0, 262_145
-_STEPS = {
-    ANYTHING: (20_000, 1_000),
-    "paper": (2_000, 100),
-    "schemas": (50, 10),
-    "growth": (2_000, 200),
-}  # --quick
+_STEPS = {ANYTHING: (20_000, 1_000), "paper": (2_000, 100), "schemas": (50, 10), "growth": (2_000, 200)}
 
 _Patterns = Sequence[tuple[str, Make]]
 

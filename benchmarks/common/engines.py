@@ -58,9 +58,6 @@ class Engine(Protocol):
     def schema(self, schema: str) -> Session:
         """From the text of a JSON Schema to a matcher; raises as :meth:`regex` does."""
 
-    def grammar(self, text: str) -> Session:
-        """From the text of a Lark grammar to a matcher; raises as :meth:`regex` does."""
-
 
 def _row(tokenizer: Tokenizer) -> Row:
     return np.zeros((tokenizer.vocabulary.width + 31) // 32, dtype=np.int32)
@@ -284,10 +281,6 @@ class OutlinesCore:
         from outlines_core import json_schema
 
         return self.regex(json_schema.build_regex_from_schema(schema))
-
-    def grammar(self, text: str) -> Session:
-        """It reads none any more."""
-        raise RefusedError("no grammars")
 
 
 # ---- glrmask ----------------------------------------------------------------------------------

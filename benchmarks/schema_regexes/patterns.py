@@ -19,16 +19,9 @@ from benchmarks.common.schemas import pointed_at
 
 # Keywords whose value is a schema, a list of schemas, or an object of schemas.
 _ONE = (
-    "additionalProperties",
-    "items",
-    "additionalItems",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contains",
+    "additionalProperties", "items", "additionalItems", "not", "if", "then", "else", "contains",
     "propertyNames",
-)
+)  # fmt: skip
 _MANY = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 _NAMED = ("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas")
 _SAME_INSTANCE = ("allOf", "anyOf", "oneOf")

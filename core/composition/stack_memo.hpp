@@ -64,8 +64,12 @@ class StackMemo {
       if (!slot) break;
       nodes_[at].has_slot = true;
       nodes_[at].slot = *slot;
-      const auto [edge, is_new] = edges_.try_emplace({at, splitting.split(*slot)}, static_cast<std::uint32_t>(nodes_.size()));
-      if (is_new) nodes_.push_back({});
+      const Edge place{at, splitting.split(*slot)};
+      auto edge = edges_.find(place);
+      if (edge == edges_.end()) {
+        nodes_.push_back({});  // first: an edge without its node would lead to the next one
+        edge = edges_.emplace(place, static_cast<std::uint32_t>(nodes_.size() - 1)).first;
+      }
       at = edge->second;
     }
     // No alternative leaves more than this, less its own rest.
