@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def measure(options: Namespace, work: Path) -> Report:
         rows += [_row(name, number, engine, found) for engine, found in runs.items()]
         for rank, target in zip(("p50", "p99"), targets, strict=True):
             mine, theirs = (
-                _ranks(runs[one], number, "fill", [rank])[rank] if one in runs else float("nan")
+                ranks(runs[one].samples("fill", [number]), [rank])[rank] if one in runs else float("nan")
                 for one in (TOKAMATA, "llguidance")
             )
             what = f"{name}: mask {rank}, relative to llguidance"
@@ -76,19 +75,18 @@ def _case(name: str, tokenizer: Tokenizer) -> Case:
     return Case(name, "grammar", lambda engine: grammar if engine == TOKAMATA else greedy, lambda _: texts)
 
 
-def _ranks(found: EngineRun, number: int, what: str, names: Sequence[str]) -> dict[str, float]:
-    return ranks(found.samples(what, [number]), names)
-
-
 def _row(name: str, number: int, engine: str, found: EngineRun) -> dict[str, Any]:
     replayed = found.replayed[number]
     return {
         "grammar": name,
         "engine": engine,
-        "first mask": _ranks(found, number, "TTFM", ["largest"])["largest"],
-        "again": _ranks(found, number, "again", ["largest"])["largest"],
-        **{f"mask {rank}": us for rank, us in _ranks(found, number, "fill", RANKS).items()},
-        **{f"advance {rank}": us for rank, us in _ranks(found, number, "commit", ["p50", "p99"]).items()},
+        "first mask": ranks(found.samples("TTFM", [number]), ["largest"])["largest"],
+        "again": ranks(found.samples("again", [number]), ["largest"])["largest"],
+        **{f"mask {rank}": us for rank, us in ranks(found.samples("fill", [number]), RANKS).items()},
+        **{
+            f"advance {rank}": us
+            for rank, us in ranks(found.samples("commit", [number]), ["p50", "p99"]).items()
+        },
         "peak MB": replayed and replayed.peak_mb,
         "accepts": found.accepts(number),
     }
