@@ -6,8 +6,7 @@ is the engine's process:
     python -m benchmarks.common.replaying ENGINE VOCABULARY TOKENIZER_FILE MEMORY_BYTES warm|cold
 
 It answers lines of JSON on stdin with lines on stdout: first that it is ready, then :class:`Compiled` for
-``{"kind": "schema" | "regex" | "grammar", "pattern": …}``, and :class:`Replayed` for
-``{"texts": [[token, …], …]}`` of the same pattern.
+``{"kind": …, "pattern": …}``, and :class:`Replayed` for ``{"texts": [[token, …], …]}`` of the same pattern.
 """
 
 from __future__ import annotations

@@ -37,8 +37,7 @@ def main() -> int:
     parser.add_argument("--engines", default=f"{TOKAMATA};llguidance;glrmask;xgrammar", metavar="NAMES")
     parser.add_argument("--prepare", type=float, metavar="S")
     parser.set_defaults(timeout=30.0, replay_timeout=300.0, memory=16.0)
-    options = parser.parse_args()
-    return run(measure, options)
+    return run(measure, parser.parse_args())
 
 
 def measure(options: Namespace, work: Path) -> Report:
