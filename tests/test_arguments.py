@@ -72,6 +72,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             **STOPS,
         },
     ),
+    tk.rule: ({"name": "a"}, {"name": (*TEXTS, "\ud800")}),
     tk.json: ({}, {"max_depth": BOUNDS, "max_items": BOUNDS, **STYLES}),
     tk.json_schema: (
         {"schema": {}},

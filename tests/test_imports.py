@@ -19,7 +19,14 @@ ROOMS = [
     *("version", "errors", "arguments", "limits", "kept_files", "masks", "explanation"),
     *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame"),
     *("automata", "tokenization", "matching", "constraint"),
-    *("text_constraints", "extension_constraints", "grammar_constraints", "json_options", "json_constraints"),
+    *(
+        "text_constraints",
+        "extension_constraints",
+        "grammar_rules",
+        "grammar_constraints",
+        "json_options",
+        "json_constraints",
+    ),
     *("type_constraints", "tool_constraints"),
     *("decoding", "integrations", "cli", "__main__"),
 ]

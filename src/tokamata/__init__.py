@@ -61,6 +61,7 @@ from tokamata.extension_constraints import (
     unquoted_text,
 )
 from tokamata.grammar_constraints import grammar
+from tokamata.grammar_rules import Phrase, Rule, rule
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
@@ -109,8 +110,10 @@ __all__ = [
     "Parts",
     "PatternError",
     "PatternSyntaxError",
+    "Phrase",
     "Preparation",
     "RollbackError",
+    "Rule",
     "Sampling",
     "SchemaError",
     "Step",
@@ -142,6 +145,7 @@ __all__ = [
     "quoted_text",
     "regex",
     "response_format",
+    "rule",
     "stream",
     "substring_of",
     "text_token",

@@ -10,6 +10,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, GrammarError, shown_argument
+from tokamata.grammar_rules import Rule, grammar_of
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import LexerName, Trees, lower_grammar, read_gbnf, read_lark, without_lexer
 from tokamata.patterns.json_schema import ReportEntry
@@ -28,7 +29,7 @@ _DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
 
 
 def grammar(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Rule,
     *,
     syntax: Literal["lark", "gbnf"] = "lark",
     start: str | None = None,
@@ -50,7 +51,8 @@ def grammar(
     :meth:`Constraint.parse` returns a ``lark.Tree`` where lark has the lexer, and elsewhere the text.
 
     Args:
-        source: the grammar; or the path of its file, in UTF-8, as a ``pathlib.Path``.
+        source: the grammar; or the path of its file, in UTF-8, as a ``pathlib.Path``; or a rule made by
+            :func:`tokamata.rule`, for which ``syntax``, ``start`` and ``lexer`` have no meaning.
         syntax: ``"lark"``, the grammars of lark, which the extra ``lark`` reads; or ``"gbnf"``, those of
             llama.cpp.
         start: the name of the rule that a text is of.  By default ``start``, or ``root`` for GBNF.
@@ -70,6 +72,10 @@ def grammar(
         OSError: the file cannot be read.
         LimitExceeded, Cancelled: groups nest too deep, or the reading was stopped.
     """
+    watch = Watch(limits, cancel)
+    if isinstance(source, Rule):
+        expression = lower_grammar(grammar_of(source), watch)
+        return _GrammarConstraint(expression, clipped(f"grammar({source!r})"), Plain(), "characters")
     checked_choice("syntax", syntax, _DEFAULTS)
     default_start, default_lexer = _DEFAULTS[syntax]
     start = default_start if start is None else start
@@ -83,8 +89,8 @@ def grammar(
         checked_text(source, "source")
         text, name = source, repr(source)
     else:
-        raise ArgumentError("source", shown_argument(source), "the text of a grammar, or a pathlib.Path")
-    watch = Watch(limits, cancel)
+        expected = "the text of a grammar, a pathlib.Path, or a rule"
+        raise ArgumentError("source", shown_argument(source), expected)
     if syntax == "gbnf":
         rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:

@@ -1,0 +1,179 @@
+"""Grammars written in Python: rules that refer to each other.
+
+    value = tk.rule("value")
+    value.define(tk.regex("[0-9]+") | "[" + value + ("," + value).repeat() + "]")
+    nested = tk.grammar(value)
+
+The operators are those of constraints.  Texts and constraints take part where they stand beside a rule; a
+constraint is one terminal, so it must be regular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tokamata._core as _core
+from tokamata.arguments import checked_bounds, checked_instance, checked_text
+from tokamata.constraint import Constraint
+from tokamata.errors import ArgumentError, shown_argument
+from tokamata.limits import Limits
+from tokamata.patterns.grammars.syntax import (
+    Choice,
+    Grammar,
+    Node,
+    Reference,
+    Repeat,
+    Sequence,
+    Terminal,
+)
+from tokamata.values.forms import Reading, accepted
+
+__all__ = ["Phrase", "Rule", "grammar_of", "rule"]
+
+
+class Phrase:
+    """A part of a grammar: a rule, or rules, texts and constraints with operators between them; immutable.
+
+    ======================  ==========================================================
+    ``a + b``               a text of ``a``, then one of ``b``
+    ``a | b``               texts of either
+    ``a.repeat(2, 5)``      two to five texts of ``a``, one after another
+    ``a.optional()``        a text of ``a``, or the empty text
+    ======================  ==========================================================
+    """
+
+    __slots__ = ("_node", "_rules")
+
+    def __init__(self, node: Node, rules: Mapping[str, Rule]) -> None:
+        """``rules``: those that the node refers to, by name."""
+        self._node = node
+        self._rules = dict(rules)
+
+    def __add__(self, other: Phrase | Constraint[Any] | str) -> Phrase:
+        """A text of this, then one of the other."""
+        return _combined(Sequence, self, other)
+
+    def __radd__(self, other: Constraint[Any] | str) -> Phrase:
+        """A text of the other, then one of this."""
+        return _combined(Sequence, other, self)
+
+    def __or__(self, other: Phrase | Constraint[Any] | str) -> Phrase:
+        """The texts of either."""
+        return _combined(Choice, self, other)
+
+    def __ror__(self, other: Constraint[Any] | str) -> Phrase:
+        """The texts of either."""
+        return _combined(Choice, other, self)
+
+    def repeat(self, minimum: int = 0, maximum: int | None = None) -> Phrase:
+        """``minimum`` to ``maximum`` texts of this, one after another; ``None`` means no bound.
+
+        Raises:
+            ArgumentError: the bounds are no whole numbers from 0 on, or the minimum is above the maximum.
+        """
+        minimum, maximum = checked_bounds(minimum, maximum)
+        return Phrase(Repeat(self._node, minimum, maximum), self._rules)
+
+    def optional(self) -> Phrase:
+        """A text of this, or the empty text."""
+        return Phrase(Repeat(self._node, 0, 1), self._rules)
+
+
+class Rule(Phrase):
+    """A rule of a grammar; :func:`tokamata.rule` makes it, and :meth:`define` says what it is.
+
+    Attributes:
+        name: its name.
+    """
+
+    __slots__ = ("_body", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._body: Phrase | None = None
+        super().__init__(Reference(name), {name: self})
+
+    def define(self, body: Phrase | Constraint[Any] | str) -> Rule:
+        """Says which texts the rule has; returns the rule.
+
+        Raises:
+            ArgumentError: it is defined already, or the body is of another type.
+        """
+        if self._body is not None:
+            raise ArgumentError(
+                "body", shown_argument(body), f"no second definition of the rule {self.name!r}"
+            )
+        self._body = _phrase("body", body)
+        return self
+
+    def __repr__(self) -> str:
+        return f"tokamata.rule({self.name!r})"
+
+
+def rule(name: str) -> Rule:
+    """A rule of a grammar, to be defined by :meth:`Rule.define`, so that rules can refer to each other.
+
+        expression = tk.rule("expression")
+        expression.define(tk.regex("[0-9]+") | expression + "+" + expression | "(" + expression + ")")
+        arithmetic = tk.grammar(expression)
+
+    Raises:
+        ArgumentError: the name is no text.
+    """
+    checked_text(name, "name")
+    return Rule(name)
+
+
+def grammar_of(start: Rule) -> Grammar:
+    """The rules that a rule leads to.
+
+    Raises:
+        ArgumentError: one of them is not defined, or two have the same name.
+    """
+    found: dict[str, Rule] = {}
+    open_rules = [start]
+    while open_rules:
+        current = open_rules.pop()
+        if (known := found.setdefault(current.name, current)) is not current:
+            raise ArgumentError("source", f"two rules named {current.name!r}", "rules with different names")
+        if current._body is None:
+            raise ArgumentError("source", f"the rule {current.name!r}", "defined: call its define(…)")
+        if known is current:
+            open_rules += [rule for rule in current._body._rules.values() if found.get(rule.name) is not rule]
+    return Grammar({name: rule._body._node for name, rule in found.items() if rule._body}, start.name)
+
+
+def _phrase(argument: str, value: Any) -> Phrase:
+    if isinstance(value, Phrase):
+        return value
+    if isinstance(value, str):
+        checked_text(value, argument)
+        return Phrase(
+            Terminal(repr(value), _core.literal(value.encode()), (value,)) if value else Sequence(()), {}
+        )
+    checked_instance(argument, value, Constraint, "a rule, a text or a constraint")
+    texts = _core.scope(value._expression)
+    try:
+        _core.rules([_core.concat([_core.literal(b" "), texts])], _core.reference(0))
+    except _core.RuleSetError as error:
+        hint = "JSON, control tokens and other grammars cannot stand in a rule yet"
+        raise ArgumentError(argument, shown_argument(value), "a regular constraint", hint) from error
+    if accepted(texts, b"", Reading(value.pattern, Limits(), None)) is not None:
+        return Phrase(Terminal(value.pattern, _core.terminal(texts)), {})
+    some = _core.intersect([texts, _core.complement(_core.epsilon())])
+    return Phrase(Repeat(Terminal(value.pattern, _core.terminal(some)), 0, 1), {})
+
+
+def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> Phrase:
+    left, right = _phrase("other", first), _phrase("other", second)
+    nodes = [node for part in (left, right) for node in _items(kind, part._node)]
+    for name, rule in right._rules.items():
+        if left._rules.get(name, rule) is not rule:
+            raise ArgumentError("other", f"another rule named {name!r}", "rules with different names")
+    return Phrase(kind(tuple(nodes)), {**left._rules, **right._rules})
+
+
+def _items(kind: type[Sequence] | type[Choice], node: Node) -> tuple[Node, ...]:
+    """``a + b + c`` is one sequence."""
+    return node.children if isinstance(node, kind) and node.children else (node,)
