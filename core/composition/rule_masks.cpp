@@ -7,17 +7,28 @@
 
 namespace tokamata {
 
+namespace {
+
+// A maker that is at work leaves the segments that it needs to another one.
+class Busy {
+ public:
+  explicit Busy(bool& is_busy) : is_busy_(is_busy) { is_busy_ = true; }
+  ~Busy() { is_busy_ = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  bool& is_busy_;
+};
+
+}  // namespace
+
 RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
-      joins_(arena_.joins_rules()),
-      builder_(tokens.vocabulary(false).words()) {}
+      joins_(arena_.joins_rules()), builder_(tokens.vocabulary(false).words()) {}
 
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
-  struct Busy {
-    bool& flag;
-    explicit Busy(bool& is_busy) : flag(is_busy) { flag = true; }
-    ~Busy() { flag = false; }
-  } busy(is_busy_);
+  const Busy busy(is_busy_);
   budget_ = &budget;
   clear();
   open({&vocabulary_, from}, put(expression, kNothing));
@@ -33,7 +44,7 @@ void RuleMaskMaker::clear() {
   builder_.clear();
   opened_.clear();
   rest_ids_.clear();
-  rests_.assign(2, {Arena::kEpsilon, kNothing, Rest::kNoFork, true});  // kNothing, kExit
+  rests_.assign(2, {Arena::kEpsilon, kNothing, Rest::kNoFork, true, Arena::kEpsilon});  // kNothing, kExit
   open_.clear();
   parts_.clear();
   tries_.assign(1, &vocabulary_);
@@ -50,11 +61,7 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
     if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(tokens_);
     return inner_->make_segment(part, trie, node, follow, budget);
   }
-  struct Busy {
-    bool& flag;
-    explicit Busy(bool& is_busy) : flag(is_busy) { flag = true; }
-    ~Busy() { flag = false; }
-  } busy(is_busy_);
+  const Busy busy(is_busy_);
   budget_ = &budget;
   clear();
   start_ = Spot{&trie, node};
@@ -109,20 +116,31 @@ RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   return known->second;
 }
 
-// Of all that may follow, the most; computed once the forks in it are complete.
-const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
+// Computes what `is_known` asks for, of a rest and of all that follows it, the last first.
+template <class IsKnown, class Compute>
+void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& compute) {
   std::vector<RestId> open{rest};
-  while (!rests_[open.back().value].is_measured) {
-    Rest& at = rests_[open.back().value];
+  while (!open.empty()) {
+    const RestId at = open.back();
     const std::size_t before = open.size();
     const auto await = [&](RestId next) {
-      if (!rests_[next.value].is_measured) open.push_back(next);
+      if (!is_known(rests_[next.value])) open.push_back(next);
     };
-    if (at.fork == Rest::kNoFork)
-      await(at.next);
+    if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork)
+      await(n.next);
     else
-      std::ranges::for_each(forks_[at.fork], await);
+      std::ranges::for_each(forks_[n.fork].rests, await);
     if (open.size() > before) continue;
+    if (!is_known(rests_[at.value])) compute(rests_[at.value]);
+    open.pop_back();
+  }
+}
+
+// Of all that may follow, the most; computed once the forks in it are complete.
+const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
+  const auto is_known = [](const Rest& at) { return at.is_measured; };
+  if (is_known(rests_[rest.value])) return rests_[rest.value];
+  compute_along(rest, is_known, [this](Rest& at) {
     if (at.fork == Rest::kNoFork) {
       const ExpressionNode& n = arena_.node(at.first);
       const Rest& next = rests_[at.next.value];
@@ -132,7 +150,7 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       at.is_unverified = n.unverified || next.is_unverified;
       at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
     } else {
-      for (const RestId next : forks_[at.fork]) {
+      for (const RestId next : forks_[at.fork].rests) {
         at.spelled = std::max(at.spelled, rests_[next.value].spelled);
         at.begins |= rests_[next.value].begins;
         at.is_unverified |= rests_[next.value].is_unverified;
@@ -140,14 +158,13 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       }
     }
     at.is_measured = true;
-    if (open.size() > 1) open.pop_back();
-  }
+  });
   return rests_[rest.value];
 }
 
-// `visit(first, next)` for what a rest begins with; for each of the alternatives if it is a fork.
+// `visit(rest, first, next)` for what a rest begins with; for each of the alternatives if it is a fork, which may be closed.
 template <class Visit>
-void RuleMaskMaker::for_each_part(RestId rest, Visit&& visit) {
+void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
   std::vector<RestId> open{rest};
   std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
@@ -155,28 +172,29 @@ void RuleMaskMaker::for_each_part(RestId rest, Visit&& visit) {
     open.pop_back();
     if (at == kNothing) continue;
     const Rest n = rests_[at.value];
-    if (n.fork == Rest::kNoFork)
+    if (n.fork == Rest::kNoFork) {
       visit(at, n.first, n.next);
-    else if (met.insert(at.value).second)
-      open.insert(open.end(), forks_[n.fork].begin(), forks_[n.fork].end());
+    } else if (met.insert(at.value).second) {
+      forks_[n.fork].is_closed |= closes;
+      open.insert(open.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
+    }
   }
 }
 
+// All that may follow, as an expression.  The forks in it are closed.
 ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
-  std::vector<ExpressionId> all{first};
-  for (RestId at = rest; at != kNothing; at = rests_[at.value].next) {
-    const Rest n = rests_[at.value];
-    if (n.fork == Rest::kNoFork) {
-      all.push_back(n.first);
-      continue;
+  compute_along(rest, [](const Rest& at) { return at.joined.has_value(); }, [this](Rest& at) {
+    if (at.fork == Rest::kNoFork) {
+      at.joined = arena_.concatenate(at.first, *rests_[at.next.value].joined);
+      return;
     }
+    Fork& fork = forks_[at.fork];
+    fork.is_closed = true;
     std::vector<ExpressionId> alternatives;
-    for (const RestId next : std::vector<RestId>(forks_[n.fork])) alternatives.push_back(joined(Arena::kEpsilon, next));
-    all.push_back(arena_.unite(alternatives));
-  }
-  ExpressionId result = Arena::kEpsilon;
-  for (auto part = all.rbegin(); part != all.rend(); ++part) result = arena_.concatenate(*part, result);
-  return result;
+    for (const RestId next : fork.rests) alternatives.push_back(*rests_[next.value].joined);
+    at.joined = arena_.unite(alternatives);
+  });
+  return arena_.concatenate(first, *rests_[rest.value].joined);
 }
 
 // Whether it is unverified at the front, without applying a choice that stands there.
@@ -241,9 +259,9 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
       const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
       parts_.push_back({n.body(), put(more, after), false});
     } else if (const auto [fork, is_new] = fork_after(head); true) {
-      forks_[fork].push_back(after);
+      forks_[fork].rests.push_back(after);
       if (is_new && body) parts_.push_back({*body, put_fork(fork), false});
-      if (is_new && !body) heads_.push_back(head);
+      if (is_new && !body) heads_.emplace_back(head, fork);
     }
   }
   if (!n.nullable || n.open) return;
@@ -262,7 +280,7 @@ bool RuleMaskMaker::may_have_segment(Spot spot, const ExpressionNode& n) const {
 // ---- readings that reach one spot -------------------------------------------------------------
 
 void RuleMaskMaker::open_parts(Spot spot, RestId rest, bool is_whole) {
-  for_each_part(rest, [&](RestId at, ExpressionId first, RestId next) {
+  for_each_part(rest, false, [&](RestId at, ExpressionId first, RestId next) {
     if (at != kExit)
       parts_.push_back({first, next, is_whole});
     else if (spot != *start_)
@@ -282,16 +300,20 @@ void RuleMaskMaker::open_split(Spot spot) {
   fork_after_.clear();
   heads_.clear();
   split_parts(spot);
-  for (const ExpressionId head : heads_) {
-    const std::uint32_t fork = fork_after_.at(head.value);
-    open_.push_back({spot, head, forks_[fork].size() == 1 ? forks_[fork].front() : put_fork(fork)});
+  for (const auto& [head, fork] : heads_) {
+    const std::vector<RestId>& rests = forks_[fork].rests;
+    open_.push_back({spot, head, rests.size() == 1 ? rests.front() : put_fork(fork)});
   }
 }
 
-// The fork after a head at the spot that is being opened, and whether it is new.
+// The open fork after a head at the spot that is being opened, and whether it is new.
 std::pair<std::uint32_t, bool> RuleMaskMaker::fork_after(ExpressionId head) {
-  const auto [known, is_new] = fork_after_.try_emplace(head.value, static_cast<std::uint32_t>(forks_.size()));
-  if (is_new) forks_.emplace_back();
+  const auto [known, is_first] = fork_after_.try_emplace(head.value, static_cast<std::uint32_t>(forks_.size()));
+  const bool is_new = is_first || forks_[known->second].is_closed;
+  if (is_new) {
+    known->second = static_cast<std::uint32_t>(forks_.size());
+    forks_.emplace_back();
+  }
   return {known->second, is_new};
 }
 
@@ -317,7 +339,8 @@ bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
   }
 }
 
-// The same for an expression that begins with a choice, and what follows it.  Applying a choice derives all of that again.
+// The same for an expression that begins with a choice, and what follows it, whose forks it closes.  Applying a choice derives
+// all of that again.
 // Blanks below the spot can only belong to a longer indent, which has a choice of its own.
 bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
   constexpr unsigned kMostRead = 64;
@@ -335,7 +358,7 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
     }
     if (n.kind != Kind::Commit && may_begin(spot, n)) return true;
     if (n.kind == Kind::Commit || n.nullable)
-      for_each_part(after, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
+      for_each_part(after, true, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
   }
   return false;
 }

@@ -118,10 +118,15 @@ class RuleMaskMaker : public CountedObject {
     RestId next;
     std::uint32_t fork = kNoFork;
     bool is_measured = false;  // the following are only known once its forks are complete
+    std::optional<ExpressionId> joined = {};  // with all that follows; once it was asked for
     bool is_unverified = false;      // somewhere
     bool begins_unverified = false;  // at its first byte
     std::uint64_t spelled = 0;       // bytes, as for expressions
     ByteSet begins = {};             // a superset of the bytes that it may begin with
+  };
+  struct Fork {
+    std::vector<RestId> rests;
+    bool is_closed = false;  // it was read before all were known, and gets no more
   };
   struct Alternative {
     Spot spot;
@@ -155,9 +160,11 @@ class RuleMaskMaker : public CountedObject {
   static bool is_last(Spot spot) { return bytes_below(spot).empty(); }
 
   RestId put(ExpressionId first, RestId next);
+  template <class IsKnown, class Compute>
+  void compute_along(RestId rest, IsKnown&& is_known, Compute&& compute);
   const Rest& measured(RestId rest);
   template <class Visit>
-  void for_each_part(RestId rest, Visit&& visit);
+  void for_each_part(RestId rest, bool closes, Visit&& visit);
   ExpressionId joined(ExpressionId first, RestId rest);
   void open(Spot spot, RestId rest);
   void split_parts(Spot spot);
@@ -207,9 +214,9 @@ class RuleMaskMaker : public CountedObject {
   // Where readings are opened together: what waits at each position; all forks; and at the position that is being opened,
   // the fork after each head, and the heads to be followed.
   std::map<Position, std::vector<RestId>> waiting_;
-  std::vector<std::vector<RestId>> forks_;
+  std::vector<Fork> forks_;
   std::unordered_map<std::uint32_t, std::uint32_t> fork_after_;
-  std::vector<ExpressionId> heads_;
+  std::vector<std::pair<ExpressionId, std::uint32_t>> heads_;
   // Where a segment is made: where it begins, and where the part may end.
   std::unordered_set<std::uint32_t> split_;  // where a mask is made: the expressions that were split
   std::optional<Spot> start_;

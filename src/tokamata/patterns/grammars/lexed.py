@@ -42,6 +42,7 @@ from tokamata.patterns.grammars.syntax import (
 __all__ = ["without_lexer"]
 
 _Ends = frozenset[Configuration]
+_NEVER = Choice(())  # no text
 
 
 def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
@@ -87,7 +88,8 @@ class _Product:
             if self._lexer.may_end(end)
         )
         options: list[Node] = []
-        for before, group in self._groups(befores, [Reference(self._start)], afters):
+        first, is_nullable = self._first_of((Reference(self._start),), 0)
+        for before, group in self._groups(befores, first, is_nullable, afters):
             some, may_be_empty = self._ignored_between(begin, group)
             texts = self._node(Reference(self._start), before, afters)
             if some is not None:
@@ -140,10 +142,10 @@ class _Product:
             return node.rule in self._nullable
         return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
 
-    def _first_of(self, nodes: list[Node]) -> tuple[frozenset[str], bool]:
-        """The terminals that a sequence may begin with, and whether it may be empty."""
+    def _first_of(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
+        """The terminals that the rest of a sequence may begin with, and whether it may be empty."""
         found: frozenset[str] = frozenset()
-        for node in nodes:
+        for node in items[begin:]:
             found |= self._first[node.rule] if isinstance(node, Reference) else frozenset([_name(node)])
             if not self._is_nullable(node):
                 return found, False
@@ -237,28 +239,64 @@ class _Product:
             return Choice(tuple(self._node(child, before, wanted) for child in node.children))
         assert isinstance(node, Sequence), node
         if not node.children:
-            return Sequence(()) if before in wanted else Choice(())
-        return self._sequence(list(node.children), before, wanted)
+            return Sequence(()) if before in wanted else _NEVER
+        return self._sequence(node.children, before, wanted)
 
-    def _sequence(self, items: list[Node], before: Configuration, wanted: _Ends) -> Node:
-        first, rest = items[0], items[1:]
-        if not rest:
-            return self._node(first, before, wanted)
-        options: list[Node] = []
-        ends = self._ends_of(first, {before}, self._rule_ends)
-        for after, group in self._groups(ends, rest, wanted):
-            if wanted.isdisjoint(self._ends_of(Sequence(tuple(rest)), {after}, self._rule_ends)):
-                continue
-            begun = self._node(first, before, group)
-            then = self._sequence(rest, after, wanted)
-            options.append(Sequence((begun, then)))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+    def _sequence(self, items: tuple[Node, ...], before: Configuration, wanted: _Ends) -> Node:
+        """Forwards, the configurations before each item; then backwards, the texts from each of them."""
+        steps: list[dict[Configuration, list[tuple[Configuration, _Ends]]]] = []
+        befores = {before}
+        for index, item in enumerate(items[:-1]):
+            self._watch.check()
+            first, is_nullable = self._first_of(items, index + 1)
+            groups = {
+                at: self._groups(self._ends_of(item, {at}, self._rule_ends), first, is_nullable, wanted)
+                for at in befores
+            }
+            befores = {after for found in groups.values() for after, _ in found}
+            steps.append(groups)
+        # The items of each rest, the last first; mostly there is one rest, which grows.
+        made = {at: [self._node(items[-1], at, wanted)] for at in befores}
+        for item, groups in zip(reversed(items[:-1]), reversed(steps), strict=True):
+            made = {
+                at: self._begun(
+                    [
+                        (self._node(item, at, group), made[after])
+                        for after, group in found
+                        if made[after] != [_NEVER]
+                    ],
+                    is_shared=len(groups) > 1,
+                )
+                for at, found in groups.items()
+            }
+        rest = made[before]
+        return rest[0] if len(rest) == 1 else Sequence(tuple(reversed(rest)))
+
+    @staticmethod
+    def _begun(options: list[tuple[Node, list[Node]]], is_shared: bool) -> list[Node]:
+        """The rest that begins with an item and goes on with a rest, for one of some pairs of them."""
+        options = [(first, rest) for first, rest in options if first != _NEVER]
+        if not options:
+            return [_NEVER]
+        if len(options) == 1:
+            first, rest = options[0]
+            if is_shared:
+                return [*rest, first]
+            rest.append(first)
+            return rest
+        return [Choice(tuple(Sequence((first, *reversed(rest))) for first, rest in options))]
 
     def _groups(
-        self, configurations: Iterable[Configuration], rest: list[Node], wanted: _Ends
+        self,
+        configurations: Iterable[Configuration],
+        first: frozenset[str],
+        is_nullable: bool,
+        wanted: _Ends,
     ) -> list[tuple[Configuration, _Ends]]:
-        """Configurations that do not matter to what follows, together; with what they count as."""
-        first, is_nullable = self._first_of(rest)
+        """Configurations that do not matter to what follows, together; with what they count as.
+
+        What follows begins with one of some terminals, or may be empty.
+        """
         groups: dict[tuple[Configuration, bool], set[Configuration]] = {}
         for configuration in configurations:
             as_what = configuration if is_nullable else self._lexer.reduced(configuration, first)
@@ -269,15 +307,17 @@ class _Product:
         before = self._before(rule, before)
         ends = frozenset(self._rule_ends(rule, before)) & wanted
         if not ends:
-            return Choice(())
+            return _NEVER
         key = (rule, before, ends)
         if key not in self._names:
             self._names[key] = f"{rule} {len(self._names)}"
             self._open.append(key)
         return Reference(self._names[key])
 
-    def _terminal(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Terminal:
+    def _terminal(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Node:
         wanted &= self._ends_of_terminal(terminal.name, before)
+        if not wanted:
+            return _NEVER
         key = (terminal.name, before, wanted)
         if key not in self._made_terminals:
             groups: dict[tuple[_core.Expression | None, bool], set[Configuration]] = {}
