@@ -23,6 +23,7 @@ _LEXERS = {
     "dynamic": "each terminal takes the text that re.match prefers; terminals do not compete, so that "
     '"if" NAME accepts ifx',
     "basic": "the first terminal in lark's order that re.match finds takes the text that it prefers",
+    "contextual": "as basic, among the terminals that an LALR parser expects at that position",
     "longest": "the longest text that any terminal has is taken; of several terminals, the first in order",
 }
 _DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
@@ -33,7 +34,7 @@ def grammar(
     *,
     syntax: Literal["lark", "gbnf"] = "lark",
     start: str | None = None,
-    lexer: Literal["characters", "dynamic", "basic", "longest"] | None = None,
+    lexer: Literal["characters", "dynamic", "basic", "contextual", "longest"] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[Any]:
@@ -66,7 +67,8 @@ def grammar(
     Raises:
         ArgumentError: an argument has a wrong type or value.
         GrammarError: the text does not follow the syntax, or names what is not defined; a terminal is no
-            regular expression, or accepts the empty text; the file is not UTF-8.
+            regular expression, or accepts the empty text; the lexer is contextual, and the grammar is not
+            LALR(1); the file is not UTF-8.
         UnsupportedPatternError: a terminal has an assertion within a lookbehind.
         MissingExtraError: ``syntax`` is ``"lark"``, and lark is not installed.
         OSError: the file cannot be read.
@@ -94,11 +96,11 @@ def grammar(
     if syntax == "gbnf":
         rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
-        rules = read_lark(text, path, start, watch)
+        rules = read_lark(text, path, start, chosen, watch)
         if chosen != "characters":
             rules = without_lexer(rules, cast(LexerName, chosen), watch)
     form: Form = Plain()
-    if chosen in ("dynamic", "basic"):
+    if chosen in ("dynamic", "basic", "contextual"):
         form = Read(Trees(text, path, start, chosen).read)
     return _GrammarConstraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), form, chosen)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import tokamata._core as _core
 from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Pattern, Reference, Sequence, Terminal
 from tokamata.patterns.regex import to_expression
 
@@ -33,26 +34,34 @@ _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
 
 
-def read_lark(text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
+def read_lark(text: str, path: Path | None, start: str, lexer: str, watch: Watch) -> Grammar:
     """The grammar of a Lark file.
 
     Args:
         text: its content.
         path: the file, whose folder imports are relative to; ``None``: it has no file.
         start: the name of the rule that a text is of.
+        lexer: the one that it will be read by.  For ``"contextual"`` the rules are those of lark's parser.
         watch: stops the reading.
 
     Raises:
         GrammarError: it is not Lark, or names what is not defined; a terminal is no regular expression, or
-            may be empty.
+            may be empty; the lexer is contextual, and the grammar not LALR(1).
         MissingExtraError: lark is not installed.
         LimitExceeded, Cancelled: the reading was stopped.
     """
-    loaded = _load(text, path, start)
+    loaded = _load(text, path, start, lexer if lexer == "contextual" else "dynamic")
     terminals = {}
     for definition in loaded.terminals:
         watch.check()
         terminals[definition.name] = _terminal(definition, text, watch)
+    ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
+    if lexer == "contextual":
+        table = loaded.parser.parser._parse_table
+        symbols_of = {
+            rule: [_symbol(symbol, terminals, text) for symbol in rule.expansion] for rule in loaded.rules
+        }
+        return with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
     alternatives: dict[str, list[Node]] = {}
     for rule in loaded.rules:
         watch.check()
@@ -63,17 +72,16 @@ def read_lark(text: str, path: Path | None, start: str, watch: Watch) -> Grammar
     bodies: dict[str, Node] = {
         name: found[0] if len(found) == 1 else Choice(tuple(found)) for name, found in alternatives.items()
     }
-    ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
     return Grammar(bodies, start, ignored, tuple(terminals.values()))
 
 
-def _load(text: str, path: Path | None, start: str) -> lark.Lark:
+def _load(text: str, path: Path | None, start: str, lexer: str) -> lark.Lark:
     try:
         import lark
     except ImportError as error:
         raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
     try:
-        return _parser(text, path, start, "dynamic")
+        return _parser(text, path, start, lexer)
     except lark.exceptions.LarkError as error:
         raise _grammar_error(error, text) from error
     except OSError as error:
@@ -93,8 +101,9 @@ def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
     import lark
 
     source = str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
+    parser: Any = "lalr" if lexer == "contextual" else "earley"
     return lark.Lark(
-        text, parser="earley", lexer=lexer, start=start, source_path=source, propagate_positions=True
+        text, parser=parser, lexer=lexer, start=start, source_path=source, propagate_positions=True
     )
 
 

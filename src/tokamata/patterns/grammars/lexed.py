@@ -32,6 +32,7 @@ from tokamata.patterns.grammars.lexers import Configuration, Lexer, LexerName, e
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Grammar,
+    Lookahead,
     Node,
     Reference,
     Sequence,
@@ -42,6 +43,7 @@ from tokamata.patterns.grammars.syntax import (
 __all__ = ["without_lexer"]
 
 _Ends = frozenset[Configuration]
+_Key = tuple[str, frozenset[str] | None]  # of a terminal: its name, and the context after it
 _NEVER = Choice(())  # no text
 
 
@@ -64,17 +66,18 @@ class _Product:
     def __init__(self, grammar: Grammar, lexer: LexerName, watch: Watch) -> None:
         self._rules = grammar.rules
         self._start = grammar.start
-        self._ignored = frozenset(terminal.name for terminal in grammar.ignored)
+        self._ignored = grammar.ignored
+        self._ignored_names = frozenset(terminal.name for terminal in grammar.ignored)
         self._watch = watch
-        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, watch)
+        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, grammar.context, watch)
         self._nullable = _nullable_rules(grammar.rules)
         self._first: dict[str, frozenset[str]] = {}
         self._find_first()
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
-        self._terminal_ends: dict[tuple[str, Configuration], _Ends] = {}
+        self._terminal_ends: dict[tuple[_Key, Configuration], _Ends] = {}
         self._after_ignored: dict[Configuration, _Ends] = {}
         self._ignored_texts: dict[tuple[Configuration, _Ends], _core.Expression | None] = {}
-        self._made_terminals: dict[tuple[str, Configuration, _Ends], Terminal] = {}
+        self._made_terminals: dict[tuple[_Key, Configuration, _Ends], Terminal] = {}
         self._names: dict[tuple[str, Configuration, _Ends], str] = {}
         self._open: list[tuple[str, Configuration, _Ends]] = []
 
@@ -140,13 +143,18 @@ class _Product:
     def _is_nullable(self, node: Node) -> bool:
         if isinstance(node, Reference):
             return node.rule in self._nullable
+        if isinstance(node, Lookahead):
+            return True
         return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
 
     def _first_of(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
         """The terminals that the rest of a sequence may begin with, and whether it may be empty."""
         found: frozenset[str] = frozenset()
         for node in items[begin:]:
-            found |= self._first[node.rule] if isinstance(node, Reference) else frozenset([_name(node)])
+            if isinstance(node, Reference):
+                found |= self._first[node.rule]
+            elif isinstance(node, Terminal):
+                found |= {node.name}
             if not self._is_nullable(node):
                 return found, False
         return found, True
@@ -166,9 +174,9 @@ class _Product:
             self._after_ignored[configuration] = frozenset(found)
         return self._after_ignored[configuration]
 
-    def _ends_of_terminal(self, terminal: str, before: Configuration) -> _Ends:
+    def _ends_of_terminal(self, terminal: Terminal, before: Configuration) -> _Ends:
         """Those that a terminal leads to, and what is ignored after it."""
-        key = (terminal, before)
+        key = (_key(terminal), before)
         if key not in self._terminal_ends:
             self._terminal_ends[key] = frozenset(
                 after for end in self._lexer.ends(terminal, before) for after in self._with_ignored(end)
@@ -217,11 +225,13 @@ class _Product:
 
     def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
         if isinstance(node, Terminal):
-            return {end for before in befores for end in self._ends_of_terminal(node.name, before)}
+            return {end for before in befores for end in self._ends_of_terminal(node, before)}
         if isinstance(node, Reference):
             return {end for before in befores for end in ends_of_rule(node.rule, before)}  # type: ignore[operator]
         if isinstance(node, Choice):
             return {end for child in node.children for end in self._ends_of(child, befores, ends_of_rule)}
+        if isinstance(node, Lookahead):
+            return {end for before in befores if (end := _expecting(before, node)) is not None}
         ends = befores
         for child in node.children:
             ends = self._ends_of(child, ends, ends_of_rule)
@@ -237,6 +247,8 @@ class _Product:
             return self._reference(node.rule, before, wanted)
         if isinstance(node, Choice):
             return Choice(tuple(self._node(child, before, wanted) for child in node.children))
+        if isinstance(node, Lookahead):
+            return Sequence(()) if _expecting(before, node) in wanted else _NEVER
         assert isinstance(node, Sequence), node
         if not node.children:
             return Sequence(()) if before in wanted else _NEVER
@@ -315,18 +327,18 @@ class _Product:
         return Reference(self._names[key])
 
     def _terminal(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Node:
-        wanted &= self._ends_of_terminal(terminal.name, before)
+        wanted &= self._ends_of_terminal(terminal, before)
         if not wanted:
             return _NEVER
-        key = (terminal.name, before, wanted)
+        key = (_key(terminal), before, wanted)
         if key not in self._made_terminals:
             groups: dict[tuple[_core.Expression | None, bool], set[Configuration]] = {}
-            for end in self._lexer.ends(terminal.name, before):
+            for end in self._lexer.ends(terminal, before):
                 if self._with_ignored(end) & wanted:
                     groups.setdefault(self._ignored_between(end, wanted), set()).add(end)
             options = []
             for (some, may_be_empty), ends in groups.items():
-                texts = self._lexer.language(terminal.name, before, frozenset(ends))
+                texts = self._lexer.language(terminal, before, frozenset(ends))
                 texts = texts if terminal.texts else _core.terminal(texts)
                 after = [] if some is None else [some]
                 options.append(
@@ -339,7 +351,7 @@ class _Product:
 
     def _ignored_between(self, before: Configuration, wanted: _Ends) -> tuple[_core.Expression | None, bool]:
         """What may be ignored from a configuration to those that are wanted, and whether nothing may."""
-        start = self._lexer.reduced(before, self._ignored)
+        start = self._lexer.reduced_text(before, self._ignored_names)
         ends = self._after_some_ignored(start) & wanted
         key = (start, ends)
         if key not in self._ignored_texts:
@@ -378,9 +390,16 @@ class _Product:
         return eliminated(edges, {numbers[end] for end in ends}, self._watch)
 
 
-def _name(node: Node) -> str:
-    assert isinstance(node, Terminal), node
-    return node.name
+def _key(terminal: Terminal) -> _Key:
+    return terminal.name, terminal.context
+
+
+def _expecting(configuration: Configuration, lookahead: Lookahead) -> Configuration | None:
+    """The configuration before one of some terminals; ``None`` if none of them can follow."""
+    expected = lookahead.terminals
+    if configuration.expected is not None:
+        expected &= configuration.expected
+    return configuration._replace(expected=expected) if expected else None
 
 
 def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
@@ -392,7 +411,7 @@ def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
             return any(is_nullable(child) for child in node.children)
         if isinstance(node, Sequence):
             return all(is_nullable(child) for child in node.children)
-        return isinstance(node, Reference) and node.rule in found
+        return isinstance(node, Lookahead) or (isinstance(node, Reference) and node.rule in found)
 
     waiting: dict[str, list[str]] = {}
     for rule, body in rules.items():

@@ -13,6 +13,7 @@ follows, and the :class:`.Past`.  From a configuration, a terminal leads to othe
 * ``"dynamic"``: a terminal takes the text that ``re.match`` prefers, whichever terminals there are besides.
 * ``"basic"``: the first terminal, in lark's order, that ``re.match`` finds at all, with the text it prefers.
   Texts of the grammar that a regular expression matches whole are told apart afterwards.
+* ``"contextual"``: as ``"basic"``, among the terminals that a parser expects at that position.
 * ``"longest"``: the longest text that any terminal has; of several terminals, the first in order.  A
   terminal with lazy quantifiers has the text that ``re.match`` prefers.
 
@@ -52,16 +53,51 @@ from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["Configuration", "Lexer", "LexerName", "eliminated"]
+__all__ = ["END_OF_TEXT", "Configuration", "Lexer", "LexerName", "eliminated"]
 
-LexerName: TypeAlias = typing.Literal["dynamic", "basic", "longest"]
+LexerName: TypeAlias = typing.Literal["dynamic", "basic", "contextual", "longest"]
+
+
+END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
 
 
 class Configuration(NamedTuple):
-    """What a lexer knows between two terminals."""
+    """What a lexer knows between two terminals.
+
+    Attributes:
+        condition: what earlier terminals demand of the text that follows.
+        past: the text before.
+        context: the names of the terminals that a contextual lexer looks for; ``None``: of all.
+        expected: those that the parser takes; ``None``: any.
+    """
 
     condition: Condition
     past: Past
+    context: frozenset[str] | None = None
+    expected: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class _Competition:
+    """How the terminals of a context compete; all by number.
+
+    Attributes:
+        readers: by terminal, the terminals as which its texts are read; of most, itself.
+        retyped: by expression, the texts that it matches whole.
+        competing: by terminal, those that may be read instead of it, itself among them.
+    """
+
+    readers: dict[int, tuple[int, ...]]
+    retyped: dict[int, list[int]]
+    competing: dict[int, list[int]]
+
+
+class _Reading(NamedTuple):
+    """A terminal, the terminal as which it is read, and the texts that get their own name."""
+
+    reader: int
+    terminal: int
+    retyped: list[int]
 
 
 class _State(NamedTuple):
@@ -80,12 +116,12 @@ class _Automaton:
 
     Attributes:
         edges: by state, the characters that lead to each other state.
-        ends: by state, the configuration that a text leads to which ends there.
+        ends: by state, the condition and the past that a text leads to which ends there.
         is_whole: whether all texts of the terminal end somewhere.
     """
 
     edges: list[dict[int, list[tuple[int, int]]]] = field(default_factory=list)
-    ends: dict[int, Configuration] = field(default_factory=dict)
+    ends: dict[int, tuple[Condition, Past]] = field(default_factory=dict)
     is_whole: bool = True
 
 
@@ -96,11 +132,17 @@ class Lexer:
         name: the lexer.
         terminals: all that it may read, in the order of the grammar.
         ignored: those among them that may stand anywhere.
+        context: those that a contextual lexer looks for first, by name.
         watch: stops the work.
     """
 
     def __init__(
-        self, name: LexerName, terminals: Sequence[Terminal], ignored: Sequence[Terminal], watch: Watch
+        self,
+        name: LexerName,
+        terminals: Sequence[Terminal],
+        ignored: Sequence[Terminal],
+        context: frozenset[str] | None,
+        watch: Watch,
     ) -> None:
         self._name = name
         self._watch = watch
@@ -111,69 +153,101 @@ class Lexer:
             self._places.add(_pattern(terminal).regex, _pattern(terminal).flags)
             for terminal in self._terminals
         ]
-        self.start = Configuration(ALWAYS, self._places.start)
+        self.start = Configuration(ALWAYS, self._places.start, context)
         self._first = [self._places.first_characters(begun.place) for begun in self._begun]
-        self._retyped: dict[int, list[int]] = {}  # by expression, the texts that it matches whole
-        self._embedded: set[int] = set()  # texts that are read as expressions alone
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
-        self._readers = self._who_reads()
-        self._competing = [self._competitors(number) for number in range(len(self._terminals))]
+        self._whole = self._matched_whole()
+        self._competitions: dict[frozenset[str] | None, _Competition] = {}
         self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
         self._automata: dict[tuple[int, int, Configuration], _Automaton] = {}
-        self._ends: dict[tuple[str, Configuration, bool], frozenset[Configuration]] = {}
+        self._ends: dict[
+            tuple[str, frozenset[str] | None, Configuration, bool], frozenset[Configuration]
+        ] = {}
         self._languages: dict[object, _core.Expression] = {}
         self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
+        self._alike: dict[object, frozenset[str] | None] = {}  # a context, by how it sees some terminals
 
     def ends(
-        self, terminal: str, configuration: Configuration, is_ignored: bool = False
+        self, terminal: Terminal, configuration: Configuration, is_ignored: bool = False
     ) -> frozenset[Configuration]:
         """The configurations that the texts of a terminal lead to, where it is ignored or where it is not."""
-        key = (terminal, configuration, is_ignored)
+        _, _, context, expected = configuration
+        number = self._numbers[terminal.name]
+        if not is_ignored and expected is not None and terminal.name not in expected:
+            return frozenset()
+        key = (terminal.name, terminal.context, configuration, is_ignored)
         if key not in self._ends:
-            number = self._numbers[terminal]
+            after = (context, expected) if is_ignored else (terminal.context, None)
             self._ends[key] = frozenset(
-                end
-                for reader in self._readers_of(number, is_ignored)
-                for end in self._automaton(reader, number, configuration).ends.values()
+                Configuration(*end, *after)
+                for reading in self._readings(number, context, is_ignored)
+                for end in self._automaton(reading, configuration).ends.values()
             )
         return self._ends[key]
 
     def language(
         self,
-        terminal: str,
+        terminal: Terminal,
         configuration: Configuration,
         ends: frozenset[Configuration],
         is_ignored: bool = False,
     ) -> _core.Expression:
         """The texts of a terminal that lead to one of some configurations."""
-        key = (terminal, configuration, ends, is_ignored)
+        number = self._numbers[terminal.name]
+        wanted = frozenset((end.condition, end.past) for end in ends)
+        key = (number, configuration._replace(expected=None), wanted, is_ignored)
         if key not in self._languages:
-            number = self._numbers[terminal]
             self._languages[key] = _core.union(
                 [
-                    self._texts(self._automaton(reader, number, configuration), number, ends)
-                    for reader in self._readers_of(number, is_ignored)
+                    self._texts(self._automaton(reading, configuration), reading, wanted)
+                    for reading in self._readings(number, configuration.context, is_ignored)
                 ]
             )
         return self._languages[key]
 
     def may_end(self, configuration: Configuration) -> bool:
         """Whether the text may end there."""
-        return self._places.holds_at_end(configuration.condition)
+        is_expected = configuration.expected is None or END_OF_TEXT in configuration.expected
+        return is_expected and self._places.holds_at_end(configuration.condition)
 
     def reduced(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
         """What matters of a configuration if one of some terminals follows."""
         key = (configuration, terminals)
         if key not in self._reduced:
-            self._reduced[key] = self._without_what_is_decided(
-                configuration, [self._numbers[name] for name in terminals]
+            expected = configuration.expected
+            if expected is not None:
+                expected = None if terminals <= expected else expected & terminals
+            self._reduced[key] = self.reduced_text(configuration, terminals)._replace(
+                context=self._context_for(configuration.context, terminals), expected=expected
             )
         return self._reduced[key]
+
+    def _context_for(
+        self, context: frozenset[str] | None, terminals: frozenset[str]
+    ) -> frozenset[str] | None:
+        """One context for all in which some terminals are read alike."""
+        if context is None:
+            return None
+        found = self._competition(context)
+        view = []
+        for name in sorted(terminals & context):
+            number = self._numbers[name]
+            readers = found.readers[number]
+            among = tuple(
+                (*found.competing[reader], -1, *found.retyped.get(reader, ())) for reader in readers
+            )
+            view.append((number, readers, among))
+        return self._alike.setdefault(tuple(view), context)
+
+    def reduced_text(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
+        """What matters of a configuration's text if one of some terminals follows."""
+        numbers = [self._numbers[name] for name in terminals]
+        return self._without_what_is_decided(configuration, numbers)
 
     def _without_what_is_decided(
         self, configuration: Configuration, terminals: Sequence[int]
     ) -> Configuration:
-        condition, past = configuration
+        condition, past, *_ = configuration
         first = normalize(pair for number in terminals for pair in self._first[number])
         clauses = []
         for clause in condition:
@@ -185,12 +259,12 @@ class Lexer:
         condition = any_of([frozenset(clauses)])
         if past != self.start.past and not any(self._sees(number, condition, past) for number in terminals):
             past = self.start.past
-        return Configuration(condition, past)
+        return configuration._replace(condition=condition, past=past)
 
     def _sees(self, terminal: int, condition: Condition, past: Past) -> bool:
         """Whether the text before a terminal matters to it, or to what is left of a condition."""
         places, at_start = self._places, self.start.past
-        for other in self._competing[terminal]:
+        for other in self._meeting(terminal):
             begin = self._begun[other].place
             if places.reached(begin, past) != places.reached(begin, at_start):
                 return True
@@ -203,12 +277,11 @@ class Lexer:
 
     # ---- terminals that compete ----
 
-    def _who_reads(self) -> list[tuple[int, ...]]:
-        """By terminal, the terminals as which its texts are read; of most, itself."""
-        alone = [(number,) for number in range(len(self._terminals))]
-        if self._name != "basic":
-            return list(alone)
-        readers: list[tuple[int, ...]] = list(alone)
+    def _matched_whole(self) -> list[tuple[int, int, bool]]:
+        """Pairs of an expression and a text that it matches whole, and whether it does so in any case."""
+        found: list[tuple[int, int, bool]] = []
+        if self._name not in ("basic", "contextual"):
+            return found
         for number, terminal in enumerate(self._terminals):
             pattern = _pattern(terminal)
             if pattern.text is not None:
@@ -218,36 +291,54 @@ class Lexer:
                 of_text = _pattern(text)
                 if of_text.text is None or of_text.priority != pattern.priority:
                     continue
-                found = matches.match(of_text.text)
-                if found is not None and found.group() == of_text.text:
-                    self._retyped.setdefault(number, []).append(other)
-                    if of_text.flags & ~pattern.flags == 0:
-                        self._embedded.add(other)
-        for number in self._embedded:
-            readers[number] = ()
-        for number in self._ignored & self._retyped.keys():
-            del self._retyped[number]  # lark forgets a token that is ignored before it gives it another name
-        for number, texts in self._retyped.items():
+                match = matches.match(of_text.text)
+                if match is not None and match.group() == of_text.text:
+                    found.append((number, other, of_text.flags & ~pattern.flags == 0))
+        return found
+
+    def _competition(self, context: frozenset[str] | None) -> _Competition:
+        if context not in self._competitions:
+            self._competitions[context] = self._competing(context)
+        return self._competitions[context]
+
+    def _competing(self, context: frozenset[str] | None) -> _Competition:
+        names = self._numbers if context is None else context
+        inside = {self._numbers[name] for name in names if name in self._numbers} | self._ignored
+        retyped: dict[int, list[int]] = {}
+        embedded: set[int] = set()  # texts that are read as expressions alone
+        for number, other, is_embedded in self._whole:
+            if number in inside and other in inside:
+                retyped.setdefault(number, []).append(other)
+                if is_embedded:
+                    embedded.add(other)
+        for number in self._ignored & retyped.keys():
+            del retyped[number]  # lark forgets a token that is ignored before it gives it another name
+        readers: dict[int, tuple[int, ...]] = {
+            number: () if number in embedded else (number,) for number in inside
+        }
+        for number, texts in retyped.items():
             for other in texts:
                 readers[other] = (*readers[other], number)
-        return readers
+        competing = {
+            number: [other for other in self._meeting(number) if other in inside and other not in embedded]
+            for number in inside
+        }
+        return _Competition(readers, retyped, competing)
 
-    def _competitors(self, terminal: int) -> list[int]:
-        """The terminals that may be read instead of a terminal, itself among them; all by number."""
+    def _meeting(self, terminal: int) -> list[int]:
+        """The terminals that may be read instead of a terminal in some context, itself among them."""
         if self._name == "dynamic":
             return [terminal]
         first = self._first[terminal]
-        return [
-            other
-            for other in range(len(self._terminals))
-            if other not in self._embedded and _meet(first, self._first[other])
-        ]
+        return [other for other in range(len(self._terminals)) if _meet(first, self._first[other])]
 
-    def _readers_of(self, terminal: int, is_ignored: bool) -> list[int]:
-        """The terminals as which a terminal is read: under ``dynamic``, what may be ignored need not be."""
-        if self._name == "dynamic" or terminal not in self._ignored:
-            return list(self._readers[terminal])
-        return [reader for reader in self._readers[terminal] if (reader == terminal) == is_ignored]
+    def _readings(self, terminal: int, context: frozenset[str] | None, is_ignored: bool) -> list[_Reading]:
+        """How a terminal is read: under ``dynamic``, what may be ignored need not be."""
+        found = self._competition(context)
+        readers = found.readers.get(terminal, ())
+        if self._name != "dynamic" and terminal in self._ignored:
+            readers = tuple(reader for reader in readers if (reader == terminal) == is_ignored)
+        return [_Reading(reader, terminal, found.retyped.get(reader, [])) for reader in readers]
 
     def _is_run(self, terminal: Terminal) -> bool:
         """Whether a terminal has any number of some characters that no other terminal begins with.
@@ -265,25 +356,25 @@ class Lexer:
 
     # ---- the automaton of a terminal ----
 
-    def _automaton(self, reader: int, terminal: int, configuration: Configuration) -> _Automaton:
-        key = (reader, terminal, configuration)
+    def _automaton(self, reading: _Reading, configuration: Configuration) -> _Automaton:
+        key = (reading.reader, reading.terminal, configuration._replace(expected=None))
         if key not in self._automata:
-            self._automata[key] = self._explored(reader, terminal, configuration)
+            self._automata[key] = self._explored(reading, configuration)
         return self._automata[key]
 
-    def _explored(self, reader: int, terminal: int, configuration: Configuration) -> _Automaton:
-        start = self._first_state(reader, terminal, configuration)
-        is_plain = reader == terminal and start.condition == ALWAYS and not self._begun[reader].sees_around
-        result = _Automaton(is_whole=is_plain)
+    def _explored(self, reading: _Reading, configuration: Configuration) -> _Automaton:
+        start = self._first_state(reading, configuration)
+        is_plain = reading.reader == reading.terminal and start.condition == ALWAYS
+        result = _Automaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
         numbers = {start: 0}
         open_states = [start]
         result.edges.append({})
         while open_states:
             state = open_states.pop()
             number = numbers[state]
-            for low, high in self._classes_of(state, terminal):
+            for low, high in self._classes_of(state, reading.terminal):
                 self._watch.check()
-                reached, is_whole = self._next(state, low, reader, terminal)
+                reached, is_whole = self._next(state, low, reading)
                 result.is_whole = result.is_whole and is_whole
                 if reached is None:
                     continue
@@ -292,14 +383,15 @@ class Lexer:
                     result.edges.append({})
                     open_states.append(reached)
                     if reached.end != NEVER:
-                        result.ends[numbers[reached]] = Configuration(reached.end, reached.past)
+                        result.ends[numbers[reached]] = (reached.end, reached.past)
                 result.edges[number].setdefault(numbers[reached], []).append((low, high))
         return result
 
-    def _first_state(self, reader: int, terminal: int, configuration: Configuration) -> _State:
-        condition, past = configuration
-        competing = self._competing[reader]
-        if self._name == "basic":
+    def _first_state(self, reading: _Reading, configuration: Configuration) -> _State:
+        condition, past, context, _ = configuration
+        reader = reading.reader
+        competing = self._competition(context).competing[reader]
+        if self._name in ("basic", "contextual"):
             earlier = [other for other in competing if other < reader]
             others = any_of(self._places.begins(self._begun[other].place, past) for other in earlier)
             condition = all_of([condition, negated(others)])
@@ -310,7 +402,7 @@ class Lexer:
             for thread in self._places.reached(self._begun[number].place, past)
             if thread.place != END
         )
-        return _State(threads, condition, past, "" if reader != terminal else None, NEVER)
+        return _State(threads, condition, past, "" if reader != reading.terminal else None, NEVER)
 
     def _classes_of(self, state: _State, terminal: int) -> Iterator[tuple[int, int]]:
         places = {thread.place for _, thread in state.threads} | atoms(state.condition)
@@ -324,9 +416,10 @@ class Lexer:
             borders = sorted({*borders, *of_letter, *(code + 1 for code in of_letter)})
         return _classes(borders)
 
-    def _next(self, state: _State, character: int, reader: int, terminal: int) -> tuple[_State | None, bool]:
+    def _next(self, state: _State, character: int, reading: _Reading) -> tuple[_State | None, bool]:
         """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
         places = self._places
+        reader, terminal, retyped = reading
         past = places.past_after(state.past, character)
         condition = places.condition_after(state.condition, character, past)
         text = None
@@ -370,7 +463,7 @@ class Lexer:
             threads = [(number, thread) for number, thread in threads if thread.place != END]
         while threads and threads[-1][1] == Thread(END, ALWAYS):
             threads.pop()
-        if text is not None and end != NEVER and self._renamed(reader, text) != terminal:
+        if text is not None and end != NEVER and self._renamed(text, retyped) != terminal:
             end = NEVER
         if self._terminals[reader].name in self._runs and end != NEVER:
             end = condition
@@ -381,9 +474,9 @@ class Lexer:
             threads = []
         return _State(tuple(threads), condition, past, text, end), is_whole
 
-    def _renamed(self, reader: int, text: str) -> int | None:
+    def _renamed(self, text: str, retyped: list[int]) -> int | None:
         """The terminal that a text of an expression is given to."""
-        for terminal in self._retyped[reader]:
+        for terminal in retyped:
             pattern = _pattern(self._terminals[terminal])
             if re.fullmatch(pattern.regex, text, pattern.flags):
                 return terminal
@@ -416,19 +509,19 @@ class Lexer:
     # ---- languages ----
 
     def _texts(
-        self, automaton: _Automaton, terminal: int, ends: frozenset[Configuration]
+        self, automaton: _Automaton, reading: _Reading, ends: frozenset[tuple[Condition, Past]]
     ) -> _core.Expression:
         wanted = {state for state, end in automaton.ends.items() if end in ends}
         if automaton.is_whole and len(wanted) == len(automaton.ends):
-            texts = self._terminals[terminal].expression
+            texts = self._terminals[reading.terminal].expression
         else:
             edges = [
                 {target: _core.code_points(ranges) for target, ranges in edges.items()}
                 for edges in automaton.edges
             ]
             texts = eliminated(edges, wanted, self._watch)
-        if retyped := self._retyped.get(terminal):
-            others = _core.union([self._terminals[other].expression for other in retyped])
+        if reading.reader == reading.terminal and reading.retyped:
+            others = _core.union([self._terminals[other].expression for other in reading.retyped])
             texts = _core.intersect([texts, _core.complement(others)])
         return texts
 
@@ -503,7 +596,7 @@ def _pattern(terminal: Terminal) -> Pattern:
 
 def _in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:
     """The terminals in the order in which the lexer tries them."""
-    if name == "basic":
+    if name in ("basic", "contextual"):
         return sorted(terminals, key=_order_of_lark)
     if name == "longest":
         return sorted(

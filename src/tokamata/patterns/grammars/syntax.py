@@ -21,7 +21,8 @@ from typing import TypeAlias
 import tokamata._core as _core
 
 __all__ = [
-    "Choice", "Grammar", "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first",
+    "Choice", "Grammar", "Lookahead", "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal",
+    "children_first",
 ]  # fmt: skip
 
 
@@ -53,12 +54,14 @@ class Terminal:
         expression: the set.
         texts: all of its texts, if the grammar lists them.
         pattern: how lexers read it, in grammars that have a lexer.
+        context: the names of the terminals that a contextual lexer looks for after it.
     """
 
     name: str
     expression: _core.Expression
     texts: tuple[str, ...] = ()
     pattern: Pattern | None = None
+    context: frozenset[str] | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -106,7 +109,22 @@ class Repeat:
         return (self.body,)
 
 
-Node: TypeAlias = Terminal | Reference | Sequence | Choice | Repeat
+@dataclass(frozen=True, eq=False)
+class Lookahead:
+    """The empty text, where the next terminal is one of some; ``$END`` among them stands for the end.
+
+    Grammars with a contextual lexer have it, where a parser does not try all that the rules say.
+    """
+
+    terminals: frozenset[str]
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+Node: TypeAlias = Terminal | Reference | Sequence | Choice | Repeat | Lookahead
 
 
 @dataclass(frozen=True)
@@ -118,12 +136,14 @@ class Grammar:
         start: the name of the rule that a text is of.
         ignored: terminals that may stand before, between and after all others.
         terminals: in the order of their definition, if the grammar has a lexer.
+        context: the names of the terminals that a contextual lexer looks for first.
     """
 
     rules: Mapping[str, Node]
     start: str
     ignored: tuple[Terminal, ...] = ()
     terminals: tuple[Terminal, ...] = ()
+    context: frozenset[str] | None = None
 
 
 def children_first(roots: Iterable[Node]) -> list[Node]:
