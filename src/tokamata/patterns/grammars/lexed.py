@@ -28,7 +28,9 @@ from collections.abc import Iterable, Mapping
 
 import tokamata._core as _core
 from tokamata.limits import Watch
-from tokamata.patterns.grammars.lexers import Configuration, Lexer, LexerName, eliminated
+from tokamata.patterns.grammars.competition import LexerName
+from tokamata.patterns.grammars.elimination import eliminated
+from tokamata.patterns.grammars.lexers import Configuration, Lexer
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Grammar,

@@ -20,22 +20,30 @@ follows, and the :class:`.Past`.  From a configuration, a terminal leads to othe
 Method.  The threads of a terminal (:mod:`.threads`) are run over classes of characters, together with the
 condition of the configuration.  That gives a finite automaton, and where it may end, the condition is
 computed that the lexer ends there.  Where the automaton has all texts of the terminal, its expression is used
-as it is; elsewhere states are eliminated.
+as it is; elsewhere states are eliminated (:mod:`.elimination`).  :mod:`.competition` says which terminals
+compete.
 
-Source.  Brzozowski and McCluskey, Signal flow graph techniques for sequential circuit state diagrams, 1963
-(elimination).  Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds it.
+Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds it.
 """
 
 from __future__ import annotations
 
 import re
-import typing
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.competition import (
+    Competitions,
+    LexerName,
+    Reading,
+    in_order,
+    meet,
+    meets,
+    pattern_of,
+)
 from tokamata.patterns.grammars.conditions import (
     ALWAYS,
     NEVER,
@@ -46,17 +54,15 @@ from tokamata.patterns.grammars.conditions import (
     atoms,
     negated,
 )
-from tokamata.patterns.grammars.syntax import Pattern, Terminal
+from tokamata.patterns.grammars.elimination import eliminated
+from tokamata.patterns.grammars.syntax import Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
-from tokamata.patterns.regex.classes import normalize
+from tokamata.patterns.regex.classes import letter_cases, normalize
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["END_OF_TEXT", "Configuration", "Lexer", "LexerName", "eliminated"]
-
-LexerName: TypeAlias = typing.Literal["dynamic", "basic", "contextual", "longest"]
-
+__all__ = ["END_OF_TEXT", "Configuration", "Lexer"]
 
 END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
 
@@ -75,29 +81,6 @@ class Configuration(NamedTuple):
     past: Past
     context: frozenset[str] | None = None
     expected: frozenset[str] | None = None
-
-
-@dataclass(frozen=True)
-class _Competition:
-    """How the terminals of a context compete; all by number.
-
-    Attributes:
-        readers: by terminal, the terminals as which its texts are read; of most, itself.
-        retyped: by expression, the texts that it matches whole.
-        competing: by terminal, those that may be read instead of it, itself among them.
-    """
-
-    readers: dict[int, tuple[int, ...]]
-    retyped: dict[int, list[int]]
-    competing: dict[int, list[int]]
-
-
-class _Reading(NamedTuple):
-    """A terminal, the terminal as which it is read, and the texts that get their own name."""
-
-    reader: int
-    terminal: int
-    retyped: list[int]
 
 
 class _State(NamedTuple):
@@ -147,25 +130,23 @@ class Lexer:
         self._name = name
         self._watch = watch
         self._places = Places(watch)
-        self._terminals = _in_order(name, terminals)
+        self._terminals = in_order(name, terminals)
         self._numbers = {terminal.name: number for number, terminal in enumerate(self._terminals)}
         self._begun = [
-            self._places.add(_pattern(terminal).regex, _pattern(terminal).flags)
+            self._places.add(pattern_of(terminal).regex, pattern_of(terminal).flags)
             for terminal in self._terminals
         ]
         self.start = Configuration(ALWAYS, self._places.start, context)
         self._first = [self._places.first_characters(begun.place) for begun in self._begun]
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
-        self._whole = self._matched_whole()
-        self._competitions: dict[frozenset[str] | None, _Competition] = {}
+        self._competitions = Competitions(name, self._terminals, self._first, self._ignored)
         self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
-        self._automata: dict[tuple[int, int, Configuration], _Automaton] = {}
+        self._automata: dict[tuple[int, int, tuple[int, ...], _State], _Automaton] = {}
         self._ends: dict[
             tuple[str, frozenset[str] | None, Configuration, bool], frozenset[Configuration]
         ] = {}
         self._languages: dict[object, _core.Expression] = {}
         self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
-        self._alike: dict[object, frozenset[str] | None] = {}  # a context, by how it sees some terminals
 
     def ends(
         self, terminal: Terminal, configuration: Configuration, is_ignored: bool = False
@@ -180,7 +161,7 @@ class Lexer:
             after = (context, expected) if is_ignored else (terminal.context, None)
             self._ends[key] = frozenset(
                 Configuration(*end, *after)
-                for reading in self._readings(number, context, is_ignored)
+                for reading in self._competitions.readings(number, context, is_ignored)
                 for end in self._automaton(reading, configuration).ends.values()
             )
         return self._ends[key]
@@ -200,7 +181,7 @@ class Lexer:
             self._languages[key] = _core.union(
                 [
                     self._texts(self._automaton(reading, configuration), reading, wanted)
-                    for reading in self._readings(number, configuration.context, is_ignored)
+                    for reading in self._competitions.readings(number, configuration.context, is_ignored)
                 ]
             )
         return self._languages[key]
@@ -218,26 +199,9 @@ class Lexer:
             if expected is not None:
                 expected = None if terminals <= expected else expected & terminals
             self._reduced[key] = self.reduced_text(configuration, terminals)._replace(
-                context=self._context_for(configuration.context, terminals), expected=expected
+                context=self._competitions.alike(configuration.context, terminals), expected=expected
             )
         return self._reduced[key]
-
-    def _context_for(
-        self, context: frozenset[str] | None, terminals: frozenset[str]
-    ) -> frozenset[str] | None:
-        """One context for all in which some terminals are read alike."""
-        if context is None:
-            return None
-        found = self._competition(context)
-        view = []
-        for name in sorted(terminals & context):
-            number = self._numbers[name]
-            readers = found.readers[number]
-            among = tuple(
-                (*found.competing[reader], -1, *found.retyped.get(reader, ())) for reader in readers
-            )
-            view.append((number, readers, among))
-        return self._alike.setdefault(tuple(view), context)
 
     def reduced_text(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
         """What matters of a configuration's text if one of some terminals follows."""
@@ -252,7 +216,7 @@ class Lexer:
         clauses = []
         for clause in condition:
             open_literals = frozenset(
-                place for place in clause if _meet(self._places.ranges(abs(place)), first)
+                place for place in clause if meet(self._places.ranges(abs(place)), first)
             )
             if all(place in open_literals for place in clause if place > 0):
                 clauses.append(open_literals)
@@ -264,12 +228,12 @@ class Lexer:
     def _sees(self, terminal: int, condition: Condition, past: Past) -> bool:
         """Whether the text before a terminal matters to it, or to what is left of a condition."""
         places, at_start = self._places, self.start.past
-        for other in self._meeting(terminal):
+        for other in self._competitions.meeting(terminal):
             begin = self._begun[other].place
             if places.reached(begin, past) != places.reached(begin, at_start):
                 return True
         for low, high in _classes(places.borders(atoms(condition), past)):
-            if _meets(self._first[terminal], low, high):
+            if meets(self._first[terminal], low, high):
                 after = places.past_after(past, low)
                 if after != places.past_after(at_start, low):
                     return True
@@ -277,94 +241,31 @@ class Lexer:
 
     # ---- terminals that compete ----
 
-    def _matched_whole(self) -> list[tuple[int, int, bool]]:
-        """Pairs of an expression and a text that it matches whole, and whether it does so in any case."""
-        found: list[tuple[int, int, bool]] = []
-        if self._name not in ("basic", "contextual"):
-            return found
-        for number, terminal in enumerate(self._terminals):
-            pattern = _pattern(terminal)
-            if pattern.text is not None:
-                continue
-            matches = re.compile(pattern.regex, pattern.flags)
-            for other, text in enumerate(self._terminals):
-                of_text = _pattern(text)
-                if of_text.text is None or of_text.priority != pattern.priority:
-                    continue
-                match = matches.match(of_text.text)
-                if match is not None and match.group() == of_text.text:
-                    found.append((number, other, of_text.flags & ~pattern.flags == 0))
-        return found
-
-    def _competition(self, context: frozenset[str] | None) -> _Competition:
-        if context not in self._competitions:
-            self._competitions[context] = self._competing(context)
-        return self._competitions[context]
-
-    def _competing(self, context: frozenset[str] | None) -> _Competition:
-        names = self._numbers if context is None else context
-        inside = {self._numbers[name] for name in names if name in self._numbers} | self._ignored
-        retyped: dict[int, list[int]] = {}
-        embedded: set[int] = set()  # texts that are read as expressions alone
-        for number, other, is_embedded in self._whole:
-            if number in inside and other in inside:
-                retyped.setdefault(number, []).append(other)
-                if is_embedded:
-                    embedded.add(other)
-        for number in self._ignored & retyped.keys():
-            del retyped[number]  # lark forgets a token that is ignored before it gives it another name
-        readers: dict[int, tuple[int, ...]] = {
-            number: () if number in embedded else (number,) for number in inside
-        }
-        for number, texts in retyped.items():
-            for other in texts:
-                readers[other] = (*readers[other], number)
-        competing = {
-            number: [other for other in self._meeting(number) if other in inside and other not in embedded]
-            for number in inside
-        }
-        return _Competition(readers, retyped, competing)
-
-    def _meeting(self, terminal: int) -> list[int]:
-        """The terminals that may be read instead of a terminal in some context, itself among them."""
-        if self._name == "dynamic":
-            return [terminal]
-        first = self._first[terminal]
-        return [other for other in range(len(self._terminals)) if _meet(first, self._first[other])]
-
-    def _readings(self, terminal: int, context: frozenset[str] | None, is_ignored: bool) -> list[_Reading]:
-        """How a terminal is read: under ``dynamic``, what may be ignored need not be."""
-        found = self._competition(context)
-        readers = found.readers.get(terminal, ())
-        if self._name != "dynamic" and terminal in self._ignored:
-            readers = tuple(reader for reader in readers if (reader == terminal) == is_ignored)
-        return [_Reading(reader, terminal, found.retyped.get(reader, [])) for reader in readers]
-
     def _is_run(self, terminal: Terminal) -> bool:
         """Whether a terminal has any number of some characters that no other terminal begins with.
 
         What it leaves may then be read as one more of it, so no condition is needed on what follows.
         """
-        root = parse(_pattern(terminal).regex, _pattern(terminal).flags, watch=self._watch).root
+        root = parse(pattern_of(terminal).regex, pattern_of(terminal).flags, watch=self._watch).root
         if not isinstance(root, Repeat) or (root.minimum, root.maximum) != (1, None):
             return False
         if not isinstance(root.body, CodePoints | Literal) or len(getattr(root.body, "text", "1")) != 1:
             return False
         number = self._numbers[terminal.name]
         others = [first for other, first in enumerate(self._first) if other != number]
-        return not any(_meet(self._first[number], first) for first in others)
+        return not any(meet(self._first[number], first) for first in others)
 
     # ---- the automaton of a terminal ----
 
-    def _automaton(self, reading: _Reading, configuration: Configuration) -> _Automaton:
-        key = (reading.reader, reading.terminal, configuration._replace(expected=None))
+    def _automaton(self, reading: Reading, configuration: Configuration) -> _Automaton:
+        start = self._first_state(reading, configuration)
+        key = (reading.reader, reading.terminal, reading.retyped if reading.is_renamed else (), start)
         if key not in self._automata:
-            self._automata[key] = self._explored(reading, configuration)
+            self._automata[key] = self._explored(reading, start)
         return self._automata[key]
 
-    def _explored(self, reading: _Reading, configuration: Configuration) -> _Automaton:
-        start = self._first_state(reading, configuration)
-        is_plain = reading.reader == reading.terminal and start.condition == ALWAYS
+    def _explored(self, reading: Reading, start: _State) -> _Automaton:
+        is_plain = not reading.is_renamed and start.condition == ALWAYS
         result = _Automaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
         numbers = {start: 0}
         open_states = [start]
@@ -387,10 +288,10 @@ class Lexer:
                 result.edges[number].setdefault(numbers[reached], []).append((low, high))
         return result
 
-    def _first_state(self, reading: _Reading, configuration: Configuration) -> _State:
+    def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
         condition, past, context, _ = configuration
         reader = reading.reader
-        competing = self._competition(context).competing[reader]
+        competing = self._competitions.within(context).competing[reader]
         if self._name in ("basic", "contextual"):
             earlier = [other for other in competing if other < reader]
             others = any_of(self._places.begins(self._begun[other].place, past) for other in earlier)
@@ -402,7 +303,7 @@ class Lexer:
             for thread in self._places.reached(self._begun[number].place, past)
             if thread.place != END
         )
-        return _State(threads, condition, past, "" if reader != reading.terminal else None, NEVER)
+        return _State(threads, condition, past, "" if reading.is_renamed else None, NEVER)
 
     def _classes_of(self, state: _State, terminal: int) -> Iterator[tuple[int, int]]:
         places = {thread.place for _, thread in state.threads} | atoms(state.condition)
@@ -410,13 +311,20 @@ class Lexer:
             places |= atoms(thread.condition)
         borders = self._places.borders(places, state.past)
         if state.text is not None:
-            wanted = _pattern(self._terminals[terminal]).text or ""
-            letter = wanted[len(state.text) : len(state.text) + 1]
-            of_letter = {ord(case) for case in {letter.lower(), letter.upper()} if len(case) == 1}
-            borders = sorted({*borders, *of_letter, *(code + 1 for code in of_letter)})
+            of_letter = self._letter(terminal, len(state.text))
+            borders = sorted({*borders, *(code for low, high in of_letter for code in range(low, high + 2))})
         return _classes(borders)
 
-    def _next(self, state: _State, character: int, reading: _Reading) -> tuple[_State | None, bool]:
+    def _letter(self, terminal: int, index: int) -> Ranges:
+        """A letter of the text of a terminal, in any case if it is read so."""
+        pattern = pattern_of(self._terminals[terminal])
+        assert pattern.text is not None, terminal
+        if index >= len(pattern.text):
+            return ()
+        code = ord(pattern.text[index])
+        return letter_cases(code, ascii_only=False) if pattern.flags & re.I else ((code, code),)
+
+    def _next(self, state: _State, character: int, reading: Reading) -> tuple[_State | None, bool]:
         """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
         places = self._places
         reader, terminal, retyped = reading
@@ -424,8 +332,8 @@ class Lexer:
         condition = places.condition_after(state.condition, character, past)
         text = None
         if state.text is not None:
-            text = state.text + chr(character)
-            if not _pattern(self._terminals[terminal]).text.lower().startswith(text.lower()):  # type: ignore[union-attr]
+            text = self._read_on(state.text, character, reading)
+            if text is None:
                 return None, True
         threads: list[tuple[int, Thread]] = []
         ended: list[int] = []  # of the threads, those that end with this character
@@ -474,10 +382,28 @@ class Lexer:
             threads = []
         return _State(tuple(threads), condition, past, text, end), is_whole
 
-    def _renamed(self, text: str, retyped: list[int]) -> int | None:
+    def _read_on(self, text: str, character: int, reading: Reading) -> str | None:
+        """What was read of a terminal's text; its case is kept only where another has the same letters."""
+        terminal = reading.terminal
+        if not meets(self._letter(terminal, len(text)), character, character):
+            return None
+        wanted = pattern_of(self._terminals[terminal]).text or ""
+        has_rival = any(other != terminal and self._has_letters(other, terminal) for other in reading.retyped)
+        return text + (chr(character) if has_rival else wanted[len(text)])
+
+    def _has_letters(self, terminal: int, other: int) -> bool:
+        """Whether two terminals that are texts have a text in common."""
+        size, size_of_other = (
+            len(pattern_of(self._terminals[number]).text or "") for number in (terminal, other)
+        )
+        return size == size_of_other and all(
+            meet(self._letter(terminal, index), self._letter(other, index)) for index in range(size)
+        )
+
+    def _renamed(self, text: str, retyped: tuple[int, ...]) -> int | None:
         """The terminal that a text of an expression is given to."""
         for terminal in retyped:
-            pattern = _pattern(self._terminals[terminal])
+            pattern = pattern_of(self._terminals[terminal])
             if re.fullmatch(pattern.regex, text, pattern.flags):
                 return terminal
         return None
@@ -509,7 +435,7 @@ class Lexer:
     # ---- languages ----
 
     def _texts(
-        self, automaton: _Automaton, reading: _Reading, ends: frozenset[tuple[Condition, Past]]
+        self, automaton: _Automaton, reading: Reading, ends: frozenset[tuple[Condition, Past]]
     ) -> _core.Expression:
         wanted = {state for state, end in automaton.ends.items() if end in ends}
         if automaton.is_whole and len(wanted) == len(automaton.ends):
@@ -520,106 +446,17 @@ class Lexer:
                 for edges in automaton.edges
             ]
             texts = eliminated(edges, wanted, self._watch)
-        if reading.reader == reading.terminal and reading.retyped:
+        if reading.retyped and not reading.is_renamed:
             others = _core.union([self._terminals[other].expression for other in reading.retyped])
             texts = _core.intersect([texts, _core.complement(others)])
         return texts
-
-
-def eliminated(
-    edges: Sequence[dict[int, _core.Expression]], ends: set[int], watch: Watch
-) -> _core.Expression:
-    """The texts that lead from state 0 to one of some states, by the edges between states."""
-    first, last = -1, -2
-    into: dict[int, dict[int, _core.Expression]] = {first: {}, last: {}}
-    out: dict[int, dict[int, _core.Expression]] = {first: {}, last: {}}
-    for state in _useful(edges, ends):
-        into.setdefault(state, {})
-        out.setdefault(state, {})
-
-    def connect(source: int, target: int, texts: _core.Expression) -> None:
-        known = out[source].get(target)
-        out[source][target] = into[target][source] = texts if known is None else _core.union([known, texts])
-
-    for source, targets in enumerate(edges):
-        for target, texts in targets.items():
-            if source in out and target in out:
-                connect(source, target, texts)
-    if 0 not in out:
-        return _core.empty()
-    connect(first, 0, _core.epsilon())
-    for state in ends:
-        if state in out:
-            connect(state, last, _core.epsilon())
-    left = set(out) - {first, last}
-    while left:
-        watch.check()
-        state = min(left, key=lambda state: len(into[state]) * len(out[state]))
-        left.remove(state)
-        loop = out[state].pop(state, None)
-        into[state].pop(state, None)
-        rounds = [] if loop is None else [_core.repeat(loop, 0, None)]
-        for source, before in into[state].items():
-            for target, after in out[state].items():
-                connect(source, target, _core.concat([before, *rounds, after]))
-        for source in into[state]:
-            del out[source][state]
-        for target in out[state]:
-            del into[target][state]
-        del into[state], out[state]
-    return out[first].get(last, _core.empty())
-
-
-def _useful(edges: Sequence[dict[int, _core.Expression]], ends: set[int]) -> set[int]:
-    """The states from which one of some states is reached."""
-    sources: dict[int, list[int]] = {}
-    for source, targets in enumerate(edges):
-        for target in targets:
-            sources.setdefault(target, []).append(source)
-    found, open_states = set(ends), list(ends)
-    while open_states:
-        for source in sources.get(open_states.pop(), ()):
-            if source not in found:
-                found.add(source)
-                open_states.append(source)
-    return found
 
 
 def _begun(thread: Thread) -> Condition:
     return thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
 
 
-def _pattern(terminal: Terminal) -> Pattern:
-    assert terminal.pattern is not None, terminal
-    return terminal.pattern
-
-
-def _in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:
-    """The terminals in the order in which the lexer tries them."""
-    if name in ("basic", "contextual"):
-        return sorted(terminals, key=_order_of_lark)
-    if name == "longest":
-        return sorted(
-            terminals, key=lambda terminal: (-_pattern(terminal).priority, _pattern(terminal).text is None)
-        )
-    return list(terminals)
-
-
-def _order_of_lark(terminal: Terminal) -> tuple[int, int, int, str]:
-    pattern = _pattern(terminal)
-    source = pattern.text if pattern.text is not None else pattern.regex
-    return -pattern.priority, -pattern.width, -len(source), terminal.name
-
-
 def _classes(borders: list[int]) -> Iterator[tuple[int, int]]:
     """The ranges of characters between borders."""
     for low, after in zip(borders, [*borders[1:], 0x110000], strict=True):
         yield low, after - 1
-
-
-def _meet(ranges: Ranges, others: Ranges) -> bool:
-    return any(_meets(others, *pair) for pair in ranges)
-
-
-def _meets(ranges: Ranges, low: int, high: int) -> bool:
-    return any(first <= high and low <= last for first, last in ranges)
