@@ -78,6 +78,42 @@ def test_a_grammar_denotes_what_its_lexer_says(
     assert texts_of(grammar, lexer, accepted + refused) == set(accepted)
 
 
+@pytest.mark.parametrize(
+    ("grammar", "accepted", "refused"),
+    [
+        # A keyword is a name where no keyword is expected.
+        ('start: "def" NAME\nNAME: /[a-z]+/\n%ignore " "', ["def x", "def def", "defx"], ["def"]),
+        ('start: "x" | "y" "if" NAME\nNAME: /[a-z]+/\n%ignore " "', ["yifx", "y ifif"], ["yif"]),
+        # LALR merges the states after b and d, so a name is looked for there in both.
+        ('start: "a" x "b" | "c" x "d"\nx: N\nN: /[a-d]/', ["aab", "cad"], ["aad", "cab"]),
+        # A parser that always shifts never comes to the middle of a palindrome.
+        ('start: "a" start "a" | "b" start "b" |', [""], ["aa", "abba", "ab"]),
+        # ... and an else for the nearest if alone, which is the same language.
+        ('start: "i" start | "i" start "e" start | "s"', ["iises", "iiseses", "s"], ["ise", "iesse"]),
+    ],
+)
+def test_contextual_lexers_look_for_what_the_parser_expects(
+    grammar: str, accepted: list[str], refused: list[str]
+) -> None:
+    judge = judge_of(grammar, "contextual")
+    assert [judge(text) for text in accepted + refused] == [True] * len(accepted) + [False] * len(refused)
+    assert texts_of(grammar, "contextual", accepted + refused) == set(accepted)
+
+
+def test_a_grammar_that_is_not_lalr_is_refused() -> None:
+    with pytest.raises(tk.GrammarError, match=r"cannot tell a from b before the end.*\n.*") as caught:
+        tk.grammar('start: a | b\na: "x"\nb: "x"', lexer="contextual")
+    assert "lexer='basic'" in str(caught.value)
+
+
+def test_texts_that_differ_in_case_alone_are_told_apart() -> None:
+    """Only the first that matches gives its name to what an expression has read."""
+    grammar = 'start: NAME ("do" | "Do"i | "k"i "x") NAME\nNAME: /[^ ]+/\n%ignore " "'
+    texts = [f"a {word} b" for word in ["do", "Do", "dO", "DO", "k x", "K x", "\u212a x", "kx"]]
+    judge = judge_of(grammar, "basic")
+    assert texts_of(grammar, "basic", texts) == {text for text in texts if judge(text)}
+
+
 @pytest.mark.parametrize("lexer", LEXERS)
 def test_lexing_that_leads_nowhere_is_never_offered(lexer: str) -> None:
     """X takes every b.  llguidance's first mask never returns, and glrmask offers b for ever."""

@@ -21,6 +21,7 @@ import tokamata._core as _core
 from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.lalr import with_contexts
+from tokamata.patterns.grammars.lexers import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Pattern, Reference, Sequence, Terminal
 from tokamata.patterns.regex import to_expression
 
@@ -156,6 +157,11 @@ def _grammar_error(error: Exception, text: str) -> GrammarError:
     reason = str(error).strip()
     if found := re.search(r"Using an undefined rule: NonTerminal\('(.*)'\)", reason):
         return GrammarError(text, 0, f"there is no rule {found[1]!r} to start with")
+    if found := re.match(r"Reduce/Reduce collision in Terminal\('(.*?)'\) between", reason):
+        first, second = sorted(re.findall(r"<(\S+) : ", reason)[:2])
+        what = "the end" if found[1] == END_OF_TEXT else found[1]
+        said = f"lark's LALR parser cannot tell {first} from {second} before {what}"
+        return GrammarError(text, _position(first, text), said, "lexer='basic' has no such limit")
     if found := re.search(r",? *at line (\d+),? column (\d+)", reason):
         line, column = int(found[1]), int(found[2])
         before = text.split("\n")[: line - 1]
