@@ -25,12 +25,14 @@ end; here that is decided once for each rule.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import tokamata._core as _core
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.lexers import Configuration, Lexer
+from tokamata.patterns.grammars.merging import merge_alike
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Grammar,
@@ -40,6 +42,7 @@ from tokamata.patterns.grammars.syntax import (
     Sequence,
     Terminal,
     children_first,
+    rewritten,
 )
 
 __all__ = ["without_lexer"]
@@ -66,12 +69,15 @@ def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
 
 class _Product:
     def __init__(self, grammar: Grammar, lexer: LexerName, watch: Watch) -> None:
-        self._rules = grammar.rules
-        self._start = grammar.start
         self._ignored = grammar.ignored
         self._ignored_names = frozenset(terminal.name for terminal in grammar.ignored)
         self._watch = watch
-        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, grammar.context, watch)
+        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, watch)
+        if grammar.context is not None:
+            grammar = _with_fewer_contexts(grammar, grammar.context, self._lexer, watch)
+        self._rules = grammar.rules
+        self._start = grammar.start
+        self._begin = self._lexer.start._replace(context=grammar.context)
         self._nullable = _nullable_rules(grammar.rules)
         self._first: dict[str, frozenset[str]] = {}
         self._find_first()
@@ -84,7 +90,7 @@ class _Product:
         self._open: list[tuple[str, Configuration, _Ends]] = []
 
     def grammar(self) -> Grammar:
-        begin = self._lexer.start
+        begin = self._begin
         befores = self._with_ignored(begin)
         afters = frozenset(
             end
@@ -105,7 +111,7 @@ class _Product:
         while self._open:
             rule, before, wanted = self._open.pop()
             rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
-        return Grammar(rules, "")
+        return Grammar(*merge_alike(rules, "", self._watch))
 
     # ---- what rules may begin with ----
 
@@ -390,6 +396,24 @@ class _Product:
                     open_ones.append((end, numbers[end]))
                 edges[number][numbers[end]] = _core.union(texts_of_end)
         return eliminated(edges, {numbers[end] for end in ends}, self._watch)
+
+
+def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer, watch: Watch) -> Grammar:
+    """The same grammar, with one context for many, and one rule for all that are alike then."""
+    terminals = {node for node in children_first(grammar.rules.values()) if isinstance(node, Terminal)}
+    contexts = {terminal.context for terminal in terminals if terminal.context is not None}
+    united = lexer.united_contexts({*contexts, context})
+    made = {
+        terminal: replace(terminal, context=united[terminal.context])
+        for terminal in terminals
+        if terminal.context is not None
+    }
+    rules = {
+        rule: rewritten(body, lambda node: made[node] if isinstance(node, Terminal) else node)
+        for rule, body in grammar.rules.items()
+    }
+    rules, start = merge_alike(rules, grammar.start, watch)
+    return replace(grammar, rules=rules, start=start, context=united[context])
 
 
 def _key(terminal: Terminal) -> _Key:

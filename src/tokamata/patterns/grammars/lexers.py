@@ -115,8 +115,10 @@ class Lexer:
         name: the lexer.
         terminals: all that it may read, in the order of the grammar.
         ignored: those among them that may stand anywhere.
-        context: those that a contextual lexer looks for first, by name.
         watch: stops the work.
+
+    Attributes:
+        start: what it knows before the text; a contextual lexer has a context besides.
     """
 
     def __init__(
@@ -124,7 +126,6 @@ class Lexer:
         name: LexerName,
         terminals: Sequence[Terminal],
         ignored: Sequence[Terminal],
-        context: frozenset[str] | None,
         watch: Watch,
     ) -> None:
         self._name = name
@@ -136,7 +137,7 @@ class Lexer:
             self._places.add(pattern_of(terminal).regex, pattern_of(terminal).flags)
             for terminal in self._terminals
         ]
-        self.start = Configuration(ALWAYS, self._places.start, context)
+        self.start = Configuration(ALWAYS, self._places.start)
         self._first = [self._places.first_characters(begun.place) for begun in self._begun]
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
         self._competitions = Competitions(name, self._terminals, self._first, self._ignored)
@@ -185,6 +186,10 @@ class Lexer:
                 ]
             )
         return self._languages[key]
+
+    def united_contexts(self, contexts: set[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+        """For each of all contexts one that stands for it; fewer, where what follows is read alike."""
+        return self._competitions.unite(contexts)
 
     def may_end(self, configuration: Configuration) -> bool:
         """Whether the text may end there."""

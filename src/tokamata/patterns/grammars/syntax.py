@@ -14,7 +14,7 @@ Trees are immutable and may share nodes.  They may nest deeper than Python's sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ import tokamata._core as _core
 
 __all__ = [
     "Choice", "Grammar", "Lookahead", "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal",
-    "children_first",
+    "children_first", "rewritten",
 ]  # fmt: skip
 
 
@@ -164,3 +164,16 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
             else:
                 order.append(node)
     return order
+
+
+def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
+    """A tree with other leaves: terminals, references and lookaheads."""
+    made: dict[int, Node] = {}
+    for node in children_first([root]):
+        if isinstance(node, Sequence | Choice):
+            made[id(node)] = type(node)(tuple(made[id(child)] for child in node.children))
+        elif isinstance(node, Repeat):
+            made[id(node)] = Repeat(made[id(node.body)], node.minimum, node.maximum)
+        else:
+            made[id(node)] = leaf(node)
+    return made[id(root)]
