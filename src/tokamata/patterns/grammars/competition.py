@@ -142,7 +142,8 @@ class Competitions:
             place = next((i for i, (_, other) in enumerate(united) if other.agrees_with(own)), len(united))
             places[context] = place
             if place == len(united):
-                united.append((set(context), Competition({}, {}, {})))
+                # A number tells it from others of the same terminals.
+                united.append(({f"{place}"}, Competition({}, {}, {})))
             united[place][0].update(context)
             united[place][1].add(own)
         result = {context: frozenset(united[place][0]) for context, place in places.items()}
