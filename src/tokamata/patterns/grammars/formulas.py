@@ -1,0 +1,267 @@
+"""Terminals with operators: ``&`` for both, ``~`` for not, ``-`` for without; as trees.
+
+    NAME: /[a-z]+/ - KEYWORD        a name that is no keyword
+    LINES: /[a-z\\n]+/ & ~DOUBLE     lines without what DOUBLE is
+
+``~`` binds tighter than ``*``, and a sequence tighter than ``&`` and ``-``, which group from the left; ``|``
+binds least.  What is not an operator stays as it is: lark reads it.
+
+Trees are read without recursion, since they may nest deeper than Python's stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import tokamata._core as _core
+from tokamata.errors import GrammarError, LimitExceeded
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.dialect_tokens import DialectToken
+
+__all__ = ["MOST_CHUNKS", "Formula", "bounds_of", "expression_of", "formula_of", "postorder"]
+
+_BOUNDS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_MOST_ROUNDS = 1_000_000
+MOST_CHUNKS = 900  # of a substring, which nest in each other; of single characters there may be any number
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A set of texts.
+
+    Attributes:
+        operator: how the children are joined; ``"leaf"`` has none, and lark reads its source;
+            ``"substring"`` has none either, and stands for any run of its chunks.
+        children: the formulas that it is made of.
+        source: of a leaf: a text, an expression, a range or a name.
+        chunks: of a substring.
+        bounds: of a repetition.
+    """
+
+    operator: Literal["leaf", "substring", "sequence", "choice", "repeat", "and", "without", "not"]
+    children: tuple[Formula, ...] = ()
+    source: str = ""
+    chunks: tuple[str, ...] = ()
+    bounds: tuple[int, int | None] = (1, 1)
+
+
+@dataclass
+class _Group:
+    """A group as far as it is read."""
+
+    opening: DialectToken | None
+    alternatives: list[Formula] = field(default_factory=list)
+    operands: list[tuple[str, Formula]] = field(default_factory=list)
+    operator: str = ""
+    items: list[Formula] = field(default_factory=list)
+    is_negated: bool = False
+
+    def add(self, formula: Formula) -> None:
+        """An item, which may be negated."""
+        self.items.append(Formula("not", (formula,)) if self.is_negated else formula)
+        self.is_negated = False
+
+    def end_operand(self, operator: str) -> None:
+        """What was read since the last operator is its operand; ``operator`` follows."""
+        item = self.items[0] if len(self.items) == 1 else Formula("sequence", tuple(self.items))
+        self.operands.append((self.operator, item))
+        self.items, self.operator = [], operator
+
+    def end_alternative(self) -> None:
+        """What was read since the last ``|`` is an alternative."""
+        self.end_operand("")
+        (_, whole), *others = self.operands
+        for operator, operand in others:
+            whole = Formula("and" if operator == "&" else "without", (whole, operand))
+        self.alternatives.append(whole)
+        self.operands = []
+
+    def whole(self) -> Formula:
+        """All of it."""
+        self.end_alternative()
+        found = self.alternatives
+        return found[0] if len(found) == 1 else Formula("choice", tuple(found))
+
+
+def formula_of(
+    tokens: list[DialectToken], fault: Callable[[DialectToken, str, str], GrammarError]
+) -> Formula:
+    """The tree of the body of a terminal.
+
+    Args:
+        tokens: those of the body, without blanks.
+        fault: makes an error of a token, a reason and a hint.
+
+    Raises:
+        GrammarError: it is no such body.
+    """
+    groups = [_Group(None)]
+    at = 0
+    while at < len(tokens):
+        token, group = tokens[at], groups[-1]
+        following = tokens[at + 1] if at + 1 < len(tokens) else None
+        at += 1
+        if token.kind in ("text", "regex", "name"):
+            source = token.text
+            if following is not None and following.text == ".." and at + 1 < len(tokens):
+                source, at = f"{source}..{tokens[at + 1].text}", at + 2
+            group.add(Formula("leaf", source=source))
+        elif token.text == "%regex":
+            assert following is not None
+            group.add(Formula("substring", chunks=_chunks(following, fault)))
+            at += 1
+        elif token.kind == "count" or token.text in _BOUNDS:
+            if not group.items or group.is_negated:
+                raise fault(token, f"nothing stands before {token.text} to be repeated", "")
+            group.items.append(Formula("repeat", (group.items.pop(),), bounds=bounds_of(token, fault)))
+        elif token.text == "~" and following is not None and following.kind == "number":
+            if not group.items:
+                raise fault(token, "nothing stands before ~ to be repeated", "")
+            low = high = int(following.text)
+            at += 1
+            if at + 1 < len(tokens) and tokens[at].text == ".." and tokens[at + 1].kind == "number":
+                high, at = int(tokens[at + 1].text), at + 2
+            bounds = _checked_bounds(token, low, high, fault)
+            group.items.append(Formula("repeat", (group.items.pop(),), bounds=bounds))
+        elif token.text == "~":
+            group.is_negated = not group.is_negated
+        elif token.text in ("(", "["):
+            groups.append(_Group(token))
+        elif token.text in (")", "]"):
+            opening = group.opening
+            if opening is None or {"(": ")", "[": "]"}[opening.text] != token.text:
+                raise fault(token, f"no group is open that this {token.text!r} could close", "")
+            groups.pop()
+            whole = group.whole()
+            groups[-1].add(whole if token.text == ")" else Formula("repeat", (whole,), bounds=(0, 1)))
+        elif token.text in ("&", "-"):
+            if not group.items:
+                raise fault(token, f"nothing stands before {token.text}", "")
+            group.end_operand(token.text)
+        elif token.text == "|":
+            group.end_alternative()
+        else:
+            raise fault(token, f"{token.text} cannot stand in a terminal", "use it in a rule")
+        if token.text not in ("~", "&", "-") and at == len(tokens) and groups[-1].is_negated:
+            raise fault(token, "~ stands before nothing", "")
+    if len(groups) > 1:
+        opening = groups[-1].opening
+        assert opening is not None
+        raise fault(opening, "this group is never closed", "")
+    if tokens and (tokens[-1].text in ("~", "&") or (tokens[-1].kind, tokens[-1].text) == ("sign", "-")):
+        raise fault(tokens[-1], f"nothing stands after {tokens[-1].text}", "")
+    return groups[0].whole()
+
+
+def bounds_of(
+    token: DialectToken, fault: Callable[[DialectToken, str, str], GrammarError]
+) -> tuple[int, int | None]:
+    """How often the item before ``*``, ``+``, ``?`` or ``{m,n}`` appears."""
+    if token.text in _BOUNDS:
+        return _BOUNDS[token.text]
+    low, comma, high = (part.strip() for part in token.text[1:-1].partition(","))
+    return _checked_bounds(token, int(low or 0), int(high) if high else None if comma else int(low), fault)
+
+
+def _checked_bounds(
+    token: DialectToken,
+    low: int,
+    high: int | None,
+    fault: Callable[[DialectToken, str, str], GrammarError],
+) -> tuple[int, int | None]:
+    if high is not None and high < low:
+        raise fault(token, f"the lower bound {low} is above the upper bound {high}", "")
+    if max(low, high or 0) > _MOST_ROUNDS:
+        raise fault(token, f"bounds may be at most {_MOST_ROUNDS:,}", "")
+    return low, high
+
+
+def _chunks(token: DialectToken, fault: Callable[[DialectToken, str, str], GrammarError]) -> tuple[str, ...]:
+    """The chunks of ``%regex {"substring_…": …}``."""
+    given = token.value
+    hint = 'write %regex {"substring_words": "some text"}'
+    if not isinstance(given, dict) or len(given) != 1:
+        raise fault(token, "%regex takes an object with one member", hint)
+    ((name, value),) = given.items()
+    if name == "substring_chunks":
+        if not isinstance(value, list) or not all(isinstance(chunk, str) for chunk in value):
+            raise fault(token, "substring_chunks takes a list of texts", hint)
+        return tuple(value)
+    if name not in ("substring_words", "substring_chars"):
+        raise fault(token, f"%regex does not know {name!r:.40}", hint)
+    if not isinstance(value, str):
+        raise fault(token, f"{name} takes a text", hint)
+    return tuple(value) if name == "substring_chars" else _words(value)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """A text cut into runs of word characters, and all other characters one by one.
+
+    >>> _words("foo bar.")
+    ('foo', ' ', 'bar', '.')
+    """
+    return tuple(re.findall(r"\w+|\W", text))
+
+
+def postorder(root: Formula) -> list[Formula]:
+    """All formulas of a tree once, each after its children."""
+    order: list[Formula] = []
+    seen: set[int] = set()
+    stack = [(root, False)]
+    while stack:
+        formula, is_done = stack.pop()
+        if is_done:
+            order.append(formula)
+        elif id(formula) not in seen:
+            seen.add(id(formula))
+            stack.append((formula, True))
+            stack += [(child, False) for child in formula.children]
+    return order
+
+
+def expression_of(
+    root: Formula, leaves: Mapping[str, _core.Expression], limits: _core.Limits, watch: Watch
+) -> _core.Expression:
+    """The texts of a formula, by those of its leaves."""
+    made: dict[int, _core.Expression] = {}
+    for formula in postorder(root):
+        watch.check()
+        inner = [made[id(child)] for child in formula.children]
+        operator = formula.operator
+        if operator == "leaf":
+            result = leaves[formula.source]
+        elif operator == "substring":
+            result = _substring(formula.chunks, limits)
+        elif operator == "sequence":
+            result = _core.concat(inner)
+        elif operator == "choice":
+            result = _core.union(inner)
+        elif operator == "repeat":
+            result = _core.repeat(inner[0], *formula.bounds)
+        elif operator == "and":
+            result = _core.intersect(inner)
+        elif operator == "without":
+            result = _core.intersect([inner[0], _core.complement(inner[1])])
+        else:
+            result = _core.intersect([_core.text(), _core.complement(inner[0])])
+        made[id(formula)] = result
+    return made[id(root)]
+
+
+def _substring(chunks: tuple[str, ...], limits: _core.Limits) -> _core.Expression:
+    """Any run of chunks: of ``a``, ``b``, ``c`` the texts of ``(a(b(c)?)?)?``, ``(b(c)?)?`` and ``(c)?``.
+
+    Chunks of one character each are the substrings of a text, which the engine knows.
+    """
+    if all(len(chunk) == 1 for chunk in chunks):
+        return _core.substrings("".join(chunks), limits, None)
+    if len(chunks) > MOST_CHUNKS:
+        raise LimitExceeded("states", MOST_CHUNKS, is_fixed=True)
+    runs = [_core.epsilon()]
+    for chunk in reversed(chunks):
+        further = _core.concat([_core.literal(chunk.encode()), runs[-1]])
+        runs.append(_core.union([further, _core.epsilon()]))
+    return _core.union(runs)
