@@ -139,6 +139,8 @@ class _Embedding:
     def texts(self, kind: str, content: Any, fault: Callable[[str, str], GrammarError]) -> _core.Expression:
         """The texts of a schema, of a grammar in braces, or of a constraint by its name."""
         if kind == "json":
+            if not isinstance(content, (dict, bool)):
+                raise fault("a schema is an object, true or false", 'write %json {"type": "object"}')
             return json_schema(content)._expression
         if kind == "name":
             if content not in self._given:

@@ -5,7 +5,7 @@
 ``suffix=T``               likewise, of the body followed by ``T``
 ``stop=T``                 a text of the body in which ``T`` has not appeared; ``T`` is not part of it
 ``max_tokens=N``           a text of the body of at most ``N`` tokens, which begins and ends between tokens
-``capture``, ``capture="name"``, ``stop_capture="name"``, ``temperature=X``   change no text
+``capture``, ``stop_capture``, ``temperature``   refused: they change no text, and a caller would miss them
 =========================  ==================================================================
 
 ``T`` is a text, an expression or the name of a terminal.
@@ -23,12 +23,14 @@ __all__ = ["Attributes", "attributes_of"]
 
 _VALUES = {  # the kinds of tokens that are the value of an attribute; none: it takes no value
     "lazy": (),
-    "capture": ("text",),
-    "stop_capture": ("text",),
     "suffix": ("text", "regex", "name"),
     "stop": ("text", "regex", "name"),
     "max_tokens": ("number",),
-    "temperature": ("number",),
+}
+_REFUSED = {
+    "capture": "name a part of a constraint by captured(…), outside of the grammar",
+    "stop_capture": "name a part of a constraint by captured(…), outside of the grammar",
+    "temperature": "set it where tokens are sampled",
 }
 
 
@@ -64,6 +66,8 @@ def attributes_of(
     at = 0
     while tokens[at].text != "]":
         name = tokens[at]
+        if name.text in _REFUSED:
+            raise fault(name, f"the attribute {name.text} is not supported", _REFUSED[name.text])
         if name.text not in _VALUES:
             raise fault(name, f"there is no attribute {name.text!r:.40}", f"there are {', '.join(_VALUES)}")
         if name.text in found:
@@ -74,9 +78,7 @@ def attributes_of(
             if value.kind not in kinds:
                 what = " or ".join(kinds) or "no value"
                 raise fault(value, f"{name.text} takes {what}, not {value.text!r:.40}", "")
-            while value.kind == "number" and tokens[at].text == "." and tokens[at + 1].kind == "number":
-                at += 2  # temperature=0.7
-        elif kinds and name.text != "capture":
+        elif kinds:
             raise fault(name, f"{name.text} needs a value", f"write {name.text}=…")
         found[name.text] = value
         if tokens[at].text == ",":

@@ -67,6 +67,7 @@ class Translation:
         formulas: terminals with operators, by name; a leaf has the name of a terminal as its source.
         priorities: of these terminals.
         sources: their bodies, as the file has them.
+        preceding: the terminal that is defined before each of them, or ``""``.
         uses_dialect: whether it has anything that lark's parser cannot read.
     """
 
@@ -75,6 +76,7 @@ class Translation:
     formulas: dict[str, Formula] = field(default_factory=dict)
     priorities: dict[str, int] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
+    preceding: dict[str, str] = field(default_factory=dict)
     uses_dialect: bool = False
     origins: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
 
@@ -105,6 +107,7 @@ class _Statement(NamedTuple):
     head: list[DialectToken]  # without attributes, blanks included
     body: list[DialectToken]  # likewise
     is_terminal: bool
+    has_brackets: bool  # whether it has attributes, also some that change no text
 
     @property
     def meaning(self) -> list[DialectToken]:
@@ -124,6 +127,7 @@ class _Translator:
         self._names: dict[tuple[str, str], str] = {}  # of parts and leaves, by what they are
         self._defined: list[tuple[str, int]] = []  # leaves, which go to the end of the file
         self._dashed: dict[str, str] = {}  # names with "-", by what they become
+        self._last_terminal = ""
 
     def translation(self) -> Translation:
         statements = [self._statement(tokens) for tokens in self._split()]
@@ -140,7 +144,7 @@ class _Translator:
                 self._rule(statement)
         result = self._result
         declared = [*result.parts, *result.formulas]
-        result.uses_dialect = bool(declared)
+        result.uses_dialect = result.uses_dialect or bool(declared)
         if declared:
             self._out.append(("\n%declare " + " ".join(declared), len(self._source)))
         self._out += self._defined
@@ -191,7 +195,13 @@ class _Translator:
                 name, "a terminal has no attributes", "give them to a rule, whose name is lower case"
             )
         return _Statement(
-            name, priority, attributes, tokens[:begin] + tokens[end : colon + 1], body, is_terminal
+            name,
+            priority,
+            attributes,
+            tokens[:begin] + tokens[end : colon + 1],
+            body,
+            is_terminal,
+            end > begin,
         )
 
     def _with_operators(self, terminals: list[_Statement]) -> set[str]:
@@ -227,13 +237,13 @@ class _Translator:
         meaning = [token for token in tokens if token.kind not in ("blank", "newline")]
         first = meaning[0].text if meaning else ""
         if first == "%llguidance":
+            self._result.uses_dialect = True
             self._check_options(meaning[1])
             self._write_blank(tokens)
         elif first == "%ignore" and self._has_operators(meaning[1:]):
             formula = self._named_leaves(formula_of(meaning[1:], self._fault))
             name = self._new_name()
-            self._result.formulas[name] = formula
-            self._result.sources[name] = "".join(token.text for token in meaning[1:])
+            self._add_formula(name, formula, meaning[1:], 0)
             self._out.append((f"%ignore {name}\n", meaning[0].position))
         elif first in ("%import", "%declare"):
             self._out += [(token.text, token.position) for token in tokens]
@@ -246,12 +256,22 @@ class _Translator:
         if name in self._result.formulas:
             raise self._fault(statement.name, f"the terminal {name} is defined twice", "remove one of them")
         meaning = [token for token in statement.meaning if token.kind != "newline"]
-        self._result.formulas[name] = self._named_leaves(formula_of(meaning, self._fault))
-        self._result.priorities[name] = statement.priority
-        self._result.sources[name] = "".join(token.text for token in meaning)
+        formula = self._named_leaves(formula_of(meaning, self._fault))
+        self._add_formula(name, formula, meaning, statement.priority)
         self._write_blank(statement.body)
 
+    def _add_formula(self, name: str, formula: Formula, body: list[DialectToken], priority: int) -> None:
+        result = self._result
+        result.formulas[name] = formula
+        result.priorities[name] = priority
+        result.sources[name] = "".join(token.text for token in body)
+        result.preceding[name] = self._last_terminal
+        self._last_terminal = name
+
     def _rule(self, statement: _Statement) -> None:
+        if statement.is_terminal:
+            self._last_terminal = statement.name.text.replace("-", "_")
+        self._result.uses_dialect |= statement.has_brackets
         for token in statement.head:
             text = self._plain_name(token) if token.kind == "name" else token.text
             self._out.append((text, token.position))

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 import tokamata._core as _core
 from tokamata.errors import GrammarError
 from tokamata.limits import Limits, Watch, core_limits
-from tokamata.patterns.extensions import control_token, text_token
+from tokamata.patterns.extensions import any_token, control_token, text_token
 from tokamata.patterns.grammars.dialect import Part, Translation
 from tokamata.patterns.grammars.embedded import shortest
 from tokamata.patterns.grammars.formula_automata import automaton_of
 from tokamata.patterns.grammars.formulas import Formula, expression_of, postorder
 from tokamata.patterns.grammars.syntax import Choice, Embedded, Node, Pattern, Sequence, Terminal
 
-__all__ = ["Embed", "Parts", "embedded", "some_of"]
+__all__ = ["Embed", "Parts", "embedded", "some_of", "tokens_of"]
 
 # The texts of ``%json``, ``%lark`` and ``@name``: by what it is, its content, and how errors are made of a
 # reason and a hint.
@@ -125,7 +125,7 @@ class Parts:
             return GrammarError(self._text, part.position, reason, hint)
 
         if part.kind == "token":
-            name, texts = part.content, _tokens(part.content, fault)
+            name, texts = part.content, tokens_of(part.content, fault)
         elif part.kind == "formula":
             name, texts = "%regex", self._texts(part.content)
         elif part.kind == "rule":
@@ -207,23 +207,31 @@ def _leaves(formula: Formula) -> list[str]:
     return [part.source for part in postorder(formula) if part.operator == "leaf"]
 
 
-def _tokens(source: str, fault: Callable[[str, str], GrammarError]) -> _core.Expression:
-    """``<name>``, or ``<[5]>`` and ``<[5-7,9]>`` by ids."""
+def tokens_of(source: str, fault: Callable[[str, str], GrammarError]) -> _core.Expression:
+    """``<name>``, or by ids ``<[5]>`` and ``<[5-7,9]>``; ``<[^5]>`` for all others, ``<[*]>`` for any."""
     if not source.startswith("<["):
         return control_token(source)
     inner = source[2:-2]
-    if inner.startswith("^") or "*" in inner:
-        reason = f"{source} stands for tokens that depend on the vocabulary, which is not supported"
-        raise fault(reason, "list the ids of the control tokens")
-    ids: list[int] = []
-    for entry in inner.split(","):
+    if inner == "*":
+        return any_token()
+    ranges = _ranges(inner.removeprefix("^"), fault)
+    if inner.startswith("^"):
+        return any_token(ranges)
+    ids = sorted({token for low, high in ranges for token in range(low, high + 1)})
+    return _core.union([control_token(token) for token in ids])
+
+
+def _ranges(entries: str, fault: Callable[[str, str], GrammarError]) -> list[tuple[int, int]]:
+    """Ids and ranges of ids."""
+    found_ranges: list[tuple[int, int]] = []
+    for entry in entries.split(","):
         found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", entry)
         if found is None:
             raise fault(f"{entry!r} is no id, and no range of ids", "write <[5]> or <[5-7,9]>")
         low, high = int(found[1]), int(found[2] or found[1])
         if high < low:
             raise fault(f"the range {entry} ends before it begins", "swap the two ids")
-        if len(ids) + high - low >= _MOST_TOKENS:
+        found_ranges.append((low, high))
+        if sum(high - low + 1 for low, high in found_ranges) > _MOST_TOKENS:
             raise fault(f"this set has more than {_MOST_TOKENS:,} tokens", "list fewer")
-        ids += range(low, high + 1)
-    return _core.union([control_token(token) for token in sorted(set(ids))])
+    return found_ranges

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tokamata.errors import GrammarError
 from tokamata.limits import Watch
 
-__all__ = ["DialectToken", "json_after", "tokens_of"]
+__all__ = ["DialectToken", "tokens_of"]
 
 _TOKENS = re.compile(
     r"""
@@ -34,6 +34,9 @@ _TOKENS = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 class DialectToken(NamedTuple):
@@ -78,26 +81,24 @@ def tokens_of(text: str, watch: Watch) -> list[DialectToken]:
         found.append(DialectToken(kind, text[position:end], position))
         position = end
         if kind == "word" and match["word"] in ("%json", "%regex", "%llguidance"):
-            value, position = json_after(text, end)
-            found.append(DialectToken("json", text[end:position], end, value))
+            begin = _BLANKS.match(text, end).end()  # type: ignore[union-attr]
+            value, position = json_at(text, begin)
+            found.append(DialectToken("json", text[begin:position], begin, value))
         elif kind == "word" and match["word"] == "%lark":
             position = _end_of_grammar(text, end, watch)
             found.append(DialectToken("lark", text[end:position], end))
     return found
 
 
-def json_after(text: str, position: int) -> tuple[Any, int]:
-    """The JSON value after a position, and where it ends."""
-    begin = position
-    while begin < len(text) and text[begin] in " \t\r\n":
-        begin += 1
+def json_at(text: str, position: int) -> tuple[Any, int]:
+    """The JSON value at a position, and where it ends."""
     try:
-        return json.JSONDecoder().raw_decode(text, begin)
+        return json.JSONDecoder().raw_decode(text, position)
     except json.JSONDecodeError as error:
         reason = f"a JSON object is expected here: {error.msg.lower()}"
         raise GrammarError(text, min(error.pos, len(text)), reason) from None
     except RecursionError:
-        raise GrammarError(text, begin, "this JSON nests too deep") from None
+        raise GrammarError(text, position, "this JSON nests too deep") from None
 
 
 def _end_of_grammar(text: str, position: int, watch: Watch) -> int:

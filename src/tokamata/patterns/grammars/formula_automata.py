@@ -4,8 +4,7 @@ Problem.  A lexer needs to know where a terminal may end and whether it could ha
 the threads of ``re.match`` say so (:mod:`.threads`); ``&``, ``~`` and ``-`` have no threads.
 How.  Each formula becomes a deterministic automaton, from the leaves up: sets of places of an expression,
 sets of states of the parts of a sequence or a repetition, pairs of states for ``&`` and ``-``, and a state
-for "no text" for ``~``.  States that lead to no end are left out.  In a deterministic automaton only one text is
-read at a time, and a lexer takes the longest.
+for "no text" for ``~``.  States that lead to no end are left out.  A lexer takes the longest text.
 
 Worked example.  ``/a+/ - "aa"``: pairs (a+, "aa") after one, two and three letters: (1, 1) accepts, (1, 2)
 does not, (1, none) accepts and stays.

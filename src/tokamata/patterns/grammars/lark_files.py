@@ -107,7 +107,12 @@ def read_lark(
         name: found[0] if len(found) == 1 else Choice(tuple(found)) for name, found in alternatives.items()
     }
     read = _terminals_of([*bodies.values(), *map(node_of, ignored)])
-    in_order = [name for name in [*definitions, *file.formulas] if name in read]
+    in_order = [name for name in _in_order(definitions, file) if name in read]
+    for name in ignored:
+        if name not in read:
+            part = file.parts[name]
+            reason = "only terminals can be ignored"
+            raise GrammarError(text, part.position, reason, "ignore a text, an expression or a terminal")
     grammar = Grammar(
         bodies,
         start,
@@ -116,6 +121,14 @@ def read_lark(
         text=text,
     )
     return grammar, None if file.uses_dialect else file.text
+
+
+def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
+    """The names of all terminals, those with operators where the file has them."""
+    found = list(definitions)
+    for name, preceding in file.preceding.items():
+        found.insert(found.index(preceding) + 1 if preceding in found else 0, name)
+    return found
 
 
 def _terminals_of(bodies: Iterable[Node]) -> dict[str, Terminal]:
