@@ -12,6 +12,7 @@ import tokamata as tk
 from tests.support.masks import allowed
 from tests.support.matchers import is_text_of, takes
 from tests.support.texts import all_texts
+from tests.support.vocabularies import BYTE_VOCABULARY
 
 TOKENS: list[bytes | None] = [*(bytes([i]) for i in range(256)), b"ab", None, None, None]
 THINK, END_THINK = 258, 259
@@ -200,6 +201,17 @@ def test_substrings(given: str, texts: set[str]) -> None:
     assert {text for text in all_texts("ab ", 4) if is_text_of(constraint, text)} == texts
 
 
+def test_substrings_of_many_words() -> None:
+    words = [f"w{number}" for number in range(1500)]
+    constraint = tk.grammar(f'start: %regex {{"substring_words": "{" ".join(words)}"}}')
+    matcher = constraint.compile(BYTE_VOCABULARY).matcher()
+    assert takes(matcher, " ".join(words[500:900]).encode())
+    assert not takes(matcher, b"w500 w502")
+    assert not takes(matcher, b"500 w501")
+    with pytest.raises(tk.GrammarError, match="too many chunks"):
+        tk.grammar(f'start: A\nA: %regex {{"substring_words": "{" ".join(words)}"}}')
+
+
 # ---- control tokens ----
 
 
@@ -368,36 +380,25 @@ def test_bad_input_is_refused_in_time() -> None:
 
 
 PIECES = [
-    "A",
-    "a",
-    "|",
-    "&",
-    "~",
-    "-",
-    "*",
-    "+",
-    '"x"',
-    "/y/",
-    "%json",
-    "{}",
-    "%lark{start:A}",
-    "}",
-    "<t>",
-    "<[5]>",
-    "@n",
-    "(",
-    ")",
-    "{1,2}",
-    "{2,}",
-    "::",
-    "..",
-    "%regex",
-    "=",
-    ",",
-    "3",
-    "%if",
-    "->",
-    "~2",
+    *(
+        "A",
+        "a",
+        "|",
+        "&",
+        "~",
+        "-",
+        "*",
+        "+",
+        '"x"',
+        "/y/",
+        "%json",
+        "{}",
+        "%lark{start:A}",
+        "}",
+        "<t>",
+        "<[5]>",
+    ),
+    *("@n", "(", ")", "{1,2}", "{2,}", "::", "..", "%regex", "=", ",", "3", "%if", "->", "~2"),
 ]
 
 

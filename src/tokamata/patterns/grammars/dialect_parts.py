@@ -101,6 +101,10 @@ class Parts:
     def _made(self, name: str) -> Terminal:
         formula = self._translation.formulas[name]
         leaves = {leaf: self.terminal(leaf) for leaf in _leaves(formula)}
+        texts = self._texts(formula)
+        if not _is_regular(texts):
+            hint = "write %regex in a rule, where no lexer reads it"
+            raise self._error(name, f"the substrings in the terminal {name} have too many chunks", hint)
         pattern = None
         if self._has_lexer:
             read = {leaf: terminal.pattern for leaf, terminal in leaves.items() if terminal.pattern}
@@ -112,7 +116,7 @@ class Parts:
                 _ANY_WIDTH,
                 automaton_of(formula, read, self._watch),
             )
-        return Terminal(name, self._texts(formula), (), pattern)
+        return Terminal(name, texts, (), pattern)
 
     def _texts(self, formula: Formula) -> _core.Expression:
         texts = {leaf: self.terminal(leaf).expression for leaf in _leaves(formula)}
@@ -140,6 +144,9 @@ class Parts:
         given = part.attributes
         assert given is not None
         texts = self._texts(part.content)
+        if not _is_regular(texts):
+            hint = "write %regex in a rule of its own"
+            raise self._error(part.name, "the substrings in this rule have too many chunks", hint)
         if given.suffix is not None:
             texts = _lazy(_core.concat([texts, self._ending(given.suffix)]))
         elif given.is_lazy:
@@ -155,8 +162,8 @@ class Parts:
         """The texts of the terminal that ends a rule, but for the empty one."""
         return some_of(self.terminal(name).expression)
 
-    def _error(self, name: str, reason: str) -> GrammarError:
-        return GrammarError(self._text, max(self._text.find(name), 0), reason)
+    def _error(self, name: str, reason: str, hint: str = "") -> GrammarError:
+        return GrammarError(self._text, max(self._text.find(name), 0), reason, hint)
 
 
 def embedded(name: str, texts: _core.Expression, position: int) -> Node:

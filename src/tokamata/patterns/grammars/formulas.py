@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import tokamata._core as _core
-from tokamata.errors import GrammarError, LimitExceeded
+from tokamata.errors import GrammarError
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect_tokens import DialectToken
 
-__all__ = ["MOST_CHUNKS", "Formula", "bounds_of", "expression_of", "formula_of", "postorder"]
+__all__ = ["Formula", "bounds_of", "expression_of", "formula_of", "postorder"]
 
 _BOUNDS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _MOST_ROUNDS = 1_000_000
-MOST_CHUNKS = 900  # of a substring, which nest in each other; of single characters there may be any number
+_MOST_NESTED = 200  # chunks of a substring
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,14 +254,24 @@ def expression_of(
 def _substring(chunks: tuple[str, ...], limits: _core.Limits) -> _core.Expression:
     """Any run of chunks: of ``a``, ``b``, ``c`` the texts of ``(a(b(c)?)?)?``, ``(b(c)?)?`` and ``(c)?``.
 
-    Chunks of one character each are the substrings of a text, which the engine knows.
+    Chunks of one character each are the substrings of a text, which the engine knows.  Many chunks would nest
+    too deep: they are rules, ``r0: a r1?``, ``r1: b r2?`` and so on.
     """
     if all(len(chunk) == 1 for chunk in chunks):
         return _core.substrings("".join(chunks), limits, None)
-    if len(chunks) > MOST_CHUNKS:
-        raise LimitExceeded("states", MOST_CHUNKS, is_fixed=True)
+    if len(chunks) > _MOST_NESTED:
+        return _as_rules([chunk.encode() for chunk in chunks if chunk])
     runs = [_core.epsilon()]
     for chunk in reversed(chunks):
         further = _core.concat([_core.literal(chunk.encode()), runs[-1]])
         runs.append(_core.union([further, _core.epsilon()]))
     return _core.union(runs)
+
+
+def _as_rules(chunks: list[bytes]) -> _core.Expression:
+    bodies = []
+    for number, chunk in enumerate(chunks):
+        more = [_core.reference(number + 1)] if number + 1 < len(chunks) else []
+        bodies.append(_core.concat([_core.literal(chunk), _core.union([_core.epsilon(), *more])]))
+    begins = [_core.reference(number) for number in range(len(chunks))]
+    return _core.rules(bodies, _core.union([_core.epsilon(), *begins]))
