@@ -168,6 +168,63 @@ def test_what_follows_embedded_text_is_read_anew() -> None:
     assert [text for text in all_texts("abc", 4) if takes(matcher, text.encode())] == ["abb", "abbb"]
 
 
+TERMINALS = ["a+", "ab?", "a+?b?", "[ab](?!b)", "(?<=b)a", r"\bb+", "b", "(?<!a)b*a", "a(?=b|$)"]
+EMBEDDED = ["a+", "[ab]*", "b|ab", "ba?", "(?:ab)+|c", " a"]
+CONTROL = "\0"  # stands for a control token in the texts of the judge
+
+
+def ends_of(items: list[tuple[str, str]], text: str) -> bool:
+    """Whether a sequence of items reads a text, under the lexer "dynamic": by re, from left to right."""
+
+    def blanks(at: int) -> set[int]:
+        return {end for end in range(at, len(text) + 1) if not text[at:end].strip(" ")}
+
+    positions = blanks(0)
+    for kind, pattern in items:
+        found: set[int] = set()
+        for at in positions:
+            begin = text.rfind(CONTROL, 0, at) + 1
+            end = text.find(CONTROL, at) if CONTROL in text[at:] else len(text)
+            if kind == "control":
+                found |= {at + 1} if text[at : at + 1] == CONTROL else set()
+            elif kind == "embedded":
+                found |= {to for to in range(at, end + 1) if re.fullmatch(pattern, text[at:to])}
+            elif (match := re.compile(pattern).match(text[begin:end], at - begin)) and match.group():
+                found.add(begin + match.end())
+        positions = set().union(*map(blanks, found))
+    return len(text) in positions
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_lexer_and_embedded_texts_together(seed: int) -> None:
+    """Random sequences of terminals, embedded expressions and control tokens, by the definition."""
+    rng = random.Random(seed)
+    items: list[tuple[str, str]] = []
+    for _ in range(rng.randint(2, 4)):
+        kind = rng.choice(["terminal", "terminal", "embedded", "embedded", "control"])
+        items.append((kind, rng.choice(TERMINALS if kind == "terminal" else EMBEDDED)))
+    if all(kind == "terminal" for kind, _ in items):
+        items[1] = ("embedded", rng.choice(EMBEDDED))
+    written = {"terminal": "T{}", "embedded": "@e{}", "control": "<think>"}
+    source = (
+        "start: " + " ".join(written[kind].format(i) for i, (kind, _) in enumerate(items)) + '\n%ignore " "\n'
+    )
+    for i, (kind, pattern) in enumerate(items):
+        if kind == "terminal":
+            source += f"T{i}: /{pattern}/\n"
+    constraints = {f"e{i}": tk.regex(pattern) for i, (_, pattern) in enumerate(items)}
+    texts = all_texts(["a", "b", " ", CONTROL], 5)
+    verdicts = [ends_of(items, text) for text in texts]
+    try:
+        matcher = matcher_of(source, constraints=constraints)
+    except tk.EmptyConstraintError:
+        assert not any(verdicts)
+        return
+    for text, verdict in zip(texts, verdicts, strict=True):
+        tokens = [THINK if letter == CONTROL else ord(letter) for letter in text]
+        assert takes(matcher, tokens) == verdict, (source, text)
+
+
 def test_json_and_grammars_in_braces() -> None:
     source = r"""
         start: pair ("," pair)*

@@ -28,6 +28,7 @@ from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.lexers import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import (
     Choice,
+    Embedded,
     Grammar,
     Node,
     Pattern,
@@ -93,10 +94,20 @@ def read_lark(
     else:
         node_of = terminal_of
     alternatives: dict[str, list[Node]] = {}
+
+    def node_in_sequence(name: str) -> Node:
+        """Sequences contain terminals, embedded texts and references: what may be empty is a rule."""
+        node = node_of(name)
+        if isinstance(node, (Terminal, Embedded)):
+            return node
+        alternatives[name] = [node]
+        return Reference(name)
+
     for rule in rules:
         watch.check()
         symbols = tuple(
-            node_of(symbol.name) if symbol.is_term else Reference(symbol.name) for symbol in rule.expansion
+            node_in_sequence(symbol.name) if symbol.is_term else Reference(symbol.name)
+            for symbol in rule.expansion
         )
         alternatives.setdefault(rule.origin.name, []).append(
             symbols[0] if len(symbols) == 1 else Sequence(symbols)
