@@ -16,6 +16,7 @@ from tests.support.vocabularies import BYTE_VOCABULARY
 
 TOKENS: list[bytes | None] = [*(bytes([i]) for i in range(256)), b"ab", None, None, None]
 THINK, END_THINK = 258, 259
+CONTROL = "\0"  # stands for a control token in the texts of the judge
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=257, control_tokens={"<think>": THINK, "</think>": END_THINK})
 
 
@@ -60,8 +61,9 @@ def test_operators_mean_those_of_sets(formula: str, lexer: str) -> None:
             assert takes(matcher, text.encode()) == bool(FORMULAS[formula](text)), text
 
 
+@pytest.mark.parametrize("formula", ['/[ab]+/ - ("ab" | "b" | "aba")', '/[ab]+/ & ~("ab" | "b" | "aba")'])
 @pytest.mark.parametrize("lexer", ["dynamic", "longest"])
-def test_a_terminal_with_operators_takes_its_longest_text(lexer: str) -> None:
+def test_a_terminal_with_operators_takes_its_longest_text(lexer: str, formula: str) -> None:
     """The judge cuts names off from left to right."""
 
     def is_list(text: str) -> bool:
@@ -73,10 +75,20 @@ def test_a_terminal_with_operators_takes_its_longest_text(lexer: str) -> None:
             text = text[len(max(names, key=len)) if names else 1 :]
         return True
 
-    matcher = matcher_of('start: (NAME | "c")*\nNAME: /[ab]+/ - ("ab" | "b" | "aba")\n', lexer=lexer)
+    matcher = matcher_of(f'start: (NAME | "c")*\nNAME: {formula}\n', lexer=lexer)
     verdicts = [is_list(text) for text in all_texts("abc", 6)]
     assert [takes(matcher, text.encode()) for text in all_texts("abc", 6)] == verdicts
     assert 100 < sum(verdicts) < len(verdicts) - 100
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_terminals_with_operators_keep_their_place_in_the_file(is_first: bool) -> None:
+    """Under "longest", the first of two terminals with the same longest text is read."""
+    lines = ["KEY: /[ab]{2}/ & /a./", "NAME: /[ab]+/"]
+    source = 'start: KEY "!" | NAME "?"\n' + "\n".join(lines if is_first else lines[::-1]) + "\n"
+    matcher = matcher_of(source, lexer="longest")
+    texts = ["ab!", "aab!", "ab?", "aab?"]
+    assert [takes(matcher, text.encode()) for text in texts] == [is_first, False, not is_first, True]
 
 
 def test_a_terminal_may_be_made_of_others_with_operators() -> None:
@@ -161,6 +173,28 @@ def test_a_name_does_not_end_within_embedded_letters() -> None:
             assert takes(matcher, text.encode()) == expected, (lexer, text)
 
 
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("start: NAME rest\nrest: @item\nNAME: /a+/", "a+b[ab]*"),
+        ("start: NAME rest\nrest: other | @item\nother: NAME\nNAME: /a+/", "a+b[ab]*"),
+        ("start: NAME rest\nrest: <think>\nNAME: /a(?=b)/", "never"),
+        ("start: NAME rest\nrest: <think>\nNAME: /a(?!b)/", f"a{CONTROL}"),
+        ("start: <think> NAME\nNAME: /(?<!b)^a/", f"{CONTROL}a"),
+    ],
+)
+def test_conditions_reach_rules_that_begin_with_embedded_texts(rules: str, expected: str) -> None:
+    constraint = tk.grammar(rules, constraints={"item": tk.regex("[ab]+")})
+    if expected == "never":
+        with pytest.raises((tk.EmptyConstraintError, tk.UnspellableError)):
+            constraint.compile(VOCABULARY)
+        return
+    matcher = constraint.compile(VOCABULARY).matcher()
+    for text in all_texts(["a", "b", CONTROL], 4):
+        tokens = [THINK if letter == CONTROL else ord(letter) for letter in text]
+        assert takes(matcher, tokens) == (re.fullmatch(expected, text) is not None), text
+
+
 def test_what_follows_embedded_text_is_read_anew() -> None:
     """A lookbehind sees embedded text; a lookahead of the terminal before reaches past it."""
     source = "start: A @x B\nA: /a(?=bb)/\nB: /(?<=b)b+/\n"
@@ -168,9 +202,8 @@ def test_what_follows_embedded_text_is_read_anew() -> None:
     assert [text for text in all_texts("abc", 4) if takes(matcher, text.encode())] == ["abb", "abbb"]
 
 
-TERMINALS = ["a+", "ab?", "a+?b?", "[ab](?!b)", "(?<=b)a", r"\bb+", "b", "(?<!a)b*a", "a(?=b|$)"]
+TERMINALS = ["a+", "ab?", "a+?b?", "[ab](?!b)", "(?<=b)a", r"\bb+", "b", "(?<!a)b*a", "a(?=b|$)", "a(?=b)"]
 EMBEDDED = ["a+", "[ab]*", "b|ab", "ba?", "(?:ab)+|c", " a"]
-CONTROL = "\0"  # stands for a control token in the texts of the judge
 
 
 def ends_of(items: list[tuple[str, str]], text: str) -> bool:
@@ -206,9 +239,9 @@ def test_lexer_and_embedded_texts_together(seed: int) -> None:
     if all(kind == "terminal" for kind, _ in items):
         items[1] = ("embedded", rng.choice(EMBEDDED))
     written = {"terminal": "T{}", "embedded": "@e{}", "control": "<think>"}
-    source = (
-        "start: " + " ".join(written[kind].format(i) for i, (kind, _) in enumerate(items)) + '\n%ignore " "\n'
-    )
+    names = [written[kind].format(i) for i, (kind, _) in enumerate(items)]
+    begin = rng.randrange(len(items))
+    source = f'start: {" ".join(names[:begin])} rest\nrest: {" ".join(names[begin:])}\n%ignore " "\n'
     for i, (kind, pattern) in enumerate(items):
         if kind == "terminal":
             source += f"T{i}: /{pattern}/\n"
@@ -217,7 +250,7 @@ def test_lexer_and_embedded_texts_together(seed: int) -> None:
     verdicts = [ends_of(items, text) for text in texts]
     try:
         matcher = matcher_of(source, constraints=constraints)
-    except tk.EmptyConstraintError:
+    except (tk.EmptyConstraintError, tk.UnspellableError):
         assert not any(verdicts)
         return
     for text, verdict in zip(texts, verdicts, strict=True):
