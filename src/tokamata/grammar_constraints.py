@@ -86,7 +86,12 @@ def grammar(
     """
     watch = Watch(limits, cancel)
     if isinstance(source, Rule):
-        expression = lower_grammar(grammar_of(source), watch)
+        try:
+            expression = lower_grammar(grammar_of(source), watch)
+        except GrammarError as error:
+            raise ArgumentError(
+                "source", f"{source!r}: {error.reason}", "a grammar of rules", error.hint
+            ) from None
         return _GrammarConstraint(expression, clipped(f"grammar({source!r})"), Plain(), "characters")
     checked_choice("syntax", syntax, _DEFAULTS)
     default_start, default_lexer = _DEFAULTS[syntax]
