@@ -442,6 +442,12 @@ def test_errors_name_the_construct_and_its_position(source: str, line: int, colu
     assert (error.line, error.column) == (line, column), error
 
 
+def test_the_empty_text_and_terminals_that_may_be_empty() -> None:
+    source = 'start: ("" | @x) A "."\nA: /a*/ & /.?/\n'
+    matcher = matcher_of(source, constraints={"x": tk.regex("b?")})
+    assert {text for text in all_texts("ab.", 3) if takes(matcher, text.encode())} == {".", "a.", "b.", "ba."}
+
+
 def test_other_errors() -> None:
     with pytest.raises(tk.GrammarError, match="contextual"):
         tk.grammar("start: <think>", lexer="contextual")
@@ -464,6 +470,14 @@ def test_bad_input_is_refused_in_time() -> None:
     doubled = "start: " + "(" * 40 + '"a"' + "){2,}" * 40
     wide = "start: " + "r0\n" + "".join(f"r{i}: r{i + 1} r{i + 1}\n" for i in range(40)) + "r40: <think>"
     assert is_text_of(tk.grammar(deep), "a")
+    digits = "9" * 5000
+    for source in (
+        f'start: A\nA.{digits}: "a"',
+        f'start: %json {{"maximum": {digits}}}',
+        f'start: "a"{{{digits}}}',
+    ):
+        with pytest.raises(tk.GrammarError):
+            tk.grammar(source)
     for source in ("start: " + lark_in_lark, doubled, wide, "start: A\nA: ~(/(a|b)*a(a|b){20}/)\n"):
         with pytest.raises((tk.GrammarError, tk.LimitExceeded)):
             tk.grammar(source, limits=limits)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tokamata.errors import GrammarError
-from tokamata.patterns.grammars.dialect_tokens import DialectToken
+from tokamata.patterns.grammars.dialect_tokens import DialectToken, number_in
 
 __all__ = ["Attributes", "attributes_of"]
 
@@ -93,5 +93,5 @@ def attributes_of(
         "lazy" in found,
         values.get("suffix"),
         None if stop == '""' else stop,  # "" stands for the end of the text
-        None if most is None else int(most),
+        None if most is None else number_in(most),
     )

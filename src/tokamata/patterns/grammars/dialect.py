@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from tokamata.errors import GrammarError
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.attributes import Attributes, attributes_of
-from tokamata.patterns.grammars.dialect_tokens import DialectToken, tokens_of
+from tokamata.patterns.grammars.dialect_tokens import DialectToken, number_in, tokens_of
 from tokamata.patterns.grammars.formulas import Formula, bounds_of, formula_of, postorder
 
 __all__ = ["Part", "Translation", "translated"]
@@ -187,7 +187,7 @@ class _Translator:
         if colon is None:
             return tokens
         rest = [token for token in tokens[end:colon] if token.kind != "blank"]
-        priority = int(rest[1].text) if len(rest) == 2 and rest[1].kind == "number" else 0
+        priority = number_in(rest[1].text) if len(rest) == 2 and rest[1].kind == "number" else 0
         body = tokens[colon + 1 :]
         is_terminal = name.text.lstrip("_")[:1].isupper()
         if is_terminal and attributes != Attributes():
@@ -325,6 +325,8 @@ class _Translator:
             raise self._fault(token, _PARAMETRIC, "write the rules out")
         if token.kind == "name":
             return self._plain_name(token), False
+        if token.text == '""':  # lark writes the empty text as nothing
+            return "", False
         if token.kind == "embedded":
             return self._part("name", token.text[1:], token.text[1:], token), False
         if token.kind == "control":

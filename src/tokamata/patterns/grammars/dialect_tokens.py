@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tokamata.errors import GrammarError
 from tokamata.limits import Watch
 
-__all__ = ["DialectToken", "tokens_of"]
+__all__ = ["DialectToken", "number_in", "tokens_of"]
 
 _TOKENS = re.compile(
     r"""
@@ -90,6 +90,11 @@ def tokens_of(text: str, watch: Watch) -> list[DialectToken]:
     return found
 
 
+def number_in(digits: str) -> int:
+    """The number that some digits write; of more than any bound permits, a large one."""
+    return int(digits) if len(digits) < 12 else 10**12
+
+
 def json_at(text: str, position: int) -> tuple[Any, int]:
     """The JSON value at a position, and where it ends."""
     try:
@@ -97,6 +102,8 @@ def json_at(text: str, position: int) -> tuple[Any, int]:
     except json.JSONDecodeError as error:
         reason = f"a JSON object is expected here: {error.msg.lower()}"
         raise GrammarError(text, min(error.pos, len(text)), reason) from None
+    except ValueError:
+        raise GrammarError(text, position, "this JSON has a number of too many digits") from None
     except RecursionError:
         raise GrammarError(text, position, "this JSON nests too deep") from None
 

@@ -19,11 +19,12 @@ from typing import Literal
 import tokamata._core as _core
 from tokamata.errors import GrammarError
 from tokamata.limits import Watch
-from tokamata.patterns.grammars.dialect_tokens import DialectToken
+from tokamata.patterns.grammars.dialect_tokens import DialectToken, number_in
 
 __all__ = ["Formula", "bounds_of", "expression_of", "formula_of", "postorder"]
 
 _BOUNDS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_CLOSED = {"(": ")", "[": "]"}
 _MOST_ROUNDS = 1_000_000
 _MOST_NESTED = 200  # chunks of a substring
 
@@ -102,58 +103,69 @@ def formula_of(
     at = 0
     while at < len(tokens):
         token, group = tokens[at], groups[-1]
-        following = tokens[at + 1] if at + 1 < len(tokens) else None
-        at += 1
-        if token.kind in ("text", "regex", "name"):
-            source = token.text
-            if following is not None and following.text == ".." and at + 1 < len(tokens):
-                source, at = f"{source}..{tokens[at + 1].text}", at + 2
-            group.add(Formula("leaf", source=source))
-        elif token.text == "%regex":
-            assert following is not None
-            group.add(Formula("substring", chunks=_chunks(following, fault)))
-            at += 1
-        elif token.kind == "count" or token.text in _BOUNDS:
-            if not group.items or group.is_negated:
-                raise fault(token, f"nothing stands before {token.text} to be repeated", "")
-            group.items.append(Formula("repeat", (group.items.pop(),), bounds=bounds_of(token, fault)))
-        elif token.text == "~" and following is not None and following.kind == "number":
-            if not group.items:
-                raise fault(token, "nothing stands before ~ to be repeated", "")
-            low = high = int(following.text)
-            at += 1
-            if at + 1 < len(tokens) and tokens[at].text == ".." and tokens[at + 1].kind == "number":
-                high, at = int(tokens[at + 1].text), at + 2
-            bounds = _checked_bounds(token, low, high, fault)
-            group.items.append(Formula("repeat", (group.items.pop(),), bounds=bounds))
-        elif token.text == "~":
-            group.is_negated = not group.is_negated
-        elif token.text in ("(", "["):
+        if token.text in ("(", "["):
             groups.append(_Group(token))
+            at += 1
         elif token.text in (")", "]"):
-            opening = group.opening
-            if opening is None or {"(": ")", "[": "]"}[opening.text] != token.text:
+            if group.opening is None or _CLOSED[group.opening.text] != token.text:
                 raise fault(token, f"no group is open that this {token.text!r} could close", "")
             groups.pop()
             whole = group.whole()
             groups[-1].add(whole if token.text == ")" else Formula("repeat", (whole,), bounds=(0, 1)))
+            at += 1
+        elif token.text == "|":
+            group.end_alternative()
+            at += 1
         elif token.text in ("&", "-"):
             if not group.items:
                 raise fault(token, f"nothing stands before {token.text}", "")
             group.end_operand(token.text)
-        elif token.text == "|":
-            group.end_alternative()
+            at += 1
         else:
-            raise fault(token, f"{token.text} cannot stand in a terminal", "use it in a rule")
-        if token.text not in ("~", "&", "-") and at == len(tokens) and groups[-1].is_negated:
-            raise fault(token, "~ stands before nothing", "")
-    if len(groups) > 1:
-        opening = groups[-1].opening
-        assert opening is not None
+            at += _item(tokens[at : at + 4], group, fault)
+    if (opening := groups[-1].opening) is not None:
         raise fault(opening, "this group is never closed", "")
-    if tokens and (tokens[-1].text in ("~", "&") or (tokens[-1].kind, tokens[-1].text) == ("sign", "-")):
+    if tokens and tokens[-1].kind == "sign" and tokens[-1].text in ("~", "&", "-"):
         raise fault(tokens[-1], f"nothing stands after {tokens[-1].text}", "")
     return groups[0].whole()
+
+
+def _item(
+    tokens: list[DialectToken], group: _Group, fault: Callable[[DialectToken, str, str], GrammarError]
+) -> int:
+    """Reads a part of a group at the first of some tokens; returns how many belong to it."""
+    token = tokens[0]
+    following = tokens[1].text if len(tokens) > 1 else ""
+    if token.kind in ("text", "regex", "name"):
+        is_range = following == ".." and len(tokens) > 2
+        source = f"{token.text}..{tokens[2].text}" if is_range else token.text
+        group.add(Formula("sequence") if source == '""' else Formula("leaf", source=source))
+        return 3 if is_range else 1
+    if token.text == "%regex":
+        group.add(Formula("substring", chunks=_chunks(tokens[1], fault)))
+        return 2
+    is_counted = token.text == "~" and len(tokens) > 1 and tokens[1].kind == "number"
+    if token.kind == "count" or token.text in _BOUNDS or is_counted:
+        if not group.items or group.is_negated:
+            raise fault(token, f"nothing stands before {token.text} to be repeated", "")
+        bounds, used = _rounds_of(tokens, fault) if is_counted else (bounds_of(token, fault), 1)
+        group.items.append(Formula("repeat", (group.items.pop(),), bounds=bounds))
+        return used
+    if token.text == "~":
+        group.is_negated = not group.is_negated
+        return 1
+    raise fault(token, f"{token.text} cannot stand in a terminal", "use it in a rule")
+
+
+def _rounds_of(
+    tokens: list[DialectToken], fault: Callable[[DialectToken, str, str], GrammarError]
+) -> tuple[tuple[int, int | None], int]:
+    """The bounds that ``~2`` or ``~2..3`` names, and of how many tokens it consists."""
+    low = high = number_in(tokens[1].text)
+    used = 2
+    if len(tokens) > 3 and tokens[2].text == ".." and tokens[3].kind == "number":
+        high, used = number_in(tokens[3].text), 4
+    return _checked_bounds(tokens[0], low, high, fault), used
 
 
 def bounds_of(
@@ -163,7 +175,8 @@ def bounds_of(
     if token.text in _BOUNDS:
         return _BOUNDS[token.text]
     low, comma, high = (part.strip() for part in token.text[1:-1].partition(","))
-    return _checked_bounds(token, int(low or 0), int(high) if high else None if comma else int(low), fault)
+    most = number_in(high) if high else None if comma else number_in(low)
+    return _checked_bounds(token, number_in(low or "0"), most, fault)
 
 
 def _checked_bounds(

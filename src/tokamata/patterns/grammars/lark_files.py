@@ -70,7 +70,10 @@ def read_lark(
         LimitExceeded, Cancelled: the reading was stopped.
     """
     file = translated(text, watch)
-    if lexer == "contextual" and not file.uses_dialect:
+    if lexer == "contextual":
+        if file.uses_dialect:
+            reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
+            raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
         return _contextual(file, text, path, start, watch), file.text
     terminals, rules, ignored = _loaded(file, text, path, start)
     definitions = {definition.name: definition for definition in terminals}
@@ -80,58 +83,53 @@ def read_lark(
         if name not in made:
             watch.check()
             if name not in definitions:
-                reason = f"the terminal {name} is declared and has no definition"
-                raise GrammarError(text, _position(name, text), reason, f"define it: {name}: /…/")
+                raise _undefined(name, text)
             made[name] = _terminal(definitions[name], text, watch)
         return made[name]
 
+    node_of: Callable[[str], Node] = terminal_of
     if file.uses_dialect:
-        if lexer == "contextual":
-            reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
-            raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
-        parts = Parts(file, text, terminal_of, lexer, embed, watch)
-        node_of: Callable[[str], Node] = parts.node
-    else:
-        node_of = terminal_of
+        node_of = Parts(file, text, terminal_of, lexer, embed, watch).node
+    bodies = _bodies(rules, node_of, watch)
+    if start not in bodies:
+        raise GrammarError(text, 0, f"there is no rule {start!r} to start with")
+    read = {
+        node.name: node
+        for node in children_first([*bodies.values(), *map(node_of, ignored)])
+        if isinstance(node, Terminal)
+    }
+    for name in ignored:
+        if name not in read:
+            hint = "ignore a text, an expression or a terminal"
+            raise GrammarError(text, file.parts[name].position, "only terminals can be ignored", hint)
+    in_order = tuple(read[name] for name in _in_order(definitions, file) if name in read)
+    grammar = Grammar(bodies, start, tuple(read[name] for name in ignored), in_order, text=text)
+    return grammar, None if file.uses_dialect else file.text
+
+
+def _bodies(rules: Iterable[Any], node_of: Callable[[str], Node], watch: Watch) -> dict[str, Node]:
+    """The bodies of lark's rules.
+
+    They are made of terminals, embedded texts and references: what may be empty is a rule of its own.
+    """
     alternatives: dict[str, list[Node]] = {}
 
-    def node_in_sequence(name: str) -> Node:
-        """Sequences contain terminals, embedded texts and references: what may be empty is a rule."""
-        node = node_of(name)
-        if isinstance(node, (Terminal, Embedded)):
+    def symbol_of(symbol: Any) -> Node:
+        node = node_of(symbol.name) if symbol.is_term else Reference(symbol.name)
+        if isinstance(node, (Terminal, Embedded, Reference)):
             return node
-        alternatives[name] = [node]
-        return Reference(name)
+        alternatives[symbol.name] = [node]
+        return Reference(symbol.name)
 
     for rule in rules:
         watch.check()
-        symbols = tuple(
-            node_in_sequence(symbol.name) if symbol.is_term else Reference(symbol.name)
-            for symbol in rule.expansion
-        )
+        symbols = tuple(map(symbol_of, rule.expansion))
         alternatives.setdefault(rule.origin.name, []).append(
             symbols[0] if len(symbols) == 1 else Sequence(symbols)
         )
-    if start not in alternatives:
-        raise GrammarError(text, 0, f"there is no rule {start!r} to start with")
-    bodies: dict[str, Node] = {
+    return {
         name: found[0] if len(found) == 1 else Choice(tuple(found)) for name, found in alternatives.items()
     }
-    read = _terminals_of([*bodies.values(), *map(node_of, ignored)])
-    in_order = [name for name in _in_order(definitions, file) if name in read]
-    for name in ignored:
-        if name not in read:
-            part = file.parts[name]
-            reason = "only terminals can be ignored"
-            raise GrammarError(text, part.position, reason, "ignore a text, an expression or a terminal")
-    grammar = Grammar(
-        bodies,
-        start,
-        tuple(read[name] for name in ignored),
-        tuple(read[name] for name in in_order),
-        text=text,
-    )
-    return grammar, None if file.uses_dialect else file.text
 
 
 def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
@@ -140,11 +138,6 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
     for name, preceding in file.preceding.items():
         found.insert(found.index(preceding) + 1 if preceding in found else 0, name)
     return found
-
-
-def _terminals_of(bodies: Iterable[Node]) -> dict[str, Terminal]:
-    """The terminals of some trees, by name."""
-    return {node.name: node for node in children_first(bodies) if isinstance(node, Terminal)}
 
 
 def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
@@ -198,6 +191,8 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
         ) from error
     except RecursionError as error:
         raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
+    except ValueError as error:
+        raise GrammarError(text, 0, f"lark's loader cannot read it: {error}") from error
 
 
 def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
@@ -313,7 +308,10 @@ def _symbol(symbol: Any, terminals: dict[str, Terminal], text: str) -> Node:
     if not symbol.is_term:
         return Reference(symbol.name)
     if symbol.name not in terminals:
-        reason = f"the terminal {symbol.name} is declared and has no definition"
-        hint = f"define it: {symbol.name}: /…/"
-        raise GrammarError(text, _position(symbol.name, text), reason, hint)
+        raise _undefined(symbol.name, text)
     return terminals[symbol.name]
+
+
+def _undefined(name: str, text: str) -> GrammarError:
+    reason = f"the terminal {name} is declared and has no definition"
+    return GrammarError(text, _position(name, text), reason, f"define it: {name}: /…/")
