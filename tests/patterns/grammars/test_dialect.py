@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed
-from tests.support.matchers import is_text_of, takes
+from tests.support.matchers import is_text_of, step, takes
 from tests.support.texts import all_texts
 from tests.support.vocabularies import BYTE_VOCABULARY
 
@@ -358,6 +359,49 @@ def test_rules_with_control_tokens_may_repeat_themselves_at_either_end(rules: st
     for kinds in all_texts("wt", 5):
         tokens = [THINK if kind == "t" else ord("w") for kind in kinds]
         assert takes(matcher, tokens) == (re.fullmatch("w+(tw+)*", kinds) is not None), kinds
+
+
+CALLS = r"""
+    start: <think> thought </think> call+
+    thought[stop="</"]: /[a-z<\/ ]*/
+    call: NAME "=" (%json {"type": "array", "items": {"type": "integer"}} | SET | words) ";"
+    words[lazy]: /[a-z]+"/
+    SET: /\{[a-z]*\}/ & ~/.*(b|ab).*/
+    NAME: /[a-z]+/ - "if"
+    %ignore / +/
+"""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_texts_by_masks_are_texts_of_the_grammar(seed: int) -> None:
+    """Random tokens, then the shortest end; cut by control tokens, json and re are the judges."""
+    draw = random.Random(seed)
+    pieces = [b"=[", b"1,", b"]; ", b"ab", b"={", b"};", b"if", b"</", b'a"', b" <", None, None]
+    vocabulary = tk.Vocabulary.load(
+        [*TOKENS[:256], *pieces, None], stop=268, control_tokens={"<think>": 266, "</think>": 267}
+    )
+    constraint = tk.grammar(CALLS)
+    matcher = constraint.compile(vocabulary).matcher()
+    for _ in range(draw.randint(0, 60)):
+        if not step(matcher, draw):
+            break
+    tokens = [*matcher.tokens, *matcher.shortest_completion()]
+    begin, end = tokens.index(266), tokens.index(267)
+    assert set(tokens[:begin]) <= {ord(" ")}
+    thought, calls = (
+        b"".join(vocabulary[token] or b"?" for token in part).decode()
+        for part in (tokens[begin + 1 : end], tokens[end + 1 :])
+    )
+    assert re.fullmatch("[a-z</ ]*", thought)
+    assert "</" not in thought
+    for call in calls.rstrip(" ").removesuffix(";").split(";"):
+        name, value = (part.strip(" ") for part in call.split("="))
+        assert re.fullmatch("[a-z]+", name)
+        assert name != "if"
+        if value.startswith("["):
+            assert all(isinstance(item, int) for item in json.loads(value))
+        else:
+            assert re.fullmatch(r'\{[ac-z]*\}|[a-z]+"', value)
 
 
 # ---- attributes ----
