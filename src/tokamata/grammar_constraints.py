@@ -146,7 +146,8 @@ class _Embedding:
         if kind == "json":
             if not isinstance(content, (dict, bool)):
                 raise fault("a schema is an object, true or false", 'write %json {"type": "object"}')
-            return json_schema(content)._expression
+            limits, cancel = self._watch.within(Limits())
+            return json_schema(content, limits=limits, cancel=cancel)._expression
         if kind == "name":
             if content not in self._given:
                 raise fault(

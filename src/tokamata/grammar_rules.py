@@ -17,6 +17,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_bounds, checked_instance, checked_text
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
+from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect_parts import embedded
 from tokamata.patterns.grammars.syntax import (
     Choice,
@@ -152,7 +153,7 @@ def _phrase(argument: str, value: Any) -> Phrase:
             Terminal(repr(value), _core.literal(value.encode()), (value,)) if value else Sequence(()), {}
         )
     checked_instance(argument, value, Constraint, "a rule, a text or a constraint")
-    return Phrase(embedded(value.pattern, _core.scope(value._expression), 0), {})
+    return Phrase(embedded(value.pattern, _core.scope(value._expression), 0, Watch()), {})
 
 
 def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> Phrase:

@@ -64,7 +64,9 @@ class Parts:
         """What stands in place of a terminal: itself, or what the dialect has there."""
         if name not in self._nodes:
             part = self._translation.parts.get(name)
-            self._nodes[name] = optional(self.terminal(name)) if part is None else self._part(part)
+            self._nodes[name] = (
+                optional(self.terminal(name), self._watch) if part is None else self._part(part)
+            )
         return self._nodes[name]
 
     def terminal(self, name: str) -> Terminal:
@@ -137,7 +139,7 @@ class Parts:
         else:
             name = f"@{part.content}" if part.kind == "name" else f"%{part.kind}"
             texts = self._embed(part.kind, part.content, fault)
-        return embedded(name, _core.scope(texts), part.position)
+        return embedded(name, _core.scope(texts), part.position, self._watch)
 
     def _ruled(self, part: Part) -> _core.Expression:
         """The texts of a rule with attributes."""
@@ -160,37 +162,37 @@ class Parts:
 
     def _ending(self, name: str) -> _core.Expression:
         """The texts of the terminal that ends a rule, but for the empty one."""
-        return some_of(self.terminal(name).expression)
+        return some_of(self.terminal(name).expression, self._watch)
 
     def _error(self, name: str, reason: str, hint: str = "") -> GrammarError:
         return GrammarError(self._text, max(self._text.find(name), 0), reason, hint)
 
 
-def embedded(name: str, texts: _core.Expression, position: int) -> Node:
+def embedded(name: str, texts: _core.Expression, position: int, watch: Watch) -> Node:
     """Texts that no lexer reads, as a node of a grammar."""
     is_regular = _is_regular(texts)
-    is_optional = has_empty(texts)
-    some = some_of(texts) if is_regular and is_optional else texts
+    is_optional = has_empty(texts, watch)
+    some = some_of(texts, watch) if is_regular and is_optional else texts
     node = Embedded(name, some, is_regular, position)
     return Choice((node, Sequence(()))) if is_optional else node
 
 
-def optional(terminal: Terminal) -> Node:
+def optional(terminal: Terminal, watch: Watch) -> Node:
     """A terminal that may be empty, as one that may not, or nothing."""
-    if not has_empty(terminal.expression):
+    if not has_empty(terminal.expression, watch):
         return terminal
-    some = replace(terminal, expression=some_of(terminal.expression), texts=())
+    some = replace(terminal, expression=some_of(terminal.expression, watch), texts=())
     return Choice((some, Sequence(()))) if terminal.texts != ("",) else Sequence(())
 
 
-def has_empty(texts: _core.Expression) -> bool:
+def has_empty(texts: _core.Expression, watch: Watch) -> bool:
     """Whether the empty text is one of some."""
-    return shortest(_core.intersect([texts, _core.epsilon()])) is not None
+    return shortest(_core.intersect([texts, _core.epsilon()]), watch) is not None
 
 
-def some_of(texts: _core.Expression) -> _core.Expression:
+def some_of(texts: _core.Expression, watch: Watch) -> _core.Expression:
     """The texts that are not empty."""
-    if not has_empty(texts):
+    if not has_empty(texts, watch):
         return texts
     return _core.intersect([texts, _core.complement(_core.epsilon())])
 

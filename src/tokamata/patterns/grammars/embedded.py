@@ -27,9 +27,10 @@ from tokamata.patterns.grammars.threads import Past
 __all__ = ["EmbeddedTexts", "shortest"]
 
 
-def shortest(expression: _core.Expression) -> bytes | None:
+def shortest(expression: _core.Expression, watch: Watch) -> bytes | None:
     """A shortest text of an expression; ``None`` if it has none."""
-    return _core.shortest_text(expression, core_limits(Limits()), None, None, False)
+    limits, cancel = watch.within(Limits())
+    return _core.shortest_text(expression, core_limits(limits), cancel, None, False)
 
 
 class EmbeddedTexts:
@@ -74,7 +75,7 @@ class EmbeddedTexts:
         found: dict[Configuration, _core.Expression] = {}
         for (left, past), number in states.items():
             cut = _core.intersect([node.expression, eliminated(edges, {number}, self._watch)])
-            if node.expression.control_tokens or shortest(cut) is not None:
+            if node.expression.control_tokens or shortest(cut, self._watch) is not None:
                 found[start._replace(condition=left, past=past)] = cut
         return found
 
@@ -109,5 +110,5 @@ class EmbeddedTexts:
         key = (id(node), place)
         if key not in self._first:
             begun = _core.concat([_core.code_points(self._places.ranges(place)), _core.anything()])
-            self._first[key] = shortest(_core.intersect([node.expression, begun])) is not None
+            self._first[key] = shortest(_core.intersect([node.expression, begun]), self._watch) is not None
         return self._first[key]
