@@ -254,7 +254,10 @@ def _grammar_error(error: Exception, text: str) -> GrammarError:
     """An error of lark's loader, with the position that its message names."""
     if len(error.args) == 2 and hasattr(error.args[1], "name"):  # what terminals it is about
         name = error.args[1].name
-        hint = "let it have at least one character, and make it optional where it is used"
+        hint = (
+            "let it have at least one character and make it optional where it is used, "
+            "or begin the file with %llguidance {}, which permits it"
+        )
         return GrammarError(text, _position(name, text), f"the terminal {name} accepts the empty text", hint)
     reason = str(error).strip()
     if found := re.search(r"Using an undefined rule: NonTerminal\('(.*)'\)", reason):
