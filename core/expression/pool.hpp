@@ -219,7 +219,7 @@ class Pool {
   counted::vector<KnownSearch> searches_;
   counted::vector<KnownLanguage> languages_;
   counted::vector<std::unique_ptr<Rules>> rules_;  // by source
-  std::map<std::string, std::string> aliases_;  // of control tokens
+  std::map<std::string, std::vector<std::string>> aliases_;  // of control tokens
 
  private:
   bool is_whole(const ExpressionNode& node, std::span<const ExpressionId> items) const;

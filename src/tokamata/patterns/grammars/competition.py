@@ -167,13 +167,11 @@ class Competitions:
             pattern = pattern_of(terminal)
             if pattern.text is not None:
                 continue
-            matches = re.compile(pattern.regex, pattern.flags)
             for other, text in enumerate(self._terminals):
                 of_text = pattern_of(text)
                 if of_text.text is None or of_text.priority != pattern.priority:
                     continue
-                match = matches.match(of_text.text)
-                if match is not None and match.group() == of_text.text:
+                if _matches_whole(pattern, of_text.text):
                     found.append((number, other, of_text.flags & ~pattern.flags == 0))
         return found
 
@@ -204,6 +202,14 @@ class Competitions:
             for number in inside
         }
         return Competition(readers, retyped, competing)
+
+
+def _matches_whole(pattern: Pattern, text: str) -> bool:
+    """Whether a match at the start of a text takes all of it."""
+    if pattern.automaton is not None:
+        return pattern.automaton.accepts(text)
+    match = re.match(pattern.regex, text, pattern.flags)
+    return match is not None and match.group() == text
 
 
 def in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:

@@ -20,6 +20,7 @@ from typing import TypeAlias
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.syntax import (
     Choice,
+    Embedded,
     Lookahead,
     Node,
     Reference,
@@ -98,6 +99,8 @@ def _kind(node: Node) -> object:
         return node.terminals
     if isinstance(node, Repeat):
         return Repeat, node.minimum, node.maximum
+    if isinstance(node, Embedded):
+        return node.name, node.expression
     return type(node), len(node.children)
 
 
