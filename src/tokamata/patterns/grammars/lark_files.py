@@ -154,17 +154,20 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
 
 
 def _loaded(file: Translation, text: str, path: Path | None, start: str) -> tuple[Any, Any, Any]:
-    """The terminals, the rules and the names of what is ignored."""
+    """The terminals, the rules and the names of what is ignored.
+
+    No parser is made: lark's take time cubic in the length of a rule.
+    """
     with _errors_of(file, text):
-        if not file.uses_dialect:
-            found = _parser(file.text, path, start, "dynamic")
-            return found.terminals, found.rules, found.ignore_tokens
         from lark.load_grammar import load_grammar
 
         load: Any = load_grammar
         grammar, _ = load(file.text, _source_path(path), [], False)
-        terminals, rules, ignored = grammar.compile([start], "*")
-        return terminals, rules, ignored
+        terminals, rules, ignored = grammar.compile([start], "*" if file.uses_dialect else ())
+        empty = [definition.name for definition in terminals if definition.pattern.min_width == 0]
+    if empty and not file.uses_dialect:
+        raise _accepts_empty(empty[0], text)
+    return terminals, rules, ignored
 
 
 @contextmanager
@@ -252,14 +255,9 @@ def _regex_errors() -> tuple[type[Exception], ...]:
 
 def _grammar_error(error: Exception, text: str) -> GrammarError:
     """An error of lark's loader, with the position that its message names."""
-    if len(error.args) == 2 and hasattr(error.args[1], "name"):  # what terminals it is about
-        name = error.args[1].name
-        hint = (
-            "let it have at least one character and make it optional where it is used, "
-            "or begin the file with %llguidance {}, which permits it"
-        )
-        return GrammarError(text, _position(name, text), f"the terminal {name} accepts the empty text", hint)
     reason = str(error).strip()
+    if found := re.search(r"zero-width terminals\. \((\w+):", reason):
+        return _accepts_empty(found[1], text)
     if found := re.search(r"Using an undefined rule: NonTerminal\('(.*)'\)", reason):
         return GrammarError(text, 0, f"there is no rule {found[1]!r} to start with")
     if found := re.match(r"Reduce/Reduce collision in Terminal\('(.*?)'\) between", reason):
@@ -273,6 +271,12 @@ def _grammar_error(error: Exception, text: str) -> GrammarError:
         position = sum(len(passed) + 1 for passed in before) + column - 1
         return GrammarError(text, min(max(position, 0), len(text)), reason[: found.start()].lower())
     return GrammarError(text, _position(reason, text), reason)
+
+
+def _accepts_empty(terminal: str, text: str) -> GrammarError:
+    hint = "let it have at least one character, and make it optional where it is used"
+    reason = f"the terminal {terminal} accepts the empty text"
+    return GrammarError(text, _position(terminal, text), reason, hint)
 
 
 def _position(reason: str, text: str) -> int:
