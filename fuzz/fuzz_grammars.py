@@ -47,7 +47,7 @@ def run(seconds: float, seed: int) -> Tally:
         has_looks = draw.random() < 0.5
         grammar = random_lark(draw, has_looks)
         tally.grammars += 1
-        for lexer in ("dynamic", "basic") if has_looks else ("dynamic", "basic", "longest"):
+        for lexer in ("dynamic", "basic", "contextual", *(() if has_looks else ("longest",))):
             try:
                 judge = judge_of(grammar, lexer)
             except Exception:  # lark refuses some, with errors of many types

@@ -103,7 +103,7 @@ def run(texts: int, seed: int, seconds: float) -> Findings:
         draw = random.Random(f"{seed}.{turn}")
         file, lexer, vocabulary = (
             draw.choice(FILES),
-            draw.choice(("dynamic", "basic")),
+            draw.choice(("dynamic", "basic", "contextual")),
             draw.choice(list(known)),
         )
         source = (FOLDER / file).read_text(encoding="utf-8")

@@ -118,7 +118,7 @@ class RuleMaskMaker : public CountedObject {
     RestId next;
     std::uint32_t fork = kNoFork;
     bool is_measured = false;  // the following are only known once its forks are complete
-    std::optional<ExpressionId> joined = {};  // with all that follows; once it was asked for
+    std::optional<ExpressionId> joined = {};  // with all that follows, once it was computed
     bool is_unverified = false;      // somewhere
     bool begins_unverified = false;  // at its first byte
     std::uint64_t spelled = 0;       // bytes, as for expressions

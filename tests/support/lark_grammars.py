@@ -62,7 +62,7 @@ def judge_of(grammar: str, lexer: str) -> Judge:
         Exception: whatever lark raises if it refuses the grammar.
     """
     how: Any = _longest(grammar) if lexer == "longest" else lexer
-    parser = lark.Lark(grammar, parser="earley", lexer=how)
+    parser = lark.Lark(grammar, parser="lalr" if lexer == "contextual" else "earley", lexer=how)
 
     def is_text(text: str) -> bool:
         try:

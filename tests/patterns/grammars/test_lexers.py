@@ -14,7 +14,7 @@ from tests.support.matchers import takes
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 
 TEXTS = ["".join(text) for size in range(5) for text in product("abc ", repeat=size)]
-LEXERS = ["dynamic", "basic", "longest"]
+LEXERS = ["dynamic", "basic", "contextual", "longest"]
 
 
 def texts_of(grammar: str, lexer: str, texts: list[str]) -> set[str]:
@@ -33,7 +33,7 @@ def test_random_grammars_have_the_texts_of_their_lexer(seed: int, has_looks: boo
     judged = 0
     for _ in range(12):
         grammar = random_lark(draw, has_looks)
-        for lexer in LEXERS[:2] if has_looks else LEXERS:  # compilers' lexers have no lookaround to judge by
+        for lexer in LEXERS[:3] if has_looks else LEXERS:  # compilers' lexers have no lookaround to judge by
             try:
                 judge = judge_of(grammar, lexer)
             except Exception:  # lark refuses some of these grammars, with errors of many types
@@ -54,6 +54,7 @@ COMMENTS = "start: W+\nW: /[a-z]+/\n%ignore /\\/\\*.*?\\*\\//s\n%ignore /[ \\n]+
         (KEYWORDS, "characters", ["ifx", "if=x", "if x", " x = y "], ["if", "x"]),
         (KEYWORDS, "dynamic", ["ifx", "if=x", "if x", "iff=y"], ["x y"]),
         (KEYWORDS, "basic", ["if x", "iff=y"], ["ifx", "if=x"]),
+        (KEYWORDS, "contextual", ["if x", "iff=y"], ["ifx", "if=x"]),
         (KEYWORDS, "longest", ["if x", "iff=y"], ["ifx", "if=x"]),
         *((COMMENTS, lexer, ["x /* a */ y", "/**/x"], ["x /* a */ ??? */"]) for lexer in LEXERS),
         (COMMENTS, "characters", ["x /* a */ ??? */"], []),
@@ -75,6 +76,44 @@ def test_a_grammar_denotes_what_its_lexer_says(
     grammar: str, lexer: str, accepted: list[str], refused: list[str]
 ) -> None:
     assert texts_of(grammar, lexer, accepted + refused) == set(accepted)
+
+
+@pytest.mark.parametrize(
+    ("grammar", "accepted", "refused"),
+    [
+        # A keyword is a name where no keyword is expected.
+        ('start: "def" NAME\nNAME: /[a-z]+/\n%ignore " "', ["def x", "def def", "defx"], ["def"]),
+        ('start: "x" | "y" "if" NAME\nNAME: /[a-z]+/\n%ignore " "', ["yifx", "y ifif"], ["yif"]),
+        # LALR merges the states after b and d, so a name is looked for there in both.
+        ('start: "a" x "b" | "c" x "d"\nx: N\nN: /[a-d]/', ["aab", "cad"], ["aad", "cab"]),
+        # "a" is a T at the end alone; what is read alike is united, and still told apart from the start.
+        ('start: T | "a" T "a"\nT: /(?:[ab]){1,2}?/', ["aba", "aaa", "b"], ["a", "aa"]),
+        # A parser that always shifts never comes to the middle of a palindrome.
+        ('start: "a" start "a" | "b" start "b" |', [""], ["aa", "abba", "ab"]),
+        # ... and an else for the nearest if alone, which is the same language.
+        ('start: "i" start | "i" start "e" start | "s"', ["iises", "iiseses", "s"], ["ise", "iesse"]),
+    ],
+)
+def test_contextual_lexers_look_for_what_the_parser_expects(
+    grammar: str, accepted: list[str], refused: list[str]
+) -> None:
+    judge = judge_of(grammar, "contextual")
+    assert [judge(text) for text in accepted + refused] == [True] * len(accepted) + [False] * len(refused)
+    assert texts_of(grammar, "contextual", accepted + refused) == set(accepted)
+
+
+def test_a_grammar_that_is_not_lalr_is_refused() -> None:
+    with pytest.raises(tk.GrammarError, match=r"cannot tell a from b before the end.*\n.*") as caught:
+        tk.grammar('start: a | b\na: "x"\nb: "x"', lexer="contextual")
+    assert "lexer='basic'" in str(caught.value)
+
+
+def test_texts_that_differ_in_case_alone_are_told_apart() -> None:
+    """Only the first that matches gives its name to what an expression has read."""
+    grammar = 'start: NAME ("do" | "Do"i | "k"i "x") NAME\nNAME: /[^ ]+/\n%ignore " "'
+    texts = [f"a {word} b" for word in ["do", "Do", "dO", "DO", "k x", "K x", "\u212a x", "kx"]]
+    judge = judge_of(grammar, "basic")
+    assert texts_of(grammar, "basic", texts) == {text for text in texts if judge(text)}
 
 
 @pytest.mark.parametrize("lexer", LEXERS)

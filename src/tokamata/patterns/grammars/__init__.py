@@ -7,10 +7,10 @@ the engine can read.  docs/grammars.md defines what a grammar denotes.
 
 from __future__ import annotations
 
+from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.gbnf import read_gbnf
 from tokamata.patterns.grammars.lark_files import Trees, read_lark
 from tokamata.patterns.grammars.lexed import without_lexer
-from tokamata.patterns.grammars.lexers import LexerName
 from tokamata.patterns.grammars.lowering import lower_grammar
 
 __all__ = ["LexerName", "Trees", "lower_grammar", "read_gbnf", "read_lark", "without_lexer"]

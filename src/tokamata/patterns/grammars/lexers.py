@@ -13,28 +13,37 @@ follows, and the :class:`.Past`.  From a configuration, a terminal leads to othe
 * ``"dynamic"``: a terminal takes the text that ``re.match`` prefers, whichever terminals there are besides.
 * ``"basic"``: the first terminal, in lark's order, that ``re.match`` finds at all, with the text it prefers.
   Texts of the grammar that a regular expression matches whole are told apart afterwards.
+* ``"contextual"``: as ``"basic"``, among the terminals that a parser expects at that position.
 * ``"longest"``: the longest text that any terminal has; of several terminals, the first in order.  A
   terminal with lazy quantifiers has the text that ``re.match`` prefers.
 
 Method.  The threads of a terminal (:mod:`.threads`) are run over classes of characters, together with the
 condition of the configuration.  That gives a finite automaton, and where it may end, the condition is
 computed that the lexer ends there.  Where the automaton has all texts of the terminal, its expression is used
-as it is; elsewhere states are eliminated.
+as it is; elsewhere states are eliminated (:mod:`.elimination`).  :mod:`.competition` says which terminals
+compete.
 
-Source.  Brzozowski and McCluskey, Signal flow graph techniques for sequential circuit state diagrams, 1963
-(elimination).  Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds it.
+Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds it.
 """
 
 from __future__ import annotations
 
 import re
-import typing
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.competition import (
+    Competitions,
+    LexerName,
+    Reading,
+    in_order,
+    meet,
+    meets,
+    pattern_of,
+)
 from tokamata.patterns.grammars.conditions import (
     ALWAYS,
     NEVER,
@@ -45,23 +54,33 @@ from tokamata.patterns.grammars.conditions import (
     atoms,
     negated,
 )
-from tokamata.patterns.grammars.syntax import Pattern, Terminal
+from tokamata.patterns.grammars.elimination import eliminated
+from tokamata.patterns.grammars.syntax import Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
-from tokamata.patterns.regex.classes import normalize
+from tokamata.patterns.regex.classes import letter_cases, normalize
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["Configuration", "Lexer", "LexerName", "eliminated"]
+__all__ = ["END_OF_TEXT", "Configuration", "Lexer"]
 
-LexerName: TypeAlias = typing.Literal["dynamic", "basic", "longest"]
+END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
 
 
 class Configuration(NamedTuple):
-    """What a lexer knows between two terminals."""
+    """What a lexer knows between two terminals.
+
+    Attributes:
+        condition: what earlier terminals demand of the text that follows.
+        past: the text before.
+        context: the names of the terminals that a contextual lexer looks for; ``None``: of all.
+        expected: those that the parser takes; ``None``: any.
+    """
 
     condition: Condition
     past: Past
+    context: frozenset[str] | None = None
+    expected: frozenset[str] | None = None
 
 
 class _State(NamedTuple):
@@ -80,12 +99,12 @@ class _Automaton:
 
     Attributes:
         edges: by state, the characters that lead to each other state.
-        ends: by state, the configuration that a text leads to which ends there.
+        ends: by state, the condition and the past that a text leads to which ends there.
         is_whole: whether all texts of the terminal end somewhere.
     """
 
     edges: list[dict[int, list[tuple[int, int]]]] = field(default_factory=list)
-    ends: dict[int, Configuration] = field(default_factory=dict)
+    ends: dict[int, tuple[Condition, Past]] = field(default_factory=dict)
     is_whole: bool = True
 
 
@@ -97,105 +116,132 @@ class Lexer:
         terminals: all that it may read, in the order of the grammar.
         ignored: those among them that may stand anywhere.
         watch: stops the work.
+
+    Attributes:
+        places: of their expressions.
+        start: the configuration at the start of a text; a contextual lexer has a context besides.
     """
 
     def __init__(
-        self, name: LexerName, terminals: Sequence[Terminal], ignored: Sequence[Terminal], watch: Watch
+        self,
+        name: LexerName,
+        terminals: Sequence[Terminal],
+        ignored: Sequence[Terminal],
+        watch: Watch,
     ) -> None:
         self._name = name
         self._watch = watch
-        self._places = Places(watch)
-        self._terminals = _in_order(name, terminals)
+        self.places = Places(watch)
+        self._terminals = in_order(name, terminals)
         self._numbers = {terminal.name: number for number, terminal in enumerate(self._terminals)}
         self._begun = [
-            self._places.add(_pattern(terminal).regex, _pattern(terminal).flags)
-            for terminal in self._terminals
+            self.places.add(pattern.regex, pattern.flags)
+            if pattern.automaton is None
+            else self.places.add_automaton(pattern.automaton)
+            for pattern in map(pattern_of, self._terminals)
         ]
-        self.start = Configuration(ALWAYS, self._places.start)
-        self._first = [self._places.first_characters(begun.place) for begun in self._begun]
-        self._retyped: dict[int, list[int]] = {}  # by expression, the texts that it matches whole
-        self._embedded: set[int] = set()  # texts that are read as expressions alone
+        self.start = Configuration(ALWAYS, self.places.start)
+        self._first = [self.places.first_characters(begun.place) for begun in self._begun]
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
-        self._readers = self._who_reads()
-        self._competing = [self._competitors(number) for number in range(len(self._terminals))]
+        self._competitions = Competitions(name, self._terminals, self._first, self._ignored)
         self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
-        self._automata: dict[tuple[int, int, Configuration], _Automaton] = {}
-        self._ends: dict[tuple[str, Configuration, bool], frozenset[Configuration]] = {}
+        self._automata: dict[tuple[int, int, tuple[int, ...], _State], _Automaton] = {}
+        self._ends: dict[
+            tuple[str, frozenset[str] | None, Configuration, bool], frozenset[Configuration]
+        ] = {}
         self._languages: dict[object, _core.Expression] = {}
         self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
 
     def ends(
-        self, terminal: str, configuration: Configuration, is_ignored: bool = False
+        self, terminal: Terminal, configuration: Configuration, is_ignored: bool = False
     ) -> frozenset[Configuration]:
         """The configurations that the texts of a terminal lead to, where it is ignored or where it is not."""
-        key = (terminal, configuration, is_ignored)
+        _, _, context, expected = configuration
+        number = self._numbers[terminal.name]
+        if not is_ignored and expected is not None and terminal.name not in expected:
+            return frozenset()
+        key = (terminal.name, terminal.context, configuration, is_ignored)
         if key not in self._ends:
-            number = self._numbers[terminal]
+            after = (context, expected) if is_ignored else (terminal.context, None)
             self._ends[key] = frozenset(
-                end
-                for reader in self._readers_of(number, is_ignored)
-                for end in self._automaton(reader, number, configuration).ends.values()
+                Configuration(*end, *after)
+                for reading in self._competitions.readings(number, context, is_ignored)
+                for end in self._automaton(reading, configuration).ends.values()
             )
         return self._ends[key]
 
     def language(
         self,
-        terminal: str,
+        terminal: Terminal,
         configuration: Configuration,
         ends: frozenset[Configuration],
         is_ignored: bool = False,
     ) -> _core.Expression:
         """The texts of a terminal that lead to one of some configurations."""
-        key = (terminal, configuration, ends, is_ignored)
+        number = self._numbers[terminal.name]
+        wanted = frozenset((end.condition, end.past) for end in ends)
+        key = (number, configuration._replace(expected=None), wanted, is_ignored)
         if key not in self._languages:
-            number = self._numbers[terminal]
             self._languages[key] = _core.union(
                 [
-                    self._texts(self._automaton(reader, number, configuration), number, ends)
-                    for reader in self._readers_of(number, is_ignored)
+                    self._texts(self._automaton(reading, configuration), reading, wanted)
+                    for reading in self._competitions.readings(number, configuration.context, is_ignored)
                 ]
             )
         return self._languages[key]
 
+    def united_contexts(self, contexts: set[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+        """For each of all contexts one that stands for it; fewer, where what follows is read alike."""
+        return self._competitions.unite(contexts)
+
     def may_end(self, configuration: Configuration) -> bool:
         """Whether the text may end there."""
-        return self._places.holds_at_end(configuration.condition)
+        is_expected = configuration.expected is None or END_OF_TEXT in configuration.expected
+        return is_expected and self.places.holds_at_end(configuration.condition)
 
     def reduced(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
         """What matters of a configuration if one of some terminals follows."""
         key = (configuration, terminals)
         if key not in self._reduced:
-            self._reduced[key] = self._without_what_is_decided(
-                configuration, [self._numbers[name] for name in terminals]
+            expected = configuration.expected
+            if expected is not None:
+                expected = None if terminals <= expected else expected & terminals
+            self._reduced[key] = self.reduced_text(configuration, terminals)._replace(
+                context=self._competitions.alike(configuration.context, terminals), expected=expected
             )
         return self._reduced[key]
+
+    def reduced_text(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
+        """What matters of a configuration's text if one of some terminals follows."""
+        numbers = [self._numbers[name] for name in terminals]
+        return self._without_what_is_decided(configuration, numbers)
 
     def _without_what_is_decided(
         self, configuration: Configuration, terminals: Sequence[int]
     ) -> Configuration:
-        condition, past = configuration
+        condition, past, *_ = configuration
         first = normalize(pair for number in terminals for pair in self._first[number])
         clauses = []
         for clause in condition:
             open_literals = frozenset(
-                place for place in clause if _meet(self._places.ranges(abs(place)), first)
+                place for place in clause if meet(self.places.ranges(abs(place)), first)
             )
             if all(place in open_literals for place in clause if place > 0):
                 clauses.append(open_literals)
         condition = any_of([frozenset(clauses)])
         if past != self.start.past and not any(self._sees(number, condition, past) for number in terminals):
             past = self.start.past
-        return Configuration(condition, past)
+        return configuration._replace(condition=condition, past=past)
 
     def _sees(self, terminal: int, condition: Condition, past: Past) -> bool:
         """Whether the text before a terminal matters to it, or to what is left of a condition."""
-        places, at_start = self._places, self.start.past
-        for other in self._competing[terminal]:
+        places, at_start = self.places, self.start.past
+        for other in self._competitions.meeting(terminal):
             begin = self._begun[other].place
             if places.reached(begin, past) != places.reached(begin, at_start):
                 return True
         for low, high in _classes(places.borders(atoms(condition), past)):
-            if _meets(self._first[terminal], low, high):
+            if meets(self._first[terminal], low, high):
                 after = places.past_after(past, low)
                 if after != places.past_after(at_start, low):
                     return True
@@ -203,87 +249,43 @@ class Lexer:
 
     # ---- terminals that compete ----
 
-    def _who_reads(self) -> list[tuple[int, ...]]:
-        """By terminal, the terminals as which its texts are read; of most, itself."""
-        alone = [(number,) for number in range(len(self._terminals))]
-        if self._name != "basic":
-            return list(alone)
-        readers: list[tuple[int, ...]] = list(alone)
-        for number, terminal in enumerate(self._terminals):
-            pattern = _pattern(terminal)
-            if pattern.text is not None:
-                continue
-            matches = re.compile(pattern.regex, pattern.flags)
-            for other, text in enumerate(self._terminals):
-                of_text = _pattern(text)
-                if of_text.text is None or of_text.priority != pattern.priority:
-                    continue
-                found = matches.match(of_text.text)
-                if found is not None and found.group() == of_text.text:
-                    self._retyped.setdefault(number, []).append(other)
-                    if of_text.flags & ~pattern.flags == 0:
-                        self._embedded.add(other)
-        for number in self._embedded:
-            readers[number] = ()
-        for number in self._ignored & self._retyped.keys():
-            del self._retyped[number]  # lark forgets a token that is ignored before it gives it another name
-        for number, texts in self._retyped.items():
-            for other in texts:
-                readers[other] = (*readers[other], number)
-        return readers
-
-    def _competitors(self, terminal: int) -> list[int]:
-        """The terminals that may be read instead of a terminal, itself among them; all by number."""
-        if self._name == "dynamic":
-            return [terminal]
-        first = self._first[terminal]
-        return [
-            other
-            for other in range(len(self._terminals))
-            if other not in self._embedded and _meet(first, self._first[other])
-        ]
-
-    def _readers_of(self, terminal: int, is_ignored: bool) -> list[int]:
-        """The terminals as which a terminal is read: under ``dynamic``, what may be ignored need not be."""
-        if self._name == "dynamic" or terminal not in self._ignored:
-            return list(self._readers[terminal])
-        return [reader for reader in self._readers[terminal] if (reader == terminal) == is_ignored]
-
     def _is_run(self, terminal: Terminal) -> bool:
         """Whether a terminal has any number of some characters that no other terminal begins with.
 
         What it leaves may then be read as one more of it, so no condition is needed on what follows.
         """
-        root = parse(_pattern(terminal).regex, _pattern(terminal).flags, watch=self._watch).root
+        if pattern_of(terminal).automaton is not None:
+            return False
+        root = parse(pattern_of(terminal).regex, pattern_of(terminal).flags, watch=self._watch).root
         if not isinstance(root, Repeat) or (root.minimum, root.maximum) != (1, None):
             return False
         if not isinstance(root.body, CodePoints | Literal) or len(getattr(root.body, "text", "1")) != 1:
             return False
         number = self._numbers[terminal.name]
         others = [first for other, first in enumerate(self._first) if other != number]
-        return not any(_meet(self._first[number], first) for first in others)
+        return not any(meet(self._first[number], first) for first in others)
 
     # ---- the automaton of a terminal ----
 
-    def _automaton(self, reader: int, terminal: int, configuration: Configuration) -> _Automaton:
-        key = (reader, terminal, configuration)
+    def _automaton(self, reading: Reading, configuration: Configuration) -> _Automaton:
+        start = self._first_state(reading, configuration)
+        key = (reading.reader, reading.terminal, reading.retyped if reading.is_renamed else (), start)
         if key not in self._automata:
-            self._automata[key] = self._explored(reader, terminal, configuration)
+            self._automata[key] = self._explored(reading, start)
         return self._automata[key]
 
-    def _explored(self, reader: int, terminal: int, configuration: Configuration) -> _Automaton:
-        start = self._first_state(reader, terminal, configuration)
-        is_plain = reader == terminal and start.condition == ALWAYS and not self._begun[reader].sees_around
-        result = _Automaton(is_whole=is_plain)
+    def _explored(self, reading: Reading, start: _State) -> _Automaton:
+        is_plain = not reading.is_renamed and start.condition == ALWAYS
+        result = _Automaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
         numbers = {start: 0}
         open_states = [start]
         result.edges.append({})
         while open_states:
             state = open_states.pop()
             number = numbers[state]
-            for low, high in self._classes_of(state, terminal):
+            for low, high in self._classes_of(state, reading.terminal):
                 self._watch.check()
-                reached, is_whole = self._next(state, low, reader, terminal)
+                reached, is_whole = self._next(state, low, reading)
                 result.is_whole = result.is_whole and is_whole
                 if reached is None:
                     continue
@@ -292,47 +294,56 @@ class Lexer:
                     result.edges.append({})
                     open_states.append(reached)
                     if reached.end != NEVER:
-                        result.ends[numbers[reached]] = Configuration(reached.end, reached.past)
+                        result.ends[numbers[reached]] = (reached.end, reached.past)
                 result.edges[number].setdefault(numbers[reached], []).append((low, high))
         return result
 
-    def _first_state(self, reader: int, terminal: int, configuration: Configuration) -> _State:
-        condition, past = configuration
-        competing = self._competing[reader]
-        if self._name == "basic":
+    def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
+        condition, past, context, _ = configuration
+        reader = reading.reader
+        competing = self._competitions.within(context).competing[reader]
+        if self._name in ("basic", "contextual"):
             earlier = [other for other in competing if other < reader]
-            others = any_of(self._places.begins(self._begun[other].place, past) for other in earlier)
+            others = any_of(self.places.begins(self._begun[other].place, past) for other in earlier)
             condition = all_of([condition, negated(others)])
             competing = [reader]
         threads = tuple(
             (number, thread)
             for number in competing
-            for thread in self._places.reached(self._begun[number].place, past)
+            for thread in self.places.reached(self._begun[number].place, past)
             if thread.place != END
         )
-        return _State(threads, condition, past, "" if reader != terminal else None, NEVER)
+        return _State(threads, condition, past, "" if reading.is_renamed else None, NEVER)
 
     def _classes_of(self, state: _State, terminal: int) -> Iterator[tuple[int, int]]:
         places = {thread.place for _, thread in state.threads} | atoms(state.condition)
         for _, thread in state.threads:
             places |= atoms(thread.condition)
-        borders = self._places.borders(places, state.past)
+        borders = self.places.borders(places, state.past)
         if state.text is not None:
-            wanted = _pattern(self._terminals[terminal]).text or ""
-            letter = wanted[len(state.text) : len(state.text) + 1]
-            of_letter = {ord(case) for case in {letter.lower(), letter.upper()} if len(case) == 1}
-            borders = sorted({*borders, *of_letter, *(code + 1 for code in of_letter)})
+            of_letter = self._letter(terminal, len(state.text))
+            borders = sorted({*borders, *(code for low, high in of_letter for code in range(low, high + 2))})
         return _classes(borders)
 
-    def _next(self, state: _State, character: int, reader: int, terminal: int) -> tuple[_State | None, bool]:
+    def _letter(self, terminal: int, index: int) -> Ranges:
+        """A letter of the text of a terminal, in any case if it is read so."""
+        pattern = pattern_of(self._terminals[terminal])
+        assert pattern.text is not None, terminal
+        if index >= len(pattern.text):
+            return ()
+        code = ord(pattern.text[index])
+        return letter_cases(code, ascii_only=False) if pattern.flags & re.I else ((code, code),)
+
+    def _next(self, state: _State, character: int, reading: Reading) -> tuple[_State | None, bool]:
         """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
-        places = self._places
+        places = self.places
+        reader, terminal, retyped = reading
         past = places.past_after(state.past, character)
         condition = places.condition_after(state.condition, character, past)
         text = None
         if state.text is not None:
-            text = state.text + chr(character)
-            if not _pattern(self._terminals[terminal]).text.lower().startswith(text.lower()):  # type: ignore[union-attr]
+            text = self._read_on(state.text, character, reading)
+            if text is None:
                 return None, True
         threads: list[tuple[int, Thread]] = []
         ended: list[int] = []  # of the threads, those that end with this character
@@ -370,7 +381,7 @@ class Lexer:
             threads = [(number, thread) for number, thread in threads if thread.place != END]
         while threads and threads[-1][1] == Thread(END, ALWAYS):
             threads.pop()
-        if text is not None and end != NEVER and self._renamed(reader, text) != terminal:
+        if text is not None and end != NEVER and self._renamed(text, retyped) != terminal:
             end = NEVER
         if self._terminals[reader].name in self._runs and end != NEVER:
             end = condition
@@ -381,10 +392,28 @@ class Lexer:
             threads = []
         return _State(tuple(threads), condition, past, text, end), is_whole
 
-    def _renamed(self, reader: int, text: str) -> int | None:
+    def _read_on(self, text: str, character: int, reading: Reading) -> str | None:
+        """What was read of a terminal's text; its case is kept only where another has the same letters."""
+        terminal = reading.terminal
+        if not meets(self._letter(terminal, len(text)), character, character):
+            return None
+        wanted = pattern_of(self._terminals[terminal]).text or ""
+        has_rival = any(other != terminal and self._has_letters(other, terminal) for other in reading.retyped)
+        return text + (chr(character) if has_rival else wanted[len(text)])
+
+    def _has_letters(self, terminal: int, other: int) -> bool:
+        """Whether two terminals that are texts have a text in common."""
+        size, size_of_other = (
+            len(pattern_of(self._terminals[number]).text or "") for number in (terminal, other)
+        )
+        return size == size_of_other and all(
+            meet(self._letter(terminal, index), self._letter(other, index)) for index in range(size)
+        )
+
+    def _renamed(self, text: str, retyped: tuple[int, ...]) -> int | None:
         """The terminal that a text of an expression is given to."""
-        for terminal in self._retyped[reader]:
-            pattern = _pattern(self._terminals[terminal])
+        for terminal in retyped:
+            pattern = pattern_of(self._terminals[terminal])
             if re.fullmatch(pattern.regex, text, pattern.flags):
                 return terminal
         return None
@@ -416,117 +445,28 @@ class Lexer:
     # ---- languages ----
 
     def _texts(
-        self, automaton: _Automaton, terminal: int, ends: frozenset[Configuration]
+        self, automaton: _Automaton, reading: Reading, ends: frozenset[tuple[Condition, Past]]
     ) -> _core.Expression:
         wanted = {state for state, end in automaton.ends.items() if end in ends}
         if automaton.is_whole and len(wanted) == len(automaton.ends):
-            texts = self._terminals[terminal].expression
+            texts = self._terminals[reading.terminal].expression
         else:
             edges = [
                 {target: _core.code_points(ranges) for target, ranges in edges.items()}
                 for edges in automaton.edges
             ]
             texts = eliminated(edges, wanted, self._watch)
-        if retyped := self._retyped.get(terminal):
-            others = _core.union([self._terminals[other].expression for other in retyped])
+        if reading.retyped and not reading.is_renamed:
+            others = _core.union([self._terminals[other].expression for other in reading.retyped])
             texts = _core.intersect([texts, _core.complement(others)])
         return texts
-
-
-def eliminated(
-    edges: Sequence[dict[int, _core.Expression]], ends: set[int], watch: Watch
-) -> _core.Expression:
-    """The texts that lead from state 0 to one of some states, by the edges between states."""
-    first, last = -1, -2
-    into: dict[int, dict[int, _core.Expression]] = {first: {}, last: {}}
-    out: dict[int, dict[int, _core.Expression]] = {first: {}, last: {}}
-    for state in _useful(edges, ends):
-        into.setdefault(state, {})
-        out.setdefault(state, {})
-
-    def connect(source: int, target: int, texts: _core.Expression) -> None:
-        known = out[source].get(target)
-        out[source][target] = into[target][source] = texts if known is None else _core.union([known, texts])
-
-    for source, targets in enumerate(edges):
-        for target, texts in targets.items():
-            if source in out and target in out:
-                connect(source, target, texts)
-    if 0 not in out:
-        return _core.empty()
-    connect(first, 0, _core.epsilon())
-    for state in ends:
-        if state in out:
-            connect(state, last, _core.epsilon())
-    left = set(out) - {first, last}
-    while left:
-        watch.check()
-        state = min(left, key=lambda state: len(into[state]) * len(out[state]))
-        left.remove(state)
-        loop = out[state].pop(state, None)
-        into[state].pop(state, None)
-        rounds = [] if loop is None else [_core.repeat(loop, 0, None)]
-        for source, before in into[state].items():
-            for target, after in out[state].items():
-                connect(source, target, _core.concat([before, *rounds, after]))
-        for source in into[state]:
-            del out[source][state]
-        for target in out[state]:
-            del into[target][state]
-        del into[state], out[state]
-    return out[first].get(last, _core.empty())
-
-
-def _useful(edges: Sequence[dict[int, _core.Expression]], ends: set[int]) -> set[int]:
-    """The states from which one of some states is reached."""
-    sources: dict[int, list[int]] = {}
-    for source, targets in enumerate(edges):
-        for target in targets:
-            sources.setdefault(target, []).append(source)
-    found, open_states = set(ends), list(ends)
-    while open_states:
-        for source in sources.get(open_states.pop(), ()):
-            if source not in found:
-                found.add(source)
-                open_states.append(source)
-    return found
 
 
 def _begun(thread: Thread) -> Condition:
     return thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
 
 
-def _pattern(terminal: Terminal) -> Pattern:
-    assert terminal.pattern is not None, terminal
-    return terminal.pattern
-
-
-def _in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:
-    """The terminals in the order in which the lexer tries them."""
-    if name == "basic":
-        return sorted(terminals, key=_order_of_lark)
-    if name == "longest":
-        return sorted(
-            terminals, key=lambda terminal: (-_pattern(terminal).priority, _pattern(terminal).text is None)
-        )
-    return list(terminals)
-
-
-def _order_of_lark(terminal: Terminal) -> tuple[int, int, int, str]:
-    pattern = _pattern(terminal)
-    source = pattern.text if pattern.text is not None else pattern.regex
-    return -pattern.priority, -pattern.width, -len(source), terminal.name
-
-
 def _classes(borders: list[int]) -> Iterator[tuple[int, int]]:
     """The ranges of characters between borders."""
     for low, after in zip(borders, [*borders[1:], 0x110000], strict=True):
         yield low, after - 1
-
-
-def _meet(ranges: Ranges, others: Ranges) -> bool:
-    return any(_meets(others, *pair) for pair in ranges)
-
-
-def _meets(ranges: Ranges, low: int, high: int) -> bool:
-    return any(first <= high and low <= last for first, last in ranges)
