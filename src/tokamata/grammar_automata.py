@@ -112,7 +112,7 @@ class _Acceptors:
     def _language(self, terminal: Terminal) -> Acceptor:
         constraint: Constraint[str] = Constraint(terminal.expression, terminal.name, form=Plain())
         try:
-            compiled = constraint.compile(self._bytes, limits=self._account.limits)
+            compiled = constraint.compile(self._bytes, limits=self._account.remaining())
         except EmptyConstraintError:
             return Acceptor.empty()
         return compiled.token_automaton().to_acceptor(self._account)
