@@ -85,6 +85,21 @@ def test_contraction_keeps_the_strings() -> None:
     assert contracted > 100
 
 
+def test_what_a_chain_pops_is_written_from_bottom_to_top() -> None:
+    """Pop 3, push 4 5, pop 5, pop 4, pop 2, pop 1, push 6: in all, pop 1 2 3 and push 6."""
+    arcs = [
+        (0, EPSILON, (3,), (4, 5), 1),
+        (1, EPSILON, (5,), (), 2),
+        (2, EPSILON, (4,), (), 3),
+        (3, EPSILON, (2,), (), 4),
+        (4, A, (1,), (6,), 5),
+    ]
+    pushdown = PushdownAutomaton.from_transitions(arcs, [5], stack=[1, 2, 3])
+    assert list(contract_epsilon(pushdown).transitions) == [(0, A, (1, 2, 3), (6,), 1)]
+    assert pushdown.accepts("a")
+    assert contract_epsilon(pushdown).accepts("a")
+
+
 def test_deterministic_automata_are_followed_by_one_stack() -> None:
     draw = random.Random(3)
     followed = 0

@@ -96,10 +96,10 @@ def _compare(pushdown: PushdownMatcher, grammar: Grammar, tokens: list[bytes | N
 @pytest.mark.slow
 def test_masks_of_all_smallest_grammars_are_those_of_the_engine() -> None:
     count = 0
-    for size, rules in [(1, 1), (2, 1), (3, 1), (4, 1), (1, 2), (2, 2), (3, 2), (1, 3), (2, 3)]:
+    for size, rules in [(1, 1), (2, 1), (3, 1), (4, 1), (1, 2), (2, 2), (3, 2), (1, 3)]:
         for grammar in small_grammars(size, rules):
             count += compare(grammar, VOCABULARIES[0], 2)
-    assert count == 3_882
+    assert count == 2_382
 
 
 @pytest.mark.parametrize("size", range(3, 7))
@@ -278,5 +278,7 @@ def test_a_grammar_without_texts_and_one_beyond_its_limits() -> None:
     large = tk.grammar('root ::= ([a-z] root "x"){50} | "y"', syntax="gbnf")
     with pytest.raises(tk.LimitExceeded):
         large.pushdown_automaton(limits=Limits(states=40))
+    with pytest.raises(tk.LimitExceeded):
+        large.pushdown_automaton(limits=Limits(seconds=1e-9))
     with pytest.raises(tk.ArgumentError):
         large.pushdown_automaton(limits=5)  # type: ignore[arg-type]
