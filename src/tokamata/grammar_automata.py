@@ -6,7 +6,7 @@ Each rule is an acceptor of its right-hand sides over bytes and references, as
 
     (0) ─[─▶ (1) ─257─▶ (2) ─]─▶ ((4))      (2) ─,─▶ (3) ─257─▶ (2)      (1) ─]─▶ ((4))
 
-The acceptors share nothing with the engine's rules except for the terminals, so they are an oracle for it.
+Rules are neither inlined nor rewritten as for the engine, so the automaton is an oracle for its masks.
 """
 
 from __future__ import annotations

@@ -22,7 +22,9 @@ without end before it reads.  With ``s: "a" s t`` and ``t: "b" | ε``, any numbe
 popped before the next ``b``.  A chain that returns to a state with more to pop or to push than before can be
 repeated, and is refused.
 
-Cost: the number of chains, which can be exponential in their length.
+Source.  002, figure 7, which shows a result; the paper has no algorithm for it.
+Cost.  The number of chains, which can be exponential in their length.
+Rejected: Greibach's normal form, which always exists, but whose stack symbols are no return addresses.
 """
 
 from __future__ import annotations
