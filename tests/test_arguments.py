@@ -69,6 +69,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "syntax": WORDS,
             "start": (*(text for text in TEXTS if text is not None), "\ud800", "none"),
             "lexer": (*(word for word in WORDS if word is not None), "basic"),
+            "constraints": (5, "a", ["a"], {"a": "a"}, {5: 5}),
             **STOPS,
         },
     ),

@@ -135,7 +135,7 @@ def test_002_transitions_that_read_nothing_are_among_the_allowed_tokens() -> Non
     ("source", "error"),
     [
         ('s: s "a" | "b"', EndlessStackError),
-        ('s: t "c" | u "d"\nt: "a" t | "b"\nu: "a" u | "b"', NondeterministicError),
+        ('s: t "c" | u "d"\nt: "a" t | "b"\nu: "a" u | "c"', NondeterministicError),
         ('s: t | u\nt: "a" "b"\nu: "a" "c"', NondeterministicError),  # LL(2)
     ],
 )

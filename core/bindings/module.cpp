@@ -320,12 +320,15 @@ void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads,
 
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
                         std::shared_ptr<Vocabulary> start_vocabulary,
-                        const std::map<std::string, std::uint32_t>& control_tokens, const Limits& limits,
+                        const std::map<std::string, std::vector<std::uint32_t>>& control_tokens, const Limits& limits,
                         std::shared_ptr<CancelToken> cancel, nb::object pattern, bool is_pattern,
                         std::shared_ptr<Tokenization> tokenization) {
   Shown shown{std::move(pattern), is_pattern};
   TokenAutomaton::ControlTokens ids;
-  for (const auto& [name, id] : control_tokens) ids.emplace(name, TokenId{id});
+  for (const auto& [name, tokens] : control_tokens) {
+    std::vector<TokenId>& known = ids[name];
+    for (const std::uint32_t token : tokens) known.push_back(TokenId{token});
+  }
   auto constraint = without_interpreter(shown, [&] {
     return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
                                         std::move(cancel), std::move(tokenization));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <string>
 
 #include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
@@ -12,11 +14,12 @@ namespace {
 
 constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 
-// Each name with the first one that has its id.
+// A name of its own for each token: the same under whatever names the pattern has for it.
+std::string name_of(TokenId token) { return std::to_string(token.value); }
+
 Arena::Aliases aliases_of(const TokenAutomaton::ControlTokens& control_tokens) {
-  std::map<TokenId, std::string> first_names;
   Arena::Aliases aliases;
-  for (const auto& [name, token] : control_tokens) aliases.emplace(name, first_names.emplace(token, name).first->second);
+  for (const auto& [name, tokens] : control_tokens) std::ranges::transform(tokens, std::back_inserter(aliases[name]), name_of);
   return aliases;
 }
 
@@ -33,9 +36,12 @@ TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const 
       every_byte_is_token_(automaton_.pattern_bytes().is_subset_of(vocabulary_->single_bytes())),
       lives_by_bytes_(every_byte_is_token_ && !uses_edges_),
       whole_leads_(kContinuations.is_subset_of(vocabulary_->single_bytes())) {
+  std::map<std::string, TokenId> ids;
+  for (const auto& [name, tokens] : control_tokens)
+    for (const TokenId token : tokens) ids.emplace(name_of(token), token);
   for (const std::string& name : automaton_.control_tokens()) {
-    const auto known = control_tokens.find(name);
-    if (known == control_tokens.end() || known->second.value >= vocabulary_->width() ||
+    const auto known = ids.find(name);
+    if (known == ids.end() || known->second.value >= vocabulary_->width() ||
         vocabulary_->is_stop(known->second) || !vocabulary_->bytes(known->second).empty())
       throw std::invalid_argument("no control token of the vocabulary: " + name);
     controls_.push_back(known->second);

@@ -50,8 +50,8 @@ namespace tokamata {
 //   - `known_mask` and `try_step` compute nothing: they answer from the memos, or return nothing.
 class TokenAutomaton {
  public:
-  // The ids of the control tokens that a pattern names.
-  using ControlTokens = std::map<std::string, TokenId>;
+  // The ids of the control tokens that a pattern names; a name may stand for any one of several.
+  using ControlTokens = std::map<std::string, std::vector<TokenId>>;
 
   // `start_vocabulary`, unless null, has the bytes of tokens at the start of a text (Llama 2 drops a space
   // there).  Throws std::invalid_argument if the pattern names a control token that is not among

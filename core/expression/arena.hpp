@@ -30,8 +30,9 @@ class Arena : public Derivatives {
   // length of its longest token in bytes.  Both only steer the flags of the nodes.
   Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit) : Derivatives(single_bytes, reach, depth_limit) {}
 
-  // Control tokens that are one token under several names; for patterns added later.
-  using Aliases = std::map<std::string, std::string>;
+  // The control tokens that a name stands for, any one of them; for patterns added later.  A name that is missing stands
+  // for itself.
+  using Aliases = std::map<std::string, std::vector<std::string>>;
   void join_control_tokens(Aliases aliases) { aliases_ = std::move(aliases); }
 
   // Adds a pattern, in normal form.

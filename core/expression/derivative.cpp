@@ -74,7 +74,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         continue;
       }
       case Kind::Union: {
-        if (tail != kEpsilon && is_derived_whole(n)) return derive_union(expression, tail, run, out);
+        if (tail != kEpsilon && is_derived_whole(n, expression, run)) return derive_union(expression, tail, run, out);
         // By index: the items may move while they are being derived.
         for (std::uint32_t i = 0; i < n.second; ++i)
           if (run.is_first(item(n, i), tail)) derive_into(item(n, i), tail, run, out);
@@ -98,22 +98,29 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
 }
 
 // Problem.  (50,000 words){2,3} meets its words again after every token that ends one, each time with something else
-// beside them, and would derive all of them once more.
+// beside them, and would derive all of them once more.  And a grammar of ten levels of operators, each of which may end in
+// three ways, meets the innermost level by 3^10 ways, each with another tail.
 // How.  What becomes of a large union by itself is remembered, and stays one alternative in front of its tail as long as
 // it is large.  Example.  By a, words·t becomes (words without their a)·t; by ab, the union of the few that are left is
-// distributed over t.  Where what follows decides (lookaround, rules), each alternative is derived with its tail.
-bool Derivatives::is_derived_whole(const ExpressionNode& n) const {
+// distributed over t.  A union of rules stays in front of its tail once it was met with several; not sooner, since rules
+// that are distributed meet others that they can be joined with (Rules::joins).  Where what follows decides (lookaround,
+// choices), each alternative is derived with its tail.
+bool Derivatives::is_apart(const ExpressionNode& n) {
+  return n.kind == Kind::Union && !n.constrained && !n.open && !n.behind && !n.edges && !n.commits && !n.waits && !n.by_byte;
+}
+
+bool Derivatives::is_derived_whole(const ExpressionNode& n, ExpressionId expression, Derivation& run) {
   constexpr std::uint32_t kMany = 64;
-  return n.kind == Kind::Union && n.second > kMany && !n.constrained && !n.open && !n.behind && !n.edges && !n.rules && !n.commits;
+  return is_apart(n) && (n.rules ? run.is_crowded(expression) : n.second > kMany);
 }
 
 void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out) {
   const std::uint64_t key = (std::uint64_t{expression.value} << 32) | run.symbol.value;
+  Derivation own{run.symbol, run.budget, true};
   ExpressionId rest;
   if (const auto known = union_derivatives_.find(key); known != union_derivatives_.end()) {
     rest = known->second;
   } else {
-    Derivation own{run.symbol, run.budget, true};
     std::vector<ExpressionId> alternatives;
     const ExpressionNode n = node(expression);
     for (std::uint32_t i = 0; i < n.second; ++i) derive_into(item(n, i), kEpsilon, own, alternatives);
@@ -122,7 +129,7 @@ void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const
   }
   if (rest == kEmpty) return;
   tail = advanced(tail, run.symbol, run.budget);
-  if (is_derived_whole(node(rest)))
+  if (const ExpressionNode& made = node(rest); made.rules || is_derived_whole(made, rest, own))
     out.push_back(concatenate(rest, tail));
   else
     distribute(rest, tail, out);

@@ -65,6 +65,13 @@ class Derivatives : public Forms {
     bool remember;                             // whether `derived` is used: for many alternatives, and for rules
     std::unordered_set<std::uint64_t> derived = {};  // expression and tail
 
+    std::unordered_map<std::uint32_t, unsigned> times_met = {};  // unions of rules
+
+    // Whether a union was met with several tails.
+    bool is_crowded(ExpressionId expression) {
+      constexpr unsigned kSeveral = 3;
+      return remember && ++times_met[expression.value] > kSeveral;
+    }
     // Whether the pair is new.
     bool is_first(ExpressionId expression, ExpressionId tail) {
       return !remember || derived.insert((std::uint64_t{expression.value} << 32) | tail.value).second;
@@ -82,7 +89,8 @@ class Derivatives : public Forms {
   Arena& arena();
 
   void derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out);
-  bool is_derived_whole(const ExpressionNode& node) const;
+  static bool is_apart(const ExpressionNode& node);
+  static bool is_derived_whole(const ExpressionNode& node, ExpressionId expression, Derivation& run);
   void derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out);
   void derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
                       std::vector<ExpressionId>& out);

@@ -111,6 +111,7 @@ class Forms : public Analyses {
   ExpressionId derive_until(const ExpressionNode& node, std::uint8_t byte);
   ExpressionId language_state(std::uint32_t automaton, std::uint32_t state);
   ExpressionId control_token(std::uint32_t number);
+  ExpressionId control_tokens_of(const std::string& name);
   ExpressionId one_token(std::uint32_t set, Phase phase);
 
   // Compounds.  `pair` is a concatenation whose head is none.

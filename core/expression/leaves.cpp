@@ -164,13 +164,20 @@ ExpressionId Forms::language_state(std::uint32_t index, std::uint32_t state) {
                  .shortest = shortest, .worst = languages_[index].worst, .first = index, .second = state});
 }
 
-std::uint32_t Pool::add_control_token(const std::string& given) {
-  const auto alias = aliases_.find(given);
-  const std::string& name = alias == aliases_.end() ? given : alias->second;
+std::uint32_t Pool::add_control_token(const std::string& name) {
   const auto place = std::ranges::find(control_tokens_, name);
   const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
   if (place == control_tokens_.end()) control_tokens_.push_back(name);
   return index;
+}
+
+// Any one of the tokens that a name stands for.
+ExpressionId Forms::control_tokens_of(const std::string& name) {
+  const auto known = aliases_.find(name);
+  if (known == aliases_.end()) return control_token(add_control_token(name));
+  std::vector<ExpressionId> tokens;
+  for (const std::string& token : known->second) tokens.push_back(control_token(add_control_token(token)));
+  return unite(tokens);
 }
 
 ExpressionId Forms::control_token(std::uint32_t number) {

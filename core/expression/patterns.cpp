@@ -32,7 +32,7 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
       const std::uint32_t index = arena.add_language(leaf.language);
       return arena.language_state(index, arena.languages_[index].automaton->start());
     }
-    ExpressionId operator()(const Expression::ControlToken& token) const { return arena.control_token(arena.add_control_token(token.name)); }
+    ExpressionId operator()(const Expression::ControlToken& token) const { return arena.control_tokens_of(token.name); }
     ExpressionId operator()(const Expression::OneToken& token) const {
       arena.note_bytes(token.bytes);
       return token.bytes.empty() ? kEmpty : arena.one_token(arena.index_of(token.bytes), Phase::BeforeEdge);

@@ -105,6 +105,7 @@ std::uint32_t Pool::add_rules(const std::shared_ptr<const RuleSet>& rule_set) {
     rule_sets_.push_back(rule_set);
     rules_.push_back(rule_set->make(source));
     joins_rules_ = joins_rules_ || rules_.back()->joins();
+    remembers_ = remembers_ || rules_.back()->remembering();
     pattern_bytes_ |= rule_set->bytes();
     class_borders_ |= rule_set->class_borders();
     distinguished_by_rules_ |= rule_set->distinguished();

@@ -139,6 +139,8 @@ class Pool {
   // Whether an alternative begins with a rule that is joined (Rules::joins), or may do so; and whether any does here.
   bool awaits_rule(ExpressionId alternative) const;
   bool joins_rules() const { return joins_rules_; }
+  // Whether some rules remember what was written (RememberingRules).
+  bool remembers() const { return remembers_; }
 
   // Bytes that begin or end a range somewhere in the patterns added: bit b means that b - 1 and b
   // may behave differently.  Bytes between two such borders are one byte class.
@@ -217,7 +219,7 @@ class Pool {
   counted::vector<KnownSearch> searches_;
   counted::vector<KnownLanguage> languages_;
   counted::vector<std::unique_ptr<Rules>> rules_;  // by source
-  std::map<std::string, std::string> aliases_;  // of control tokens
+  std::map<std::string, std::vector<std::string>> aliases_;  // of control tokens
 
  private:
   bool is_whole(const ExpressionNode& node, std::span<const ExpressionId> items) const;
@@ -242,6 +244,7 @@ class Pool {
   std::vector<std::string> control_tokens_;
   counted::vector<std::shared_ptr<const RuleSet>> rule_sets_;
   bool joins_rules_ = false;
+  bool remembers_ = false;
   ByteSet class_borders_;
   ByteSet distinguished_by_rules_;
   std::string ending_bytes_;

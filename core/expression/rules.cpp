@@ -90,6 +90,7 @@ ExpressionId Derivatives::committed(ExpressionId expression, std::uint32_t choic
 }
 
 ExpressionId Arena::approximated(ExpressionId expression, Budget& budget) {
+  if (!remembers()) return expression;
   return with_rules(
       expression, approximated_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
       [&](const ExpressionNode& n) {
@@ -99,6 +100,7 @@ ExpressionId Arena::approximated(ExpressionId expression, Budget& budget) {
 }
 
 std::vector<Approximation> Arena::approximations(ExpressionId expression, Budget& budget) {
+  if (!remembers()) return {{expression}};
   return approximations(expression, kLongestLead, budget);
 }
 

@@ -289,7 +289,7 @@ class Constraint:
         expression: Expression,
         vocabulary: Vocabulary,
         start_vocabulary: Vocabulary | None,
-        control_tokens: dict[str, int],
+        control_tokens: dict[str, list[int]],
         limits: Limits,
         cancel: CancelToken | None,
         pattern: str | None,

@@ -1,11 +1,13 @@
 """Looks up the control tokens of a pattern in a vocabulary.
 
 An expression names a control token by a key (``patterns/extensions.py``): ``id:5``, ``name:<image>``, or
-``image:0`` to ``image:2`` for the tokens that begin an image, make it up and end it.
+``image:0`` to ``image:2`` for the tokens that begin an image, make it up and end it.  A key such as
+``not:["<image>", [5, 7]]`` stands for any control token but some, by names and ranges of ids.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import tokamata._core as _core
@@ -30,7 +32,7 @@ def valid_utf8(expression: _core.Expression) -> _core.Expression:
     return _core.intersect([_core.repeat(unit, 0, None), expression])
 
 
-def control_token_ids(keys: list[str], vocabulary: Vocabulary) -> dict[str, int]:
+def control_token_ids(keys: list[str], vocabulary: Vocabulary) -> dict[str, list[int]]:
     """The ids of control tokens, by the keys that an expression names them with.
 
     Raises:
@@ -39,14 +41,34 @@ def control_token_ids(keys: list[str], vocabulary: Vocabulary) -> dict[str, int]
     ids = {}
     for key in keys:
         scheme, _, name = key.partition(":")
+        if scheme == "not":
+            ids[key] = _others(name, vocabulary)
+            continue
         if scheme == "id":
             token = int(name)
         elif scheme == "name":
             token = _by_name(name, vocabulary)
         else:
             token = _of_image(int(name), vocabulary)
-        ids[key] = _checked(token, name if scheme != "image" else "IMAGE", vocabulary)
+        ids[key] = [_checked(token, name if scheme != "image" else "IMAGE", vocabulary)]
     return ids
+
+
+def _others(names: str, vocabulary: Vocabulary) -> list[int]:
+    """The control tokens that may stand in a text, without some, which are given by name or by id."""
+    left_out = set(vocabulary.stop)
+    for entry in json.loads(names):
+        if isinstance(entry, str):
+            left_out.add(_by_name(entry, vocabulary))
+            continue
+        low, high = entry
+        if texts := [token for token in range(low, min(high + 1, len(vocabulary))) if vocabulary[token]]:
+            reason = (
+                f"token {texts[0]} is text, {vocabulary[texts[0]]!r:.60}; only control tokens can be left out"
+            )
+            raise UnknownTokenError(str(texts[0]), reason)
+        left_out.update(range(low, min(high + 1, len(vocabulary))))
+    return [token for token in range(len(vocabulary)) if vocabulary[token] is None and token not in left_out]
 
 
 def _by_name(name: str, vocabulary: Vocabulary) -> int:

@@ -183,6 +183,8 @@ class Denotation(Generic[_T_co]):
         """A part that depends on tokens, for messages; ``""`` if the constraint depends on texts alone."""
         if names := self._expression.control_tokens:
             scheme, _, name = names[0].partition(":")
+            if scheme == "not":
+                return "a set of tokens"
             return "IMAGE" if scheme == "image" else f"the control token {clipped(name, 80)}"
         return "TEXT_TOKEN or PARAGRAPH_TOKEN" if self._expression.sees_edges else ""
 

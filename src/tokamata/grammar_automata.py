@@ -22,10 +22,11 @@ from tokamata.automata import (
 )
 from tokamata.automata.account import Account
 from tokamata.constraint import Constraint
-from tokamata.errors import EmptyConstraintError
+from tokamata.errors import EmptyConstraintError, NotRegularError
 from tokamata.limits import Limits
 from tokamata.patterns.grammars.syntax import (
     Choice,
+    Embedded,
     Grammar,
     Node,
     Reference,
@@ -46,6 +47,7 @@ def pushdown_of(grammar: Grammar, limits: Limits | None) -> PushdownAutomaton:
     """The push-down automaton of a grammar without a lexer, over bytes.
 
     Raises:
+        NotRegularError: the grammar contains JSON, a control token, or another grammar.
         LimitExceeded: it is larger, or takes longer, than ``limits`` allow.
     """
     account = Account(limits)
@@ -79,7 +81,7 @@ class _Acceptors:
         return made[id(body)]
 
     def _made(self, node: Node, children: list[Acceptor]) -> Acceptor:
-        if isinstance(node, Terminal):
+        if isinstance(node, (Terminal, Embedded)):
             if id(node) not in self._terminals:
                 self._terminals[id(node)] = concatenate(
                     self._language(node), self.ignored, limits=self._account
@@ -109,7 +111,11 @@ class _Acceptors:
             minimize(concatenate(*parts, limits=self._account), self._account) if parts else self._empty_text
         )
 
-    def _language(self, terminal: Terminal) -> Acceptor:
+    def _language(self, terminal: Terminal | Embedded) -> Acceptor:
+        if isinstance(terminal, Embedded) and not terminal.is_regular:
+            reason = "a push-down automaton over bytes has no JSON and no control tokens"
+            hint = "write texts as rules of the grammar; the engine takes it as it is"
+            raise NotRegularError(terminal.name, 0, reason, hint)
         constraint: Constraint[str] = Constraint(terminal.expression, terminal.name, form=Plain())
         try:
             compiled = constraint.compile(self._bytes, limits=self._account.remaining())

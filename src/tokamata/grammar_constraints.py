@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from tokamata.arguments import checked_choice, checked_text, clipped
+import tokamata._core as _core
+from tokamata.arguments import checked_choice, checked_instance, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.grammar_rules import Rule, grammar_of
+from tokamata.json_constraints import json_schema
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import LexerName, Trees, lower_grammar, read_gbnf, read_lark, without_lexer
 from tokamata.patterns.grammars.syntax import Grammar
@@ -29,6 +32,7 @@ _LEXERS = {
     "contextual": "as basic, among the terminals that an LALR parser expects at that position",
     "longest": "the longest text that any terminal has is taken; of several terminals, the first in order",
 }
+_MOST_GRAMMARS = 10  # one in another
 _DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
 
 
@@ -38,6 +42,7 @@ def grammar(
     syntax: Literal["lark", "gbnf"] = "lark",
     start: str | None = None,
     lexer: Literal["characters", "dynamic", "basic", "contextual", "longest"] | None = None,
+    constraints: Mapping[str, Constraint[Any]] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> GrammarConstraint:
@@ -52,7 +57,11 @@ def grammar(
     Any grammar will do: rules may begin with themselves, be ambiguous, accept the empty text, or refer to
     each other in a cycle.  Rules that accept no text, and rules that nothing refers to, are never written.
 
-    :meth:`Constraint.parse` returns a ``lark.Tree`` where lark has the lexer, and elsewhere the text.
+    Lark files may use what llguidance adds to lark's syntax: JSON Schema, control tokens, operators on
+    terminals and more (docs/grammars.md, section "Beyond Lark").
+
+    :meth:`Constraint.parse` returns a ``lark.Tree`` where lark can read the grammar and has the lexer, and
+    elsewhere the text.
 
     Args:
         source: the grammar; or the path of its file, in UTF-8, as a ``pathlib.Path``; or a rule made by
@@ -63,6 +72,7 @@ def grammar(
         lexer: how terminals are told apart (docs/grammars.md defines each).  By default ``"dynamic"``, as
             lark does it, or ``"characters"`` for GBNF, which has no lexer.  :meth:`Constraint.report` names
             it.
+        constraints: those that a Lark file names by ``@name``.
         limits: ``seconds`` bounds the time for reading it, ``depth`` how deep groups of GBNF may nest;
             ``Limits()`` by default.
         cancel: stops the reading, from another thread.
@@ -72,6 +82,7 @@ def grammar(
         GrammarError: the text does not follow the syntax, or names what is not defined; a terminal is no
             regular expression, or accepts the empty text; the lexer is contextual, and the grammar is not
             LALR(1); the file is not UTF-8.
+        SchemaError, UnsupportedSchemaError: the schema after ``%json`` is none, or cannot be enforced.
         UnsupportedPatternError: a terminal has an assertion within a lookbehind.
         MissingExtraError: ``syntax`` is ``"lark"``, and lark is not installed.
         OSError: the file cannot be read.
@@ -79,15 +90,20 @@ def grammar(
     """
     watch = Watch(limits, cancel)
     if isinstance(source, Rule):
-        return GrammarConstraint(
-            grammar_of(source), clipped(f"grammar({source!r})"), Plain(), "characters", watch
-        )
+        rules = grammar_of(source)
+        try:
+            return GrammarConstraint(rules, clipped(f"grammar({source!r})"), Plain(), "characters", watch)
+        except GrammarError as error:
+            raise ArgumentError(
+                "source", f"{source!r}: {error.reason}", "a grammar of rules", error.hint
+            ) from None
     checked_choice("syntax", syntax, _DEFAULTS)
     default_start, default_lexer = _DEFAULTS[syntax]
     start = default_start if start is None else start
     checked_text(start, "start")
     chosen = default_lexer if lexer is None else lexer
     checked_choice("lexer", chosen, _LEXERS if syntax == "lark" else ("characters",))
+    given = _checked_constraints(constraints)
     path = Path(source) if isinstance(source, os.PathLike) else None
     if path is not None:
         text, name = _content(path), path.name
@@ -97,16 +113,58 @@ def grammar(
     else:
         expected = "the text of a grammar, a pathlib.Path, or a rule"
         raise ArgumentError("source", shown_argument(source), expected)
+    readable: str | None = None
     if syntax == "gbnf":
         rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
-        rules = read_lark(text, path, start, chosen, watch)
+        embed = _Embedding(given, chosen, watch).texts
+        rules, readable = read_lark(text, path, start, chosen, embed, watch)
         if chosen != "characters":
             rules = without_lexer(rules, cast(LexerName, chosen), watch)
     form: Form = Plain()
-    if chosen in ("dynamic", "basic", "contextual"):
-        form = Read(Trees(text, path, start, chosen).read)
+    if chosen in ("dynamic", "basic", "contextual") and readable is not None:
+        form = Read(Trees(readable, path, start, chosen).read)
     return GrammarConstraint(rules, clipped(f"grammar({name})"), form, chosen, watch)
+
+
+class _Embedding:
+    """The texts of the constraints that a Lark file contains.
+
+    Args:
+        given: those that it names.
+        lexer: of the file, and of the grammars in it.
+        watch: stops the reading.
+        depth: how many grammars it is in.
+    """
+
+    def __init__(
+        self, given: Mapping[str, Constraint[Any]], lexer: str, watch: Watch, depth: int = 0
+    ) -> None:
+        self._given = given
+        self._lexer = lexer
+        self._watch = watch
+        self._depth = depth
+
+    def texts(self, kind: str, content: Any, fault: Callable[[str, str], GrammarError]) -> _core.Expression:
+        """The texts of a schema, of a grammar in braces, or of a constraint by its name."""
+        if kind == "json":
+            if not isinstance(content, (dict, bool)):
+                raise fault("a schema is an object, true or false", 'write %json {"type": "object"}')
+            limits, cancel = self._watch.within(Limits())
+            return json_schema(content, limits=limits, cancel=cancel)._expression
+        if kind == "name":
+            if content not in self._given:
+                raise fault(
+                    f"there is no constraint {content!r:.80}", f"pass constraints={{{content!r:.80}: …}}"
+                )
+            return self._given[content]._expression
+        if self._depth == _MOST_GRAMMARS:
+            raise fault(f"grammars nest deeper than {_MOST_GRAMMARS}", "name them with @, and pass them")
+        inner = _Embedding(self._given, self._lexer, self._watch, self._depth + 1)
+        rules, _ = read_lark(content, None, "start", self._lexer, inner.texts, self._watch)
+        if self._lexer != "characters":
+            rules = without_lexer(rules, cast(LexerName, self._lexer), self._watch)
+        return lower_grammar(rules, self._watch)
 
 
 class GrammarConstraint(Constraint[Any]):
@@ -130,6 +188,7 @@ class GrammarConstraint(Constraint[Any]):
             limits: bounds on its size and on the time; ``Limits()`` by default.
 
         Raises:
+            NotRegularError: the grammar contains JSON, a control token, or another grammar.
             LimitExceeded: it is larger, or takes longer.
         """
         from tokamata.grammar_automata import pushdown_of
@@ -138,6 +197,16 @@ class GrammarConstraint(Constraint[Any]):
 
     def _own_report(self) -> list[ReportEntry]:
         return [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
+
+
+def _checked_constraints(given: Any) -> Mapping[str, Constraint[Any]]:
+    if given is None:
+        return {}
+    checked_instance("constraints", given, Mapping, "a dict from names to constraints")
+    for name, constraint in given.items():
+        checked_text(name, "a name of constraints")
+        checked_instance(f"constraints[{name!r:.80}]", constraint, Constraint, "a constraint")
+    return cast("Mapping[str, Constraint[Any]]", given)
 
 
 def _content(path: Path) -> str:

@@ -4,8 +4,8 @@
     value.define(tk.regex("[0-9]+") | "[" + value + ("," + value).repeat() + "]")
     nested = tk.grammar(value)
 
-The operators are those of constraints.  Texts and constraints take part where they stand beside a rule; a
-constraint is one terminal, so it must be regular.
+The operators are those of constraints.  Texts and constraints take part where they stand beside a rule.  A
+constraint that is not regular, such as JSON, cannot stand in a rule that refers to itself within a text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import tokamata._core as _core
 from tokamata.arguments import checked_bounds, checked_instance, checked_text
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
-from tokamata.limits import Limits
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.dialect_parts import embedded
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Grammar,
@@ -27,7 +28,6 @@ from tokamata.patterns.grammars.syntax import (
     Sequence,
     Terminal,
 )
-from tokamata.values.forms import Reading, accepted
 
 __all__ = ["Phrase", "Rule", "grammar_of", "rule"]
 
@@ -153,16 +153,7 @@ def _phrase(argument: str, value: Any) -> Phrase:
             Terminal(repr(value), _core.literal(value.encode()), (value,)) if value else Sequence(()), {}
         )
     checked_instance(argument, value, Constraint, "a rule, a text or a constraint")
-    texts = _core.scope(value._expression)
-    try:
-        _core.rules([_core.concat([_core.literal(b" "), texts])], _core.reference(0))
-    except _core.RuleSetError as error:
-        hint = "JSON, control tokens and other grammars cannot stand in a rule yet"
-        raise ArgumentError(argument, shown_argument(value), "a regular constraint", hint) from error
-    if accepted(texts, b"", Reading(value.pattern, Limits(), None)) is not None:
-        return Phrase(Terminal(value.pattern, _core.terminal(texts)), {})
-    some = _core.intersect([texts, _core.complement(_core.epsilon())])
-    return Phrase(Repeat(Terminal(value.pattern, _core.terminal(some)), 0, 1), {})
+    return Phrase(embedded(value.pattern, _core.scope(value._expression), 0, Watch()), {})
 
 
 def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> Phrase:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tokamata._core as _core
 from tokamata._core import CancelToken
@@ -77,6 +77,12 @@ class Watch:
         self._seconds = checked_limits(limits).seconds
         self._end = time.monotonic() + self._seconds
         self._cancel = checked_cancel(cancel)
+
+    def within(self, limits: Limits) -> tuple[Limits, CancelToken | None]:
+        """What a call of the engine is given, so that it stops when this watch would: limits and a token."""
+        self.check()
+        left = max(self._end - time.monotonic(), 0.001)
+        return replace(limits, seconds=min(limits.seconds, left)), self._cancel
 
     def check(self) -> None:
         """Raises :class:`tokamata.LimitExceeded` if time is up, :class:`tokamata.Cancelled` if cancelled."""

@@ -282,3 +282,16 @@ def test_a_grammar_without_texts_and_one_beyond_its_limits() -> None:
         large.pushdown_automaton(limits=Limits(seconds=1e-9))
     with pytest.raises(tk.ArgumentError):
         large.pushdown_automaton(limits=5)  # type: ignore[arg-type]
+
+
+def test_other_constraints_in_a_grammar() -> None:
+    digits = tk.grammar('start: "x" @digits start?', constraints={"digits": tk.regex("[0-9]+")})
+    pushdown = digits.pushdown_automaton()
+    assert [text for text in ("x12", "x1x2", "x", "12") if pushdown.accepts(text)] == ["x12", "x1x2"]
+    for source, syntax in (
+        ('start: "a" start | %json {"type": "array"}', "lark"),
+        ('start: <[0]> "a"', "lark"),
+        ('root ::= <[0]> "a"', "gbnf"),
+    ):
+        with pytest.raises(tk.NotRegularError, match="a push-down automaton over bytes has no JSON"):
+            tk.grammar(source, syntax=syntax).pushdown_automaton()  # type: ignore[arg-type]

@@ -55,7 +55,7 @@ inline ExpressionPtr expression_of(const oracle::TreePtr& tree) {
 
 inline TokenAutomaton::ControlTokens controls_of(const oracle::Tokens& tokens) {
   TokenAutomaton::ControlTokens controls;
-  for (const auto& [name, id] : tokens.controls) controls.emplace(name, TokenId{id});
+  for (const auto& [name, id] : tokens.controls) controls[name] = {TokenId{id}};
   return controls;
 }
 

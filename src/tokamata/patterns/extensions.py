@@ -25,6 +25,7 @@ for themselves, escapes aside.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXTENSIONS",
     "IMAGE_FAMILIES",
+    "any_token",
     "control_token",
     "delimited_list",
     "delimited_subsequence_of",
@@ -92,6 +94,11 @@ def unquoted_text() -> _core.Expression:
 def control_token(token: str | int) -> _core.Expression:
     """A control token itself, never text that looks like it; by name, or by id."""
     return _core.control_token(f"id:{token}" if isinstance(token, int) else f"name:{token}")
+
+
+def any_token(but: Sequence[str | tuple[int, int]] = ()) -> _core.Expression:
+    """Any token: a text token, or a control token that is not left out by name, or by a range of ids."""
+    return _core.union([text_token(), _core.control_token(f"not:{json.dumps(but)}")])
 
 
 def image() -> _core.Expression:

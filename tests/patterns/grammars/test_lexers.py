@@ -86,6 +86,8 @@ def test_a_grammar_denotes_what_its_lexer_says(
         ('start: "x" | "y" "if" NAME\nNAME: /[a-z]+/\n%ignore " "', ["yifx", "y ifif"], ["yif"]),
         # LALR merges the states after b and d, so a name is looked for there in both.
         ('start: "a" x "b" | "c" x "d"\nx: N\nN: /[a-d]/', ["aab", "cad"], ["aad", "cab"]),
+        # "a" is a T at the end alone; what is read alike is united, and still told apart from the start.
+        ('start: T | "a" T "a"\nT: /(?:[ab]){1,2}?/', ["aba", "aaa", "b"], ["a", "aa"]),
         # A parser that always shifts never comes to the middle of a palindrome.
         ('start: "a" start "a" | "b" start "b" |', [""], ["aa", "abba", "ab"]),
         # ... and an else for the nearest if alone, which is the same language.

@@ -17,6 +17,25 @@ def arithmetic() -> tk.Rule:
     )
 
 
+def nested(constraint: tk.Constraint) -> tk.Rule:
+    rule = tk.rule("a")
+    return rule.define(constraint | "(" + rule + ")")
+
+
+def test_rules_that_repeat_themselves_contain_any_constraint() -> None:
+    """JSON, another grammar, and an expression that may be empty, in a list that is written three times."""
+    item = tk.rule("item")
+    item.define(tk.json_schema({"type": "integer"}) | tk.grammar(nested(tk.literal("x"))) | tk.regex("y?"))
+    left, right, looped = tk.rule("left"), tk.rule("right"), tk.rule("looped")
+    left.define(item | left + "," + item)
+    right.define(item | item + "," + right)
+    looped.define(item + ("," + item).repeat())
+    for rule in (left, right, looped):
+        constraint = tk.grammar(rule)
+        for text, is_text in [("1,((x)),y", True), ("", True), (",", True), ("1x", False), ("((x),1", False)]:
+            assert is_text_of(constraint, text) == is_text, (rule, text)
+
+
 def test_rules_refer_to_each_other() -> None:
     item, items = tk.rule("item"), tk.rule("items")
     item.define(tk.choice(["a", "b"]) | "[" + items + "]")
@@ -55,8 +74,8 @@ def test_repetitions_and_constraints_that_may_be_empty() -> None:
         (lambda: tk.grammar(tk.rule("x")), "'x' .*define|define.*'x'"),
         (lambda: arithmetic().define("a"), "no second definition"),
         (lambda: tk.rule("a") + 5, "a rule, a text or a constraint"),
-        (lambda: tk.rule("a") + tk.json(), "a regular constraint"),
-        (lambda: tk.rule("a") | tk.control_token("<|eot_id|>"), "a regular constraint"),
+        (lambda: tk.grammar(nested(tk.json())), r"json\(\) cannot stand in a, which refers to itself within"),
+        (lambda: tk.grammar(nested(tk.control_token("<x>"))), "cannot stand in a"),
         (lambda: tk.rule("a") + tk.rule("a"), "different names"),
         (
             lambda: tk.grammar(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -30,12 +30,31 @@ class Competition:
     Attributes:
         readers: by terminal, the terminals as which its texts are read; of most, itself.
         retyped: by expression, the texts that it matches whole.
-        competing: by terminal, those that may be read instead of it, itself among them.
+        competing: by terminal, those that may be read instead of it, itself among them; of lark's lexers,
+            those alone that are tried before.
     """
 
     readers: dict[int, tuple[int, ...]]
     retyped: dict[int, list[int]]
     competing: dict[int, list[int]]
+
+    def agrees_with(self, other: Competition) -> bool:
+        """Whether the terminals that both have are read alike."""
+        return all(
+            number not in self.readers
+            or (
+                self.readers[number] == other.readers[number]
+                and self.retyped.get(number) == other.retyped.get(number)
+                and self.competing[number] == other.competing[number]
+            )
+            for number in other.readers
+        )
+
+    def add(self, other: Competition) -> None:
+        """Adds the terminals of another one that agrees with it."""
+        self.readers.update(other.readers)
+        self.retyped.update(other.retyped)
+        self.competing.update(other.competing)
 
 
 class Reading(NamedTuple):
@@ -71,6 +90,7 @@ class Competitions:
         self, name: LexerName, terminals: Sequence[Terminal], first: Sequence[Ranges], ignored: set[int]
     ) -> None:
         self._name = name
+        self._is_larks = name in ("basic", "contextual")
         self._terminals = terminals
         self._first = first
         self._ignored = ignored
@@ -108,6 +128,29 @@ class Competitions:
             view.append((number, readers, among))
         return self._alike.setdefault(tuple(view), context)
 
+    def unite(self, contexts: Iterable[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+        """For each context one that stands for it, in which all of its terminals are read alike.
+
+        What is read after a context is one of its terminals.  So two contexts may be united if the terminals
+        that both have are read alike in both.  After an operand of a programming language come operators,
+        whichever the operand was, and names are in none of these contexts.
+        """
+        united: list[tuple[set[str], Competition]] = []
+        places: dict[frozenset[str], int] = {}
+        for context in sorted(contexts, key=lambda names: (-len(names), sorted(names))):
+            own = self.within(context)
+            place = next((i for i, (_, other) in enumerate(united) if other.agrees_with(own)), len(united))
+            places[context] = place
+            if place == len(united):
+                # A number tells it from others of the same terminals.
+                united.append(({f"{place}"}, Competition({}, {}, {})))
+            united[place][0].update(context)
+            united[place][1].add(own)
+        result = {context: frozenset(united[place][0]) for context, place in places.items()}
+        for names, competition in united:
+            self._known[frozenset(names)] = competition
+        return result
+
     def meeting(self, terminal: int) -> list[int]:
         """The terminals that may be read instead of a terminal in some context, itself among them."""
         if self._name == "dynamic":
@@ -118,19 +161,17 @@ class Competitions:
     def _matched_whole(self) -> list[tuple[int, int, bool]]:
         """Pairs of an expression and a text that it matches whole, and whether it does so in any case."""
         found: list[tuple[int, int, bool]] = []
-        if self._name not in ("basic", "contextual"):
+        if not self._is_larks:
             return found
         for number, terminal in enumerate(self._terminals):
             pattern = pattern_of(terminal)
             if pattern.text is not None:
                 continue
-            matches = re.compile(pattern.regex, pattern.flags)
             for other, text in enumerate(self._terminals):
                 of_text = pattern_of(text)
                 if of_text.text is None or of_text.priority != pattern.priority:
                     continue
-                match = matches.match(of_text.text)
-                if match is not None and match.group() == of_text.text:
+                if _matches_whole(pattern, of_text.text):
                     found.append((number, other, of_text.flags & ~pattern.flags == 0))
         return found
 
@@ -153,10 +194,22 @@ class Competitions:
             for other in texts:
                 readers[other] = (*readers[other], number)
         competing = {
-            number: [other for other in self.meeting(number) if other in inside and other not in embedded]
+            number: [
+                other
+                for other in self.meeting(number)
+                if other in inside and other not in embedded and (other <= number or not self._is_larks)
+            ]
             for number in inside
         }
         return Competition(readers, retyped, competing)
+
+
+def _matches_whole(pattern: Pattern, text: str) -> bool:
+    """Whether a match at the start of a text takes all of it."""
+    if pattern.automaton is not None:
+        return pattern.automaton.accepts(text)
+    match = re.match(pattern.regex, text, pattern.flags)
+    return match is not None and match.group() == text
 
 
 def in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:

@@ -9,7 +9,8 @@ mean nothing.  Characters stand for themselves: there is no lexer, and nothing i
 ``name``                           a rule
 ``( … )``, ``a | b``               a group, alternatives; an alternative may be empty
 ``*  +  ?  {m}  {m,}  {m,n}``      how often the item before it appears
-``<[12]>``, ``<name>``, ``!<…>``   control tokens: refused, not supported yet
+``<[12]>``, ``<name>``             a control token, by its id or by its name
+``!<[12]>``, ``!<name>``           any other token, text tokens too
 ``# …``                            a comment
 =================================  ==========================================================
 
@@ -28,7 +29,17 @@ from typing import NamedTuple
 import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
 from tokamata.limits import Watch
-from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Repeat, Sequence, Terminal
+from tokamata.patterns.extensions import any_token, control_token
+from tokamata.patterns.grammars.syntax import (
+    Choice,
+    Embedded,
+    Grammar,
+    Node,
+    Reference,
+    Repeat,
+    Sequence,
+    Terminal,
+)
 
 __all__ = ["read_gbnf"]
 
@@ -41,7 +52,7 @@ _TOKENS = re.compile(
     | (?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)
     | (?P<text>"(?:[^"\\\n]|\\.)*")
     | (?P<set>\[(?:[^\]\\\n]|\\.)*\])
-    | (?P<control>!?<(?:\[[0-9]+\]|[^<>\s]+)>)
+    | (?P<control>!?<(?:\[[0-9]{1,9}\]|[^<>\s]+)>)
     | (?P<count>\{[^}\n]*\})
     | (?P<sign>[.|()*+?])
     """,
@@ -63,7 +74,7 @@ def read_gbnf(text: str, start: str, depth: int, watch: Watch) -> Grammar:
         watch: stops the reading.
 
     Raises:
-        GrammarError: it is not GBNF, a rule is defined twice or not at all, or it uses control tokens.
+        GrammarError: it is not GBNF, or a rule is defined twice or not at all.
         LimitExceeded, Cancelled: groups nest deeper than ``depth``, or the reading was stopped.
     """
     return _Reader(text, depth, watch).read(start)
@@ -137,7 +148,7 @@ class _Reader:
         if start not in self._rules:
             names = ", ".join(list(self._rules)[:8]) or "none"
             raise self._error(0, f"there is no rule {start!r} to start with", f"the rules are: {names}")
-        return Grammar(self._rules, start)
+        return Grammar(self._rules, start, text=self._text)
 
     def _tokens(self) -> Iterator[_Token]:
         position = 0
@@ -208,8 +219,18 @@ class _Reader:
         if token.text == ".":
             return self._one_of(token.text, [(0, _LAST_CODE_POINT)])
         if token.kind == "control":
-            raise self._error(token.position, "control tokens in grammars are not supported")
+            return self._control(token)
         raise self._error(token.position, f"{token.text} means nothing here")
+
+    def _control(self, token: _Token) -> Node:
+        name = token.text.lstrip("!")
+        is_id = name.startswith("<[")
+        if token.text.startswith("!"):
+            number = int(name[2:-2]) if is_id else 0
+            texts = any_token([(number, number) if is_id else name])
+        else:
+            texts = control_token(int(name[2:-2]) if is_id else name)
+        return Embedded(token.text, texts, False, token.position)
 
     def _literal(self, token: _Token) -> Node:
         text = token.text[1:-1]

@@ -4,7 +4,7 @@ Problem.  A contextual lexer looks for the terminals that the parser's state has
 depends on what was read, and a grammar's rules do not have it.
 How.  A rule is read from some state, and its symbols lead from that state to others.  So there is a rule for
 each pair of a state and a rule that is expected there, and each terminal says which ones the state after it
-has actions for: its context.  Pairs that read the same texts in the same contexts are one.
+has actions for: its context.  Most pairs turn out to be alike (:mod:`.lexed`, :mod:`.merging`).
 
 Worked example.  ``start: "a" x "b" | "c" x "d"`` and ``x: NAME`` has states 0 to 8.  The context of ``"a"``
 is ``NAME``, and the one of ``NAME`` in both pairs ``(2, x)`` and ``(4, x)`` is ``"b"`` and ``"d"``, as LALR
@@ -15,9 +15,7 @@ less than the rules say.  There a :class:`.Lookahead` stands at the end of the r
 which lark reduces it.
 
 Source.  The table is lark's own: DeRemer and Pennello, Efficient computation of LALR(1) look-ahead sets,
-1982.  Classes of pairs split in rounds, as those of states do in Moore, Gedanken-experiments on sequential
-machines, 1956.  Cost: pairs times the length of their rules, for each round; Java has 3,500 pairs and 340
-classes.
+1982.  Cost: pairs times the length of their rules; Java has 3,500 pairs.
 Rejected: a table of our own.  The contexts are what lark's table has actions for, its merged states included.
 """
 
@@ -78,13 +76,10 @@ def with_contexts(
     first = (table.start_states[start], start)
     reader.read(first)
     reader.find_follow(first)
-    names = reader.classes()
     bodies: dict[str, Node] = {}
-    for pair, name in names.items():
-        if name not in bodies:
-            watch.check()
-            bodies[name] = Choice(tuple(reader.node(pair, way, names) for way in reader.expansions[pair]))
-    return Grammar(bodies, names[first], ignored, terminals, reader.context(first[0]))
+    for pair, ways in reader.expansions.items():
+        bodies[_name(pair)] = Choice(tuple(reader.node(pair, way) for way in ways))
+    return Grammar(bodies, _name(first), ignored, terminals, reader.context(first[0]))
 
 
 class _Reader:
@@ -191,40 +186,15 @@ class _Reader:
                 return True
         return len(first) > size
 
-    # ---- classes of pairs ----
-
-    def classes(self) -> dict[_Pair, str]:
-        """A name for each pair; pairs that read alike have one."""
-        names = {pair: pair[1] for pair in self.expansions}
-        size = 0
-        while len(set(names.values())) > size:
-            self._watch.check()
-            size = len(set(names.values()))
-            numbers: dict[object, str] = {}
-            names = {
-                pair: numbers.setdefault(
-                    (names[pair], tuple(self._shape(pair, way, names) for way in ways)),
-                    f"{pair[1]} {len(numbers)}",
-                )
-                for pair, ways in self.expansions.items()
-            }
-        return names
-
-    def _shape(self, pair: _Pair, way: _Expansion, names: Mapping[_Pair, str]) -> object:
-        items = tuple(
-            (item.name, item.context) if isinstance(item, Terminal) else names[item] for item in way.items
-        )
-        return items, self._condition(pair, way)
-
-    def _condition(self, pair: _Pair, way: _Expansion) -> frozenset[str] | None:
-        return None if self._follow[pair] <= way.before else way.before
-
-    def node(self, pair: _Pair, way: _Expansion, names: Mapping[_Pair, str]) -> Node:
+    def node(self, pair: _Pair, way: _Expansion) -> Node:
         """The texts that are read in a way."""
         items: list[Node] = [
-            item if isinstance(item, Terminal) else Reference(names[item]) for item in way.items
+            item if isinstance(item, Terminal) else Reference(_name(item)) for item in way.items
         ]
-        condition = self._condition(pair, way)
-        if condition is not None:
-            items.append(Lookahead(condition))
+        if not self._follow[pair] <= way.before:
+            items.append(Lookahead(way.before))
         return items[0] if len(items) == 1 else Sequence(tuple(items))
+
+
+def _name(pair: _Pair) -> str:
+    return f"{pair[1]} {pair[0]}"

@@ -14,15 +14,29 @@ Priorities of rules, and what the tree of a text looks like, change no language.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.dialect import Translation, translated
+from tokamata.patterns.grammars.dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.lexers import END_OF_TEXT
-from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Pattern, Reference, Sequence, Terminal
+from tokamata.patterns.grammars.syntax import (
+    Choice,
+    Embedded,
+    Grammar,
+    Node,
+    Pattern,
+    Reference,
+    Sequence,
+    Terminal,
+    children_first,
+)
 from tokamata.patterns.regex import to_expression
 
 if TYPE_CHECKING:
@@ -35,56 +49,137 @@ _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
 
 
-def read_lark(text: str, path: Path | None, start: str, lexer: str, watch: Watch) -> Grammar:
-    """The grammar of a Lark file.
+def read_lark(
+    text: str, path: Path | None, start: str, lexer: str, embed: Embed, watch: Watch
+) -> tuple[Grammar, str | None]:
+    """The grammar of a Lark file, and the file for lark's own parser; ``None`` if it cannot read it.
 
     Args:
         text: its content.
         path: the file, whose folder imports are relative to; ``None``: it has no file.
         start: the name of the rule that a text is of.
         lexer: the one that it will be read by.  For ``"contextual"`` the rules are those of lark's parser.
+        embed: the texts of other constraints that it names.
         watch: stops the reading.
 
     Raises:
         GrammarError: it is not Lark, or names what is not defined; a terminal is no regular expression, or
-            may be empty; the lexer is contextual, and the grammar not LALR(1).
+            may be empty; the lexer is contextual, and the grammar not LALR(1); a construct of the dialect
+            is not supported.
         MissingExtraError: lark is not installed.
         LimitExceeded, Cancelled: the reading was stopped.
     """
-    loaded = _load(text, path, start, lexer if lexer == "contextual" else "dynamic")
-    terminals = {}
-    for definition in loaded.terminals:
-        watch.check()
-        terminals[definition.name] = _terminal(definition, text, watch)
-    ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
+    file = translated(text, watch)
     if lexer == "contextual":
-        table = loaded.parser.parser._parse_table
-        symbols_of = {
-            rule: [_symbol(symbol, terminals, text) for symbol in rule.expansion] for rule in loaded.rules
-        }
-        return with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
+        if file.uses_dialect:
+            reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
+            raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
+        return _contextual(file, text, path, start, watch), file.text
+    terminals, rules, ignored = _loaded(file, text, path, start)
+    definitions = {definition.name: definition for definition in terminals}
+    made: dict[str, Terminal] = {}
+
+    def terminal_of(name: str) -> Terminal:
+        if name not in made:
+            watch.check()
+            if name not in definitions:
+                raise _undefined(name, text)
+            made[name] = _terminal(definitions[name], text, watch)
+        return made[name]
+
+    node_of: Callable[[str], Node] = terminal_of
+    if file.uses_dialect:
+        node_of = Parts(file, text, terminal_of, lexer, embed, watch).node
+    bodies = _bodies(rules, node_of, watch)
+    if start not in bodies:
+        raise GrammarError(text, 0, f"there is no rule {start!r} to start with")
+    read = {
+        node.name: node
+        for node in children_first([*bodies.values(), *map(node_of, ignored)])
+        if isinstance(node, Terminal)
+    }
+    for name in ignored:
+        if name not in read:
+            hint = "ignore a text, an expression or a terminal"
+            raise GrammarError(text, file.parts[name].position, "only terminals can be ignored", hint)
+    in_order = tuple(read[name] for name in _in_order(definitions, file) if name in read)
+    grammar = Grammar(bodies, start, tuple(read[name] for name in ignored), in_order, text=text)
+    return grammar, None if file.uses_dialect else file.text
+
+
+def _bodies(rules: Iterable[Any], node_of: Callable[[str], Node], watch: Watch) -> dict[str, Node]:
+    """The bodies of lark's rules.
+
+    They are made of terminals, embedded texts and references: what may be empty is a rule of its own.
+    """
     alternatives: dict[str, list[Node]] = {}
-    for rule in loaded.rules:
+
+    def symbol_of(symbol: Any) -> Node:
+        node = node_of(symbol.name) if symbol.is_term else Reference(symbol.name)
+        if isinstance(node, (Terminal, Embedded, Reference)):
+            return node
+        alternatives[symbol.name] = [node]
+        return Reference(symbol.name)
+
+    for rule in rules:
         watch.check()
-        symbols = tuple(_symbol(symbol, terminals, text) for symbol in rule.expansion)
+        symbols = tuple(map(symbol_of, rule.expansion))
         alternatives.setdefault(rule.origin.name, []).append(
             symbols[0] if len(symbols) == 1 else Sequence(symbols)
         )
-    bodies: dict[str, Node] = {
+    return {
         name: found[0] if len(found) == 1 else Choice(tuple(found)) for name, found in alternatives.items()
     }
-    return Grammar(bodies, start, ignored, tuple(terminals.values()))
 
 
-def _load(text: str, path: Path | None, start: str, lexer: str) -> lark.Lark:
+def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
+    """The names of all terminals, those with operators where the file has them."""
+    found = list(definitions)
+    for name, preceding in file.preceding.items():
+        found.insert(found.index(preceding) + 1 if preceding in found else 0, name)
+    return found
+
+
+def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
+    """The rules of lark's LALR parser."""
+    with _errors_of(file, text):
+        loaded = _parser(file.text, path, start, "contextual")
+    terminals = {definition.name: _terminal(definition, text, watch) for definition in loaded.terminals}
+    symbols_of = {
+        rule: [_symbol(symbol, terminals, text) for symbol in rule.expansion] for rule in loaded.rules
+    }
+    ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
+    table = loaded.parser.parser._parse_table
+    return with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
+
+
+def _loaded(file: Translation, text: str, path: Path | None, start: str) -> tuple[Any, Any, Any]:
+    """The terminals, the rules and the names of what is ignored."""
+    with _errors_of(file, text):
+        if not file.uses_dialect:
+            found = _parser(file.text, path, start, "dynamic")
+            return found.terminals, found.rules, found.ignore_tokens
+        from lark.load_grammar import load_grammar
+
+        load: Any = load_grammar
+        grammar, _ = load(file.text, _source_path(path), [], False)
+        terminals, rules, ignored = grammar.compile([start], "*")
+        return terminals, rules, ignored
+
+
+@contextmanager
+def _errors_of(file: Translation, text: str) -> Iterator[None]:
+    """Turns the errors of lark's loader into those of a grammar."""
     try:
         import lark
     except ImportError as error:
         raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
     try:
-        return _parser(text, path, start, lexer)
+        yield
     except lark.exceptions.LarkError as error:
-        raise _grammar_error(error, text) from error
+        found = _grammar_error(error, file.text)
+        position = min(file.position(found.position), len(text))
+        raise GrammarError(text, position, found.reason, found.hint) from error
     except OSError as error:
         reason = f"the grammar {Path(str(error.filename or error)).name} cannot be imported"
         hint = "imports are relative to the file's folder; pass the grammar as a pathlib.Path"
@@ -96,16 +191,23 @@ def _load(text: str, path: Path | None, start: str, lexer: str) -> lark.Lark:
         ) from error
     except RecursionError as error:
         raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
+    except ValueError as error:
+        raise GrammarError(text, 0, f"lark's loader cannot read it: {error}") from error
 
 
 def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
     import lark
 
-    source = str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
     parser: Any = "lalr" if lexer == "contextual" else "earley"
+    source = _source_path(path)
     return lark.Lark(
         text, parser=parser, lexer=lexer, start=start, source_path=source, propagate_positions=True
     )
+
+
+def _source_path(path: Path | None) -> str:
+    """What imports are relative to."""
+    return str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
 
 
 class Trees:
@@ -152,7 +254,10 @@ def _grammar_error(error: Exception, text: str) -> GrammarError:
     """An error of lark's loader, with the position that its message names."""
     if len(error.args) == 2 and hasattr(error.args[1], "name"):  # what terminals it is about
         name = error.args[1].name
-        hint = "let it have at least one character, and make it optional where it is used"
+        hint = (
+            "let it have at least one character and make it optional where it is used, "
+            "or begin the file with %llguidance {}, which permits it"
+        )
         return GrammarError(text, _position(name, text), f"the terminal {name} accepts the empty text", hint)
     reason = str(error).strip()
     if found := re.search(r"Using an undefined rule: NonTerminal\('(.*)'\)", reason):
@@ -206,7 +311,10 @@ def _symbol(symbol: Any, terminals: dict[str, Terminal], text: str) -> Node:
     if not symbol.is_term:
         return Reference(symbol.name)
     if symbol.name not in terminals:
-        reason = f"the terminal {symbol.name} is declared and has no definition"
-        hint = f"define it: {symbol.name}: /…/"
-        raise GrammarError(text, _position(symbol.name, text), reason, hint)
+        raise _undefined(symbol.name, text)
     return terminals[symbol.name]
+
+
+def _undefined(name: str, text: str) -> GrammarError:
+    reason = f"the terminal {name} is declared and has no definition"
+    return GrammarError(text, _position(name, text), reason, f"define it: {name}: /…/")

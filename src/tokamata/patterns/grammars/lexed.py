@@ -25,14 +25,18 @@ end; here that is decided once for each rule.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import tokamata._core as _core
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.elimination import eliminated
+from tokamata.patterns.grammars.embedded import EmbeddedTexts
 from tokamata.patterns.grammars.lexers import Configuration, Lexer
+from tokamata.patterns.grammars.merging import merge_alike
 from tokamata.patterns.grammars.syntax import (
     Choice,
+    Embedded,
     Grammar,
     Lookahead,
     Node,
@@ -40,6 +44,7 @@ from tokamata.patterns.grammars.syntax import (
     Sequence,
     Terminal,
     children_first,
+    rewritten,
 )
 
 __all__ = ["without_lexer"]
@@ -66,13 +71,19 @@ def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
 
 class _Product:
     def __init__(self, grammar: Grammar, lexer: LexerName, watch: Watch) -> None:
-        self._rules = grammar.rules
-        self._start = grammar.start
         self._ignored = grammar.ignored
         self._ignored_names = frozenset(terminal.name for terminal in grammar.ignored)
         self._watch = watch
-        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, grammar.context, watch)
+        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, watch)
+        if grammar.context is not None:
+            grammar = _with_fewer_contexts(grammar, grammar.context, self._lexer, watch)
+        self._rules = grammar.rules
+        self._start = grammar.start
+        self._begin = self._lexer.start._replace(context=grammar.context)
+        self._embedded = EmbeddedTexts(self._lexer, watch)
+        self._text = grammar.text
         self._nullable = _nullable_rules(grammar.rules)
+        self._begin_embedded: set[str] = set()  # rules that may begin with an embedded text
         self._first: dict[str, frozenset[str]] = {}
         self._find_first()
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
@@ -84,7 +95,7 @@ class _Product:
         self._open: list[tuple[str, Configuration, _Ends]] = []
 
     def grammar(self) -> Grammar:
-        begin = self._lexer.start
+        begin = self._begin
         befores = self._with_ignored(begin)
         afters = frozenset(
             end
@@ -105,7 +116,8 @@ class _Product:
         while self._open:
             rule, before, wanted = self._open.pop()
             rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
-        return Grammar(rules, "")
+        merged, start = merge_alike(rules, "", self._watch)
+        return Grammar(merged, start, text=self._text)
 
     # ---- what rules may begin with ----
 
@@ -119,6 +131,9 @@ class _Product:
                     own[rule].add(node.name)
                 elif isinstance(node, Reference):
                     begins[rule].add(node.rule)
+                elif isinstance(node, Embedded):
+                    self._begin_embedded.add(rule)
+        with_embedded = frozenset(self._begin_embedded)
         for rule in self._rules:
             found, open_rules, seen = set(own[rule]), list(begins[rule]), {rule}
             while open_rules:
@@ -127,6 +142,8 @@ class _Product:
                     seen.add(other)
                     found |= own[other]
                     open_rules += begins[other]
+            if not seen.isdisjoint(with_embedded):
+                self._begin_embedded.add(rule)
             self._first[rule] = frozenset(found)
 
     def _beginnings(self, body: Node) -> Iterable[Node]:
@@ -150,11 +167,18 @@ class _Product:
         return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
 
     def _first_of(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
-        """The terminals that the rest of a sequence may begin with, and whether it may be empty."""
+        """The terminals that the rest of a sequence may begin with, and whether it may begin with another.
+
+        It may if it may be empty, or begin with an embedded text.
+        """
         found: frozenset[str] = frozenset()
         for node in items[begin:]:
+            if isinstance(node, Embedded):
+                return found, True
             if isinstance(node, Reference):
                 found |= self._first[node.rule]
+                if node.rule in self._begin_embedded:
+                    return found, True
             elif isinstance(node, Terminal):
                 found |= {node.name}
             if not self._is_nullable(node):
@@ -184,6 +208,11 @@ class _Product:
                 after for end in self._lexer.ends(terminal, before) for after in self._with_ignored(end)
             )
         return self._terminal_ends[key]
+
+    def _ends_of_embedded(self, node: Embedded, before: Configuration) -> _Ends:
+        """Those that embedded texts lead to, and what is ignored after them."""
+        ends = self._embedded.after(node, before)
+        return frozenset(after for end in ends for after in self._with_ignored(end))
 
     def _rule_ends(self, rule: str, before: Configuration) -> set[Configuration]:
         """Those that the texts of a rule lead to: a least fixed point over the pairs that are met."""
@@ -221,13 +250,15 @@ class _Product:
 
     def _before(self, rule: str, configuration: Configuration) -> Configuration:
         """The configuration as far as it matters to a rule."""
-        if rule in self._nullable:
+        if rule in self._nullable or rule in self._begin_embedded:
             return configuration
         return self._lexer.reduced(configuration, self._first[rule])
 
     def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
         if isinstance(node, Terminal):
             return {end for before in befores for end in self._ends_of_terminal(node, before)}
+        if isinstance(node, Embedded):
+            return {end for before in befores for end in self._ends_of_embedded(node, before)}
         if isinstance(node, Reference):
             return {end for before in befores for end in ends_of_rule(node.rule, before)}  # type: ignore[operator]
         if isinstance(node, Choice):
@@ -245,6 +276,8 @@ class _Product:
         """The texts of a node that lead from a configuration to those that are wanted."""
         if isinstance(node, Terminal):
             return self._terminal(node, before, wanted)
+        if isinstance(node, Embedded):
+            return self._embedded_texts(node, before, wanted)
         if isinstance(node, Reference):
             return self._reference(node.rule, before, wanted)
         if isinstance(node, Choice):
@@ -349,6 +382,18 @@ class _Product:
             self._made_terminals[key] = Terminal(terminal.name, _core.union(options))
         return self._made_terminals[key]
 
+    def _embedded_texts(self, node: Embedded, before: Configuration, wanted: _Ends) -> Node:
+        options: list[Node] = []
+        for end, texts in self._embedded.after(node, before).items():
+            if self._with_ignored(end) & wanted:
+                some, may_be_empty = self._ignored_between(end, wanted)
+                after = [*([] if some is None else [some]), *([_core.epsilon()] if may_be_empty else [])]
+                expression = _core.concat([texts, _core.union(after)])
+                options.append(replace(node, expression=expression))
+        if not options:
+            return _NEVER
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
     # ---- ignored texts ----
 
     def _ignored_between(self, before: Configuration, wanted: _Ends) -> tuple[_core.Expression | None, bool]:
@@ -390,6 +435,24 @@ class _Product:
                     open_ones.append((end, numbers[end]))
                 edges[number][numbers[end]] = _core.union(texts_of_end)
         return eliminated(edges, {numbers[end] for end in ends}, self._watch)
+
+
+def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer, watch: Watch) -> Grammar:
+    """The same grammar, with one context for many, and one rule for all that are alike then."""
+    terminals = {node for node in children_first(grammar.rules.values()) if isinstance(node, Terminal)}
+    contexts = {terminal.context for terminal in terminals if terminal.context is not None}
+    united = lexer.united_contexts({*contexts, context})
+    made = {
+        terminal: replace(terminal, context=united[terminal.context])
+        for terminal in terminals
+        if terminal.context is not None
+    }
+    rules = {
+        rule: rewritten(body, lambda node: made[node] if isinstance(node, Terminal) else node)
+        for rule, body in grammar.rules.items()
+    }
+    rules, start = merge_alike(rules, grammar.start, watch)
+    return replace(grammar, rules=rules, start=start, context=united[context])
 
 
 def _key(terminal: Terminal) -> _Key:

@@ -115,8 +115,11 @@ class Lexer:
         name: the lexer.
         terminals: all that it may read, in the order of the grammar.
         ignored: those among them that may stand anywhere.
-        context: those that a contextual lexer looks for first, by name.
         watch: stops the work.
+
+    Attributes:
+        places: of their expressions.
+        start: the configuration at the start of a text; a contextual lexer has a context besides.
     """
 
     def __init__(
@@ -124,20 +127,21 @@ class Lexer:
         name: LexerName,
         terminals: Sequence[Terminal],
         ignored: Sequence[Terminal],
-        context: frozenset[str] | None,
         watch: Watch,
     ) -> None:
         self._name = name
         self._watch = watch
-        self._places = Places(watch)
+        self.places = Places(watch)
         self._terminals = in_order(name, terminals)
         self._numbers = {terminal.name: number for number, terminal in enumerate(self._terminals)}
         self._begun = [
-            self._places.add(pattern_of(terminal).regex, pattern_of(terminal).flags)
-            for terminal in self._terminals
+            self.places.add(pattern.regex, pattern.flags)
+            if pattern.automaton is None
+            else self.places.add_automaton(pattern.automaton)
+            for pattern in map(pattern_of, self._terminals)
         ]
-        self.start = Configuration(ALWAYS, self._places.start, context)
-        self._first = [self._places.first_characters(begun.place) for begun in self._begun]
+        self.start = Configuration(ALWAYS, self.places.start)
+        self._first = [self.places.first_characters(begun.place) for begun in self._begun]
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
         self._competitions = Competitions(name, self._terminals, self._first, self._ignored)
         self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
@@ -186,10 +190,14 @@ class Lexer:
             )
         return self._languages[key]
 
+    def united_contexts(self, contexts: set[frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+        """For each of all contexts one that stands for it; fewer, where what follows is read alike."""
+        return self._competitions.unite(contexts)
+
     def may_end(self, configuration: Configuration) -> bool:
         """Whether the text may end there."""
         is_expected = configuration.expected is None or END_OF_TEXT in configuration.expected
-        return is_expected and self._places.holds_at_end(configuration.condition)
+        return is_expected and self.places.holds_at_end(configuration.condition)
 
     def reduced(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
         """What matters of a configuration if one of some terminals follows."""
@@ -216,7 +224,7 @@ class Lexer:
         clauses = []
         for clause in condition:
             open_literals = frozenset(
-                place for place in clause if meet(self._places.ranges(abs(place)), first)
+                place for place in clause if meet(self.places.ranges(abs(place)), first)
             )
             if all(place in open_literals for place in clause if place > 0):
                 clauses.append(open_literals)
@@ -227,7 +235,7 @@ class Lexer:
 
     def _sees(self, terminal: int, condition: Condition, past: Past) -> bool:
         """Whether the text before a terminal matters to it, or to what is left of a condition."""
-        places, at_start = self._places, self.start.past
+        places, at_start = self.places, self.start.past
         for other in self._competitions.meeting(terminal):
             begin = self._begun[other].place
             if places.reached(begin, past) != places.reached(begin, at_start):
@@ -246,6 +254,8 @@ class Lexer:
 
         What it leaves may then be read as one more of it, so no condition is needed on what follows.
         """
+        if pattern_of(terminal).automaton is not None:
+            return False
         root = parse(pattern_of(terminal).regex, pattern_of(terminal).flags, watch=self._watch).root
         if not isinstance(root, Repeat) or (root.minimum, root.maximum) != (1, None):
             return False
@@ -294,13 +304,13 @@ class Lexer:
         competing = self._competitions.within(context).competing[reader]
         if self._name in ("basic", "contextual"):
             earlier = [other for other in competing if other < reader]
-            others = any_of(self._places.begins(self._begun[other].place, past) for other in earlier)
+            others = any_of(self.places.begins(self._begun[other].place, past) for other in earlier)
             condition = all_of([condition, negated(others)])
             competing = [reader]
         threads = tuple(
             (number, thread)
             for number in competing
-            for thread in self._places.reached(self._begun[number].place, past)
+            for thread in self.places.reached(self._begun[number].place, past)
             if thread.place != END
         )
         return _State(threads, condition, past, "" if reading.is_renamed else None, NEVER)
@@ -309,7 +319,7 @@ class Lexer:
         places = {thread.place for _, thread in state.threads} | atoms(state.condition)
         for _, thread in state.threads:
             places |= atoms(thread.condition)
-        borders = self._places.borders(places, state.past)
+        borders = self.places.borders(places, state.past)
         if state.text is not None:
             of_letter = self._letter(terminal, len(state.text))
             borders = sorted({*borders, *(code for low, high in of_letter for code in range(low, high + 2))})
@@ -326,7 +336,7 @@ class Lexer:
 
     def _next(self, state: _State, character: int, reading: Reading) -> tuple[_State | None, bool]:
         """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
-        places = self._places
+        places = self.places
         reader, terminal, retyped = reading
         past = places.past_after(state.past, character)
         condition = places.condition_after(state.condition, character, past)

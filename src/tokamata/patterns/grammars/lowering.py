@@ -13,6 +13,8 @@ Worked example.  ``list: item*`` and ``item: "a" | list "b"``: only ``list`` acc
 Each begins with the other, so both are rewritten together.
 
 Each terminal is its regular language, and ignored texts may stand between any two of them.
+
+Rules that contain JSON, control tokens or other grammars are no rules of the engine (:mod:`.joined_rules`).
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.joined_rules import JoinedRules, joined_names
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.syntax import (
     Choice,
+    Embedded,
     Grammar,
     Lookahead,
     Node,
@@ -45,7 +49,8 @@ def lower_grammar(grammar: Grammar, watch: Watch) -> _core.Expression:
     """The texts of a grammar.
 
     Raises:
-        LimitExceeded, Cancelled: the work was stopped.
+        GrammarError: a rule that refers to itself contains what no rule of the engine can contain.
+        LimitExceeded, Cancelled: there are too many such rules, or the work was stopped.
     """
     return _Lowering(grammar, watch).lowered()
 
@@ -71,6 +76,9 @@ class _Lowering:
         if grammar.ignored:
             some = _core.repeat(_core.union([terminal.expression for terminal in grammar.ignored]), 1, None)
             self._ignored = _core.union([_core.terminal(some), _core.epsilon()])
+        self._text = grammar.text
+        self._because = joined_names(self._rules)
+        self._outer = {name: self._rules.pop(name) for name in self._because}  # no rules of the engine
         self._numbers = {name: number for number, name in enumerate(self._rules)}
         self._inlined = _small_regular_rules(self._rules)
         self._regular: dict[int, _Texts] = {}  # of nodes that refer to no rules but those inlined
@@ -84,12 +92,28 @@ class _Lowering:
             self._add(body)
         if self._start in self._inlined:
             return _core.concat([self._ignored, self._regular[id(self._rules[self._start])].all])
+        if self._outer:
+            return _core.concat([self._ignored, self._whole()])
+        start = _core.concat([self._ignored, self._reference(self._start).all])
+        return _core.rules(self._bodies(), start)
+
+    def _bodies(self) -> list[_core.Expression]:
+        """The rules of the engine, by number."""
         bodies = {name: self._made[id(body)].some for name, body in self._rules.items()}
         for component in components(self._beginnings()):
             bodies.update(self._without_left_recursion(component))
-        start = _core.concat([self._ignored, self._reference(self._start).all])
-        in_order = sorted(bodies, key=self._numbers.__getitem__)
-        return _core.rules([bodies[name] for name in in_order], start)
+        return [bodies[name] for name in sorted(bodies, key=self._numbers.__getitem__)]
+
+    def _whole(self) -> _core.Expression:
+        """The start rule, if it is no rule of the engine."""
+        bodies = self._bodies()
+
+        def others(node: Node) -> _core.Expression:
+            texts = self._made[id(self._add(node))].all
+            return texts if id(node) in self._regular else _core.rules(bodies, texts)
+
+        joined = JoinedRules(self._outer, self._because, others, self._ignored, self._text, self._watch)
+        return joined.texts(self._start)
 
     # ---- the empty text ----
 
@@ -119,7 +143,7 @@ class _Lowering:
 
     def _note_nullable(self, node: Node) -> None:
         """Its children are noted."""
-        if isinstance(node, Terminal):
+        if isinstance(node, (Terminal, Embedded)):
             found = False
         elif isinstance(node, Reference):
             found = node.rule in self._nullable_rules
@@ -216,7 +240,7 @@ class _Lowering:
         """The texts of a node, by those of its children."""
         if isinstance(node, Reference):
             return made[id(self._rules[node.rule])]
-        if isinstance(node, Terminal):
+        if isinstance(node, (Terminal, Embedded)):
             all_texts = _core.concat([node.expression, self._ignored])
             return _Texts(all_texts, all_texts)
         if isinstance(node, Sequence):
@@ -347,14 +371,14 @@ class _Lowering:
                     open_rules.append(larger)
         return found
 
-    def _corners(self, body: Node) -> list[tuple[Terminal | Reference, Node]]:
+    def _corners(self, body: Node) -> list[tuple[Terminal | Embedded | Reference, Node]]:
         """With what the texts of a body may begin, except for the empty text, and what follows that."""
-        found: list[tuple[Terminal | Reference, Node]] = []
+        found: list[tuple[Terminal | Embedded | Reference, Node]] = []
         stack: list[tuple[Node, Node]] = [(body, self._add(Sequence(())))]  # a node, and what follows it
         while stack:
             self._watch.check()
             node, rest = stack.pop()
-            if isinstance(node, (Terminal, Reference)):
+            if isinstance(node, (Terminal, Embedded, Reference)):
                 found.append((node, rest))
             elif isinstance(node, Choice):
                 stack.extend((child, rest) for child in node.children)
@@ -395,7 +419,9 @@ def _followed(node: Node, rest: Node) -> Node:
 
 
 def _is_regex(node: Node) -> bool:
-    return isinstance(node, Terminal) and node.pattern is not None and not node.texts
+    return isinstance(node, Embedded) or (
+        isinstance(node, Terminal) and node.pattern is not None and not node.texts
+    )
 
 
 def _symbol(node: Terminal | Reference) -> tuple[str, int]:

@@ -14,16 +14,49 @@ Trees are immutable and may share nodes.  They may nest deeper than Python's sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import tokamata._core as _core
+from tokamata.patterns.unicode import Ranges
 
 __all__ = [
-    "Choice", "Grammar", "Lookahead", "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal",
-    "children_first",
+    "Automaton", "Choice", "Edges", "Embedded", "Grammar", "Lookahead", "Node", "Pattern", "Reference",
+    "Repeat", "Sequence", "Terminal", "children_first", "rewritten",
 ]  # fmt: skip
+
+
+Edges: TypeAlias = Mapping[int, Ranges]  # the characters that lead to a state
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A deterministic automaton over characters; state 0 is the first, and every state leads to an end.
+
+    Attributes:
+        edges: by state, the characters that lead to each other state.
+        accepting: the states in which a text may end.
+    """
+
+    edges: tuple[Edges, ...]
+    accepting: frozenset[int]
+
+    def after(self, state: int, character: int) -> int | None:
+        """The state after a character; ``None`` if no text goes on with it."""
+        for target, ranges in self.edges[state].items():
+            if any(low <= character <= high for low, high in ranges):
+                return target
+        return None
+
+    def accepts(self, text: str) -> bool:
+        """Whether it has a text."""
+        state: int | None = 0
+        for character in text:
+            if state is None:
+                return False
+            state = self.after(state, ord(character))
+        return state in self.accepting
 
 
 @dataclass(frozen=True)
@@ -36,6 +69,7 @@ class Pattern:
         text: the text that it stands for, if the grammar writes it as a text, also if in any case.
         priority: lexers try higher ones first.
         width: no text of it is longer, in characters.
+        automaton: its texts, if it is no expression; ``regex`` is then what the grammar writes.
     """
 
     regex: str
@@ -43,6 +77,7 @@ class Pattern:
     text: str | None
     priority: int
     width: int
+    automaton: Automaton | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +97,28 @@ class Terminal:
     texts: tuple[str, ...] = ()
     pattern: Pattern | None = None
     context: frozenset[str] | None = None
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """Texts of another constraint, which no lexer reads.
+
+    Attributes:
+        name: what the grammar writes.
+        expression: the texts; only one that may stand in rules (``is_regular``) has no empty text for sure.
+        is_regular: whether rules of the engine may contain it.
+        position: where the grammar writes it.
+    """
+
+    name: str
+    expression: _core.Expression
+    is_regular: bool
+    position: int
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -124,7 +181,7 @@ class Lookahead:
         return ()
 
 
-Node: TypeAlias = Terminal | Reference | Sequence | Choice | Repeat | Lookahead
+Node: TypeAlias = Terminal | Embedded | Reference | Sequence | Choice | Repeat | Lookahead
 
 
 @dataclass(frozen=True)
@@ -137,6 +194,7 @@ class Grammar:
         ignored: terminals that may stand before, between and after all others.
         terminals: in the order of their definition, if the grammar has a lexer.
         context: the names of the terminals that a contextual lexer looks for first.
+        text: the file that errors show.
     """
 
     rules: Mapping[str, Node]
@@ -144,6 +202,7 @@ class Grammar:
     ignored: tuple[Terminal, ...] = ()
     terminals: tuple[Terminal, ...] = ()
     context: frozenset[str] | None = None
+    text: str = ""
 
 
 def children_first(roots: Iterable[Node]) -> list[Node]:
@@ -164,3 +223,16 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
             else:
                 order.append(node)
     return order
+
+
+def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
+    """A tree with other leaves: terminals, references and lookaheads."""
+    made: dict[int, Node] = {}
+    for node in children_first([root]):
+        if isinstance(node, Sequence | Choice):
+            made[id(node)] = type(node)(tuple(made[id(child)] for child in node.children))
+        elif isinstance(node, Repeat):
+            made[id(node)] = Repeat(made[id(node.body)], node.minimum, node.maximum)
+        else:
+            made[id(node)] = leaf(node)
+    return made[id(root)]

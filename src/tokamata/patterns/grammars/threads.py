@@ -36,6 +36,7 @@ from tokamata.patterns.grammars.conditions import (
     atom,
     negated,
 )
+from tokamata.patterns.grammars.syntax import Automaton
 from tokamata.patterns.regex.classes import named_class, normalize
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import (
@@ -175,6 +176,17 @@ class Places:
             sees_around=bool(tree.looks or tree.anchors),
             is_lazy=any(node.lazy for node in repeats),
         )
+
+    def add_automaton(self, automaton: Automaton) -> Begun:
+        """The same for an automaton; of its texts a match prefers the longest."""
+        states = [self._new(_End()) for _ in automaton.edges]
+        for state, edges in enumerate(automaton.edges):
+            self._watch.check()
+            options = [self._new(_Character(ranges, states[target])) for target, ranges in edges.items()]
+            self._places[states[state]] = _Choice(
+                (*options, *([END] if state in automaton.accepting else []))
+            )
+        return Begun(states[0], sees_around=False, is_lazy=False)
 
     @property
     def start(self) -> Past:
