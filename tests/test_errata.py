@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 
+import lark
+import pytest
+
 import tokamata as tk
+from tests.support.automata.pushdowns import FIGURE_6, rule
 from tests.support.masks import allowed
 from tokamata.automata import (
     EPSILON,
     Acceptor,
+    DeterministicMatcher,
+    PushdownAutomaton,
+    PushdownMatcher,
     Transducer,
     compose,
+    contract_epsilon,
     detokenizer,
+    grammar_pushdown,
     invert,
     minimize,
     project,
@@ -19,6 +28,7 @@ from tokamata.automata import (
     star,
     strings,
 )
+from tokamata.errors import EndlessStackError, NondeterministicError
 
 PRINTED = r'" *(?:[^\s"\\]|\\["n\\])?(?: [^\s"\\]|\\["n\\])*"'
 MEANT = r'" *(?:[^\s"\\]|\\["n\\])(?: *(?:[^\s"\\]|\\["n\\]))*"'
@@ -93,6 +103,82 @@ def test_002_preferring_one_edge_of_a_token_loses_texts() -> None:
     matcher = two_masks.matcher()
     assert matcher.advance(a)
     assert allowed(matcher) == {a, b}
+
+
+def test_002_an_empty_stack_at_the_start_accepts_nothing() -> None:
+    empty = PushdownAutomaton(FIGURE_6.rows, FIGURE_6.accepting, FIGURE_6.start, stack=())
+    for text in ("", "ab", "aabb"):
+        assert FIGURE_6.accepts(text)
+        assert not empty.accepts(text)
+        as_in_section_3, as_in_algorithm_3 = DeterministicMatcher(FIGURE_6), DeterministicMatcher(empty)
+        for byte in text.encode():
+            assert as_in_section_3.allowed >= as_in_algorithm_3.allowed
+            assert as_in_section_3.advance(byte)
+            assert as_in_algorithm_3.advance(byte)
+        assert as_in_section_3.is_accepting
+        assert not as_in_algorithm_3.is_accepting
+    assert as_in_algorithm_3.allowed == set()  # no token, and no end
+
+
+def test_002_transitions_that_read_nothing_are_among_the_allowed_tokens() -> None:
+    composed = compose(detokenizer([b"a", b"b", b"ab"]), FIGURE_6)
+    assert EPSILON in {symbol for (symbol, popped, _), _ in composed.rows[composed.start] if not popped}
+    contracted = contract_epsilon(composed)
+    assert {popped for _, symbol, popped, *_ in contracted.transitions if symbol == EPSILON} == {(0,)}
+    matcher = DeterministicMatcher(composed)
+    assert matcher.allowed == {0, 2}
+    assert matcher.advance(0)
+    assert matcher.allowed == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ('s: s "a" | "b"', EndlessStackError),
+        ('s: t "c" | u "d"\nt: "a" t | "b"\nu: "a" u | "c"', NondeterministicError),
+        ('s: t | u\nt: "a" "b"\nu: "a" "c"', NondeterministicError),  # LL(2)
+    ],
+)
+def test_002_lr_1_grammars_are_not_deterministic_from_the_top(source: str, error: type[Exception]) -> None:
+    lark.Lark(source, parser="lalr", start="s")  # raises an error if there is a conflict
+    grammar = tk.grammar(source, start="s")
+    tokens = [b"a", b"b", b"c", b"d", b"aa"]
+    pushdown = compose(detokenizer(tokens), grammar.pushdown_automaton())
+    with pytest.raises(error):
+        DeterministicMatcher(pushdown)
+    ours = PushdownMatcher(pushdown)
+    engine = grammar.compile(tk.Vocabulary.load(tokens, stop=[])).matcher()
+    for token in (0, 1):
+        assert ours.allowed == allowed(engine)
+        assert ours.advance(token) == engine.advance(token)
+    assert ours.allowed == allowed(engine)
+
+
+def test_002_algorithm_3_allows_what_leads_nowhere() -> None:
+    """s: "a" | b, where b: "(" b ")" accepts no text."""
+    pushdown = grammar_pushdown({"s": rule("a", "B", B=1), "b": rule("(B)", B=1)}, "s")
+    assert DeterministicMatcher(pushdown).allowed == set(b"a(")
+    assert PushdownMatcher(pushdown).allowed == set(b"a")
+    matcher = tk.grammar('s: "a" | b\nb: "(" b ")"', start="s").compile(
+        tk.Vocabulary.load([b"a", b"(", b")"], stop=[])
+    )
+    assert allowed(matcher.matcher()) == {0}
+
+
+def test_002_a_grammar_with_terminals_needs_a_lexer() -> None:
+    source = 'start: "if" NAME | NAME "=" NAME\nNAME: /[a-z]+/\n%ignore " "'
+    accepted = {
+        lexer: [text for text in ("ifx", "if x", "if=x", "iff = x") if pushdown.accepts(text)]
+        for lexer, pushdown in (
+            (lexer, tk.grammar(source, lexer=lexer).pushdown_automaton())
+            for lexer in ("characters", "dynamic", "longest")
+        )
+    }
+    assert accepted == {
+        "characters": ["ifx", "if x", "if=x", "iff = x"],
+        "dynamic": ["ifx", "if x", "if=x", "iff = x"],
+        "longest": ["if x", "iff = x"],
+    }
 
 
 # ---- 000 --------------------------------------------------------------------------------------

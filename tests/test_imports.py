@@ -22,6 +22,7 @@ ROOMS = [
     *(
         "text_constraints",
         "extension_constraints",
+        "grammar_automata",
         "grammar_rules",
         "json_options",
         "json_constraints",

@@ -60,7 +60,7 @@ from tokamata.extension_constraints import (
     text_until,
     unquoted_text,
 )
-from tokamata.grammar_constraints import grammar
+from tokamata.grammar_constraints import GrammarConstraint, grammar
 from tokamata.grammar_rules import Phrase, Rule, rule
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
@@ -93,6 +93,7 @@ __all__ = [
     "Explanation",
     "Generation",
     "GenerationError",
+    "GrammarConstraint",
     "GrammarError",
     "JsonConstraint",
     "LimitExceeded",

@@ -456,6 +456,53 @@ class MachineFileError(MachineError):
         return f"line {self.line} of the OpenFst text is {self.found!r}; expected {self.expected}"
 
 
+class EndlessStackError(MachineError):
+    """A push-down automaton that pushes or pops without end while it reads nothing.
+
+    Attributes:
+        symbols: the names of what each round pushes, or pops.
+        is_push: whether it pushes.
+    """
+
+    def __init__(self, symbols: tuple[str, ...], is_push: bool) -> None:
+        super().__init__(symbols, is_push)
+        self.symbols = symbols
+        self.is_push = is_push
+
+    def __str__(self) -> str:
+        shown = ", ".join(repr(name[:60]) for name in self.symbols[:5])
+        what = (
+            f"{shown} can be pushed without end before a symbol is read (a rule begins with itself)"
+            if self.is_push
+            else f"{shown} can be popped any number of times before a symbol is read"
+        )
+        return f"{what}, so its transitions cannot be contracted; PushdownMatcher follows them as they are"
+
+
+class NondeterministicError(MachineError):
+    """A push-down automaton that is not deterministic, where a deterministic one is needed.
+
+    Attributes:
+        state: a state with two transitions that can be taken on one stack.
+        symbol: the name of the symbol that both read.
+        popped: the names of what each of the two pops.
+    """
+
+    def __init__(self, state: int, symbol: str, popped: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+        super().__init__(state, symbol, popped)
+        self.state = state
+        self.symbol = symbol
+        self.popped = popped
+
+    def __str__(self) -> str:
+        first, second = (", ".join(name[:60] for name in names) or "nothing" for names in self.popped)
+        return (
+            f"two transitions of state {self.state} read {self.symbol[:60]!r}, and one stack allows both: "
+            f"one pops {first}, the other {second}; rewrite the grammar, or use PushdownMatcher, which "
+            "follows both"
+        )
+
+
 def shown_argument(value: object) -> str:
     """How a message shows the value of an argument: short values themselves, others by their type."""
     if value is None or isinstance(value, (bool, float, str, bytes)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_instance, checked_text, clipped
@@ -15,10 +15,14 @@ from tokamata.grammar_rules import Rule, grammar_of
 from tokamata.json_constraints import json_schema
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import LexerName, Trees, lower_grammar, read_gbnf, read_lark, without_lexer
+from tokamata.patterns.grammars.syntax import Grammar
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.forms import Form, Plain, Read
 
-__all__ = ["grammar"]
+if TYPE_CHECKING:
+    from tokamata.automata import PushdownAutomaton
+
+__all__ = ["GrammarConstraint", "grammar"]
 
 _LEXERS = {
     "characters": "there is no lexer: each terminal is its regular language",
@@ -41,7 +45,7 @@ def grammar(
     constraints: Mapping[str, Constraint[Any]] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint[Any]:
+) -> GrammarConstraint:
     r"""The texts of a context-free grammar.
 
         arithmetic = tk.grammar('''
@@ -86,13 +90,13 @@ def grammar(
     """
     watch = Watch(limits, cancel)
     if isinstance(source, Rule):
+        rules = grammar_of(source)
         try:
-            expression = lower_grammar(grammar_of(source), watch)
+            return GrammarConstraint(rules, clipped(f"grammar({source!r})"), Plain(), "characters", watch)
         except GrammarError as error:
             raise ArgumentError(
                 "source", f"{source!r}: {error.reason}", "a grammar of rules", error.hint
             ) from None
-        return _GrammarConstraint(expression, clipped(f"grammar({source!r})"), Plain(), "characters")
     checked_choice("syntax", syntax, _DEFAULTS)
     default_start, default_lexer = _DEFAULTS[syntax]
     start = default_start if start is None else start
@@ -120,7 +124,7 @@ def grammar(
     form: Form = Plain()
     if chosen in ("dynamic", "basic", "contextual") and readable is not None:
         form = Read(Trees(readable, path, start, chosen).read)
-    return _GrammarConstraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), form, chosen)
+    return GrammarConstraint(rules, clipped(f"grammar({name})"), form, chosen, watch)
 
 
 class _Embedding:
@@ -163,12 +167,33 @@ class _Embedding:
         return lower_grammar(rules, self._watch)
 
 
-class _GrammarConstraint(Constraint[Any]):
-    __slots__ = ("_lexer",)
+class GrammarConstraint(Constraint[Any]):
+    """The texts of a context-free grammar, as :func:`tokamata.grammar` makes it."""
 
-    def __init__(self, expression: _core.Expression, pattern: str, form: Form, lexer: str) -> None:
-        super().__init__(expression, pattern, form=form)
+    __slots__ = ("_lexer", "_rules")
+
+    def __init__(self, rules: Grammar, pattern: str, form: Form, lexer: str, watch: Watch) -> None:
+        """``rules``: those into which the lexer went."""
+        super().__init__(lower_grammar(rules, watch), pattern, form=form)
+        self._rules = rules
         self._lexer = lexer
+
+    def pushdown_automaton(self, *, limits: Limits | None = None) -> PushdownAutomaton:
+        """The grammar as a push-down automaton over bytes, with its lexer.
+
+        The form of 002, section 3, to examine, to draw, and to compare with: the engine does not use it.
+        ``compose(detokenizer(tokens), pushdown)`` adapts it to tokens (docs/automata.md).
+
+        Args:
+            limits: bounds on its size and on the time; ``Limits()`` by default.
+
+        Raises:
+            NotRegularError: the grammar contains JSON, a control token, or another grammar.
+            LimitExceeded: it is larger, or takes longer.
+        """
+        from tokamata.grammar_automata import pushdown_of
+
+        return pushdown_of(self._rules, checked_limits(limits))
 
     def _own_report(self) -> list[ReportEntry]:
         return [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]

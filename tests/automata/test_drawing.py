@@ -11,10 +11,20 @@ import pytest
 
 from tests.support.automata.figures import FIGURE_4, FOO_D, foo_d
 from tests.support.automata.machines import random_acceptor, random_transducer
-from tokamata.automata import EPSILON, Acceptor, Transducer, detokenizer
+from tests.support.automata.pushdowns import FIGURE_6, random_pushdown
+from tokamata.automata import (
+    BYTE_NAMES,
+    EPSILON,
+    Acceptor,
+    PushdownAutomaton,
+    Transducer,
+    compose,
+    contract_epsilon,
+    detokenizer,
+)
 from tokamata.automata.drawing import svg
 from tokamata.automata.drawing.layout import Layout, lay_out, layers_of
-from tokamata.automata.symbols import BYTE_NAMES, enumerate_names, show, summarize
+from tokamata.automata.symbols import enumerate_names, show, summarize
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,6 +58,23 @@ def test_labels_name_bytes_tokens_and_pairs() -> None:
         [(0, s, EPSILON, 0) for s in b"abcd"], [0], 0, 1, BYTE_NAMES, BYTE_NAMES
     )
     assert "a–d:ε" in texts(gone.to_svg())
+
+
+def test_labels_say_what_is_popped_and_pushed() -> None:
+    """Figures 6 and 7 of 002."""
+    drawing = FIGURE_6.to_svg()
+    pop, push = 'ε ↑S: "a" S • "b"', 'ε ↓S: "a" S • "b"'
+    assert sorted(texts(drawing)) == sorted([*"01234", "a", "b", push, pop, pop, "ε ↑[•]", "ε ↑[•]"])
+    assert FIGURE_6.to_dot().count("->") == 7
+    assert FIGURE_6._repr_svg_() == drawing
+    tokens = contract_epsilon(compose(detokenizer([b"a", b"b", b"bb"]), FIGURE_6))
+    assert '>1 → 1: a ↓S: "a" S • "b"<' in tokens.to_svg()
+    assert '>2 → 2: b ↑S: "a" S • "b", bb ↑S: "a" S • "b" ↑S: "a" S • "b"<' in tokens.to_svg()
+    unnamed = PushdownAutomaton.from_transitions([(0, s, (1, 2), (3,), 0) for s in b"abc"], [0])
+    assert "97–99 ↑1 ↑2 ↓3" in texts(unnamed.to_svg())
+    digits = [(0, s, (), (0,), 1) for s in b"0123456789"]
+    named = PushdownAutomaton.from_transitions(digits, [1], names=BYTE_NAMES, stack_names={0: "r"})
+    assert "0–9 ↓r" in texts(named.to_svg())
 
 
 @pytest.mark.parametrize(
@@ -97,7 +124,11 @@ def test_hostile_names_cannot_leave_the_drawing() -> None:
 def test_random_machines_are_drawn_whole() -> None:
     draw = random.Random(1)
     for _ in range(150):
-        for machine in (random_acceptor(draw, most=15), random_transducer(draw, most=12)):
+        for machine in (
+            random_acceptor(draw, most=15),
+            random_transducer(draw, most=12),
+            random_pushdown(draw),
+        ):
             root = ElementTree.fromstring(machine.to_svg())
             ends = {(source, target) for source, *_, target in machine.transitions}
             circles = list(root.iter(f"{SVG}circle"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import tokamata._core as _core
+from tokamata.automata import Acceptor
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Repeat, Sequence, Terminal
 
 A = Terminal('"a"', _core.literal(b"a"), ("a",))
@@ -93,6 +94,53 @@ def is_text_of_rules(grammar: Grammar, text: str) -> bool:
                 changed = changed or found != ends[rule, at]
                 ends[rule, at] = found
     return len(text) in ends[grammar.start, 0]
+
+
+def has_text_in(grammar: Grammar, acceptor: Acceptor) -> bool:
+    """Whether some text of a grammar, of any length, is a string of an acceptor of bytes without epsilon.
+
+    Where each rule may end, from each state, as a least fixed point (Bar-Hillel, Perles and Shamir 1961).
+    """
+    ends: dict[tuple[str, int], set[int]] = {
+        (rule, state): set() for rule in grammar.rules for state in range(acceptor.states)
+    }
+
+    def after(node: Node, begins: set[int]) -> set[int]:
+        if isinstance(node, Reference):
+            return set().union(*(ends[node.rule, state] for state in begins))
+        if isinstance(node, Terminal):
+            found = set()
+            for text in node.texts:
+                states = begins
+                for byte in text.encode():
+                    states = {to for state in states for symbol, to in acceptor.rows[state] if symbol == byte}
+                found |= states
+            return found
+        if isinstance(node, Choice):
+            return set().union(*(after(child, begins) for child in node.children))
+        assert isinstance(node, Sequence), node
+        for child in node.children:
+            begins = after(child, begins)
+        return begins
+
+    changed = True
+    while changed:
+        changed = False
+        for (rule, state), known in ends.items():
+            found = after(grammar.rules[rule], {state})
+            changed = changed or found != known
+            ends[rule, state] = found
+    return not ends[grammar.start, acceptor.start].isdisjoint(acceptor.accepting)
+
+
+def random_small_grammar(draw: random.Random, size: int, rules: int) -> Grammar:
+    """One of :func:`small_grammars`, which are too many to list."""
+    symbols: list[Node] = [A, B, *(Reference(str(rule)) for rule in range(rules))]
+    bodies = [
+        Choice(tuple(Sequence(tuple(draw.choices(symbols, k=length))) for length in lengths))
+        for lengths in draw.choice(list(_shapes(size, rules)))
+    ]
+    return Grammar({str(rule): body for rule, body in enumerate(bodies)}, "0")
 
 
 def _joined(before: set[str], after: set[str], longest: int) -> set[str]:

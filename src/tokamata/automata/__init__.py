@@ -1,4 +1,4 @@
-"""Explicit machines: finite acceptors and transducers, and their operations.
+"""Explicit machines: finite acceptors, transducers and push-down automata, and their operations.
 
     from tokamata.automata import Acceptor, compose, detokenizer, minimize, project
 
@@ -21,15 +21,20 @@ from typing import TYPE_CHECKING
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.complement import complement, difference
 from tokamata.automata.compose import compose
+from tokamata.automata.contract import contract_epsilon
+from tokamata.automata.deterministic_matcher import DeterministicMatcher
 from tokamata.automata.determinize import determinize
 from tokamata.automata.detokenizer import detokenizer
 from tokamata.automata.epsilon import remove_epsilon
 from tokamata.automata.equivalence import distinguish, equivalent
+from tokamata.automata.grammar_pushdown import grammar_pushdown
 from tokamata.automata.machine import EPSILON
 from tokamata.automata.minimize import minimize
 from tokamata.automata.openfst import symbol_table
 from tokamata.automata.product import product
 from tokamata.automata.project import invert, project
+from tokamata.automata.pushdown import PushdownAutomaton
+from tokamata.automata.pushdown_matcher import PushdownMatcher
 from tokamata.automata.rational import concatenate, star, union
 from tokamata.automata.strings import is_empty, shortest, strings
 from tokamata.automata.symbols import BYTE_NAMES
@@ -43,16 +48,21 @@ __all__ = [
     "BYTE_NAMES",
     "EPSILON",
     "Acceptor",
+    "DeterministicMatcher",
+    "PushdownAutomaton",
+    "PushdownMatcher",
     "TokenAutomaton",
     "Transducer",
     "complement",
     "compose",
     "concatenate",
+    "contract_epsilon",
     "determinize",
     "detokenizer",
     "difference",
     "distinguish",
     "equivalent",
+    "grammar_pushdown",
     "invert",
     "is_empty",
     "minimize",

@@ -7,6 +7,7 @@ first state, byte or second too many, and leaves its arguments unchanged.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
 
 from tokamata.errors import LimitExceeded
@@ -62,6 +63,17 @@ class Account:
             self._steps = 0
             if monotonic() > self._deadline:
                 raise LimitExceeded("seconds", self.limits.seconds)
+
+    def remaining(self) -> Limits:
+        """The limits, with the seconds that are left, for work that does not count here.
+
+        Raises:
+            LimitExceeded: no time is left.
+        """
+        seconds = self._deadline - monotonic()
+        if seconds <= 0:
+            raise LimitExceeded("seconds", self.limits.seconds)
+        return replace(self.limits, seconds=seconds)
 
     def _add_bytes(self, count: int) -> None:
         self._bytes += count

@@ -1,4 +1,4 @@
-"""Composition: one transducer reads the output of another.
+"""Composition: a transducer or a push-down automaton reads the output of a transducer.
 
 A pair ``(x, z)`` is in ``compose(first, second)`` if for some ``y``, ``(x, y)`` is a pair of the first
 and ``(y, z)`` one of the second.  An acceptor counts as the transducer that copies its input.  So
@@ -17,6 +17,10 @@ strings.  Weighted composition needs a filter that keeps one of them, so that no
 twice.  Sets need none, and a filter would multiply the states by up to three.  (In 000, algorithm 4,
 line 10 lets both move if one of two labels is epsilon; that loses the other label.)
 
+A push-down automaton may be the second machine, with what it pops and pushes in place of z (002, section
+3.2; Allauzen and Riley, *A pushdown transducer extension for the OpenFst library*, 2012, section 4.2).  The
+first machine does not see the stack.
+
 Cost: at most the product of the sizes; only reachable pairs are made.
 """
 
@@ -24,51 +28,54 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any, NamedTuple, overload
 
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
-from tokamata.automata.machine import EPSILON, Pair
+from tokamata.automata.machine import EPSILON, Machine, Pair
+from tokamata.automata.pushdown import PushdownAutomaton
 from tokamata.automata.transducer import Transducer
 from tokamata.limits import Limits
 
-# The transitions of a state by the symbol that they read: (written, target).
-_ByInput = dict[int, list[Pair]]
+# The rest of a label, after what it reads: what a transducer writes, or what a push-down automaton pops and
+# pushes.
+_Rest = int | tuple[tuple[int, ...], tuple[int, ...]]
+# The transitions of a state by the symbol that they read: (rest, target).
+_ByInput = dict[int, list[tuple[_Rest, int]]]
 
 
+@overload
 def compose(
     first: Transducer | Acceptor, second: Transducer | Acceptor, limits: Limits | Account | None = None
-) -> Transducer:
+) -> Transducer: ...
+@overload
+def compose(
+    first: Transducer | Acceptor, second: PushdownAutomaton, limits: Limits | Account | None = None
+) -> PushdownAutomaton: ...
+def compose(
+    first: Transducer | Acceptor,
+    second: Transducer | Acceptor | PushdownAutomaton,
+    limits: Limits | Account | None = None,
+) -> Transducer | PushdownAutomaton:
     """The composition of ``first`` and ``second``.
 
-    Input names are those of ``first``, output names those of ``second``.
+    Input names are those of ``first``, output names and names of stack symbols those of ``second``.
 
     Raises:
         LimitExceeded: too many states or transitions.
     """
     account = Account(limits)
-    first, second = as_transducer(first), as_transducer(second)
-    readers: list[_ByInput | None] = [None] * second.states
-    account.add_states()
-    order = [(first.start, second.start)]
-    numbers = {order[0]: 0}
-    rows: list[list[tuple[Pair, int]]] = []
-    for here, there in order:  # grows as pairs are found
-        by_input = readers[there]
-        if by_input is None:
-            by_input = readers[there] = _by_input(second, there)
-        row = []
-        for label, pair in _steps(first, here, by_input, there):
-            if pair not in numbers:
-                account.add_states()
-                numbers[pair] = len(order)
-                order.append(pair)
-            row.append((label, numbers[pair]))
-        account.add_transitions(1 + len(first.rows[here]) + len(row))
-        rows.append(row)
-    accepting = [n for n, (p, q) in enumerate(order) if p in first.accepting and q in second.accepting]
-    return Transducer(
-        tuple(map(tuple, rows)), frozenset(accepting), 0, first.input_names, second.output_names
-    )
+    first = as_transducer(first)
+    if isinstance(second, PushdownAutomaton):
+        found = _pairs(first, second, ((), ()), account)
+        edits = tuple(tuple(((read, *edit), to) for read, edit, to in row) for row in found.rows)
+        return PushdownAutomaton(
+            edits, found.accepting, 0, second.stack, first.input_names, second.stack_names
+        )
+    second = as_transducer(second)
+    found = _pairs(first, second, EPSILON, account)
+    rows = tuple(tuple(((read, written), to) for read, written, to in row) for row in found.rows)
+    return Transducer(rows, found.accepting, 0, first.input_names, second.output_names)
 
 
 def as_transducer(machine: Transducer | Acceptor) -> Transducer:
@@ -79,20 +86,53 @@ def as_transducer(machine: Transducer | Acceptor) -> Transducer:
     return Transducer(rows, machine.accepting, machine.start, machine.names, machine.names)
 
 
-def _by_input(machine: Transducer, state: int) -> _ByInput:
+class _Pairs(NamedTuple):
+    """The reachable pairs of states: for each its steps (read, rest, target), and which accept."""
+
+    rows: list[list[tuple[int, Any, int]]]
+    accepting: frozenset[int]
+
+
+def _pairs(first: Transducer, second: Machine[Any], silent: _Rest, account: Account) -> _Pairs:
+    """``silent``: the rest of a label of ``second`` while it waits."""
+    readers: list[_ByInput | None] = [None] * second.states
+    account.add_states()
+    order = [(first.start, second.start)]
+    numbers = {order[0]: 0}
+    rows: list[list[tuple[int, Any, int]]] = []
+    for here, there in order:  # grows as pairs are found
+        by_input = readers[there]
+        if by_input is None:
+            by_input = readers[there] = _by_input(second, there)
+        row = []
+        for read, rest, pair in _steps(first, here, by_input, there, silent):
+            if pair not in numbers:
+                account.add_states()
+                numbers[pair] = len(order)
+                order.append(pair)
+            row.append((read, rest, numbers[pair]))
+        account.add_transitions(1 + len(first.rows[here]) + len(row))
+        rows.append(row)
+    accepting = [n for n, (p, q) in enumerate(order) if p in first.accepting and q in second.accepting]
+    return _Pairs(rows, frozenset(accepting))
+
+
+def _by_input(machine: Machine[Any], state: int) -> _ByInput:
     by_input: _ByInput = defaultdict(list)
-    for (read, written), target in machine.rows[state]:
-        by_input[read].append((written, target))
+    for (read, *rest), target in machine.rows[state]:
+        by_input[read].append((rest[0] if len(rest) == 1 else (rest[0], rest[1]), target))
     return dict(by_input)
 
 
-def _steps(first: Transducer, here: int, by_input: _ByInput, there: int) -> Iterator[tuple[Pair, Pair]]:
+def _steps(
+    first: Transducer, here: int, by_input: _ByInput, there: int, silent: _Rest
+) -> Iterator[tuple[int, _Rest, Pair]]:
     """Every step from the pair ``(here, there)``: its label and its target."""
-    for written, waited in by_input.get(EPSILON, ()):
-        yield (EPSILON, written), (here, waited)
+    for rest, waited in by_input.get(EPSILON, ()):
+        yield EPSILON, rest, (here, waited)
     for (read, passed), target in first.rows[here]:
         if passed == EPSILON:
-            yield (read, EPSILON), (target, there)
+            yield read, silent, (target, there)
         else:
-            for written, answer in by_input.get(passed, ()):
-                yield (read, written), (target, answer)
+            for rest, answer in by_input.get(passed, ()):
+                yield read, rest, (target, answer)

@@ -1,8 +1,9 @@
-"""Finite acceptors and finite-state transducers, as values.
+"""Finite acceptors, finite-state transducers and push-down automata, as values.
 
 A machine has states ``0 .. states - 1``, one start state, a set of accepting states, and rows: for
 each state its transitions.  A transition of an acceptor carries one symbol, that of a transducer an
-input and an output; the symbol ``EPSILON`` reads or writes nothing.  For example, the acceptor of
+input and an output, that of a push-down automaton a symbol and what it pops and pushes; the symbol
+``EPSILON`` reads or writes nothing.  For example, the acceptor of
 ``a+|ab`` (002, figure 2), which is not deterministic::
 
     ((1)) ◀─a─ (0) ─a─▶ (2) ─b─▶ ((3))      rows = (((97, 1), (97, 2)),
@@ -37,12 +38,13 @@ MAX_SYMBOL = (1 << 31) - 2  # so that a symbol plus one is an int32
 
 Names = Mapping[int, str]
 Pair = tuple[int, int]
-Label = TypeVar("Label", int, Pair)
+Edit = tuple[int, tuple[int, ...], tuple[int, ...]]  # a symbol, what is popped, what is pushed
+Label = TypeVar("Label", int, Pair, Edit)
 
 
 @dataclass(frozen=True)
 class Machine(ABC, Generic[Label]):
-    """The base of acceptors and transducers.
+    """The base of acceptors, transducers and push-down automata.
 
     Attributes:
         rows: for each state its transitions, as pairs of a label and a target, in order.
@@ -159,4 +161,6 @@ def rows_of(
 
 
 def _plain(label: Label) -> Label:
-    return (index(label[0]), index(label[1])) if isinstance(label, tuple) else index(label)
+    if isinstance(label, tuple):
+        return (index(label[0]), index(label[1])) if len(label) == 2 else label
+    return index(label)
