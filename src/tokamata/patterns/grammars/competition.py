@@ -9,6 +9,7 @@ alone: in a context without ``"if"``, the text is a name.
 
 from __future__ import annotations
 
+import importlib
 import re
 import typing
 from collections.abc import Iterable, Sequence
@@ -208,7 +209,10 @@ def _matches_whole(pattern: Pattern, text: str) -> bool:
     """Whether a match at the start of a text takes all of it."""
     if pattern.automaton is not None:
         return pattern.automaton.accepts(text)
-    match = re.match(pattern.regex, text, pattern.flags)
+    try:
+        match = re.match(pattern.regex, text, pattern.flags)
+    except re.error:  # it has \p{…}, for which lark needs regex
+        match = importlib.import_module("regex").match(pattern.regex, text, pattern.flags)
     return match is not None and match.group() == text
 
 

@@ -47,6 +47,8 @@ __all__ = ["Trees", "read_lark"]
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
+# What lark's loader raises, besides its own errors, for some files that are no grammars.
+_FAILURES = (ValueError, TypeError, AttributeError, AssertionError, LookupError)
 
 
 def read_lark(
@@ -194,17 +196,25 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
         ) from error
     except RecursionError as error:
         raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
-    except ValueError as error:
-        raise GrammarError(text, 0, f"lark's loader cannot read it: {error}") from error
+    except ImportError as error:
+        advice = "install it with: pip install regex"
+        raise MissingExtraError("regex", "", "a grammar with \\p{…}", advice) from error
+    except _FAILURES as error:
+        reason = f"lark's loader cannot read it: {str(error) or type(error).__name__}"
+        raise GrammarError(text, 0, reason, "it may use a name or a template where none can stand") from error
 
 
 def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
     import lark
 
-    parser: Any = "lalr" if lexer == "contextual" else "earley"
-    source = _source_path(path)
     return lark.Lark(
-        text, parser=parser, lexer=lexer, start=start, source_path=source, propagate_positions=True
+        text,
+        parser="lalr" if lexer == "contextual" else "earley",
+        lexer=lexer,
+        start=start,
+        source_path=_source_path(path),
+        propagate_positions=True,
+        regex=re.search(r"\\[pP]", text) is not None,  # re has no \p{…}
     )
 
 
