@@ -48,7 +48,7 @@ class Findings:
     Attributes:
         texts: by file and lexer, the texts that were judged.
         skipped: of these, those that were too long for lark.
-        failures: what lark refuses, or what is over its budget.
+        failures: what lark refuses, what is over its budget, or what needed more than the limits allow.
     """
 
     texts: Counter[str] = field(default_factory=Counter)
@@ -112,10 +112,14 @@ def run(texts: int, seed: int, seconds: float) -> Findings:
         key = (file, lexer, vocabulary)
         if key not in compiled:
             compiled[key] = tk.grammar(source, lexer=lexer).compile(known[vocabulary])  # type: ignore[arg-type]
-        data, is_complete = sampled(compiled[key], draw)
-        text = data.decode()
         where = f"turn {turn} of seed {seed}: {file}, {lexer}, {vocabulary}"
         found.texts[f"{file}, {lexer}"] += 1
+        try:
+            data, is_complete = sampled(compiled[key], draw)
+        except tk.LimitExceeded as error:
+            found.failures.append(f"{where}: {error}")
+            continue
+        text = data.decode()
         if not is_complete:
             found.failures.append(f"{where}: over its budget: {text!r}")
         elif len(text) > MOST_CHARACTERS:

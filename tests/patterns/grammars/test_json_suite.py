@@ -13,7 +13,7 @@ from tests.support.paths import DATA, ROOT
 from tests.support.vocabularies import BYTE_VOCABULARY
 
 CASES = json.loads((DATA / "json_test_suite/test_parsing.json").read_text("utf-8"))["cases"]
-# What is no UTF-8: no beginning, an overlong form, a surrogate, above the last code point, a character cut off.
+# Not UTF-8: no beginning, an overlong form, a surrogate, above the last code point, half a character.
 INVALID = [b"\xff", b"\x80", b"\xe9", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf0\x9f\x98"]
 
 
