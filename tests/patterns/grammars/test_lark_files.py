@@ -106,6 +106,40 @@ def test_categories_of_unicode_are_read_and_parsed(lexer: Any) -> None:
     assert not is_text_of(grammar, "Éñandú")
 
 
+@pytest.mark.parametrize("lexer", ["dynamic", "contextual"])
+def test_no_import_leads_out_of_the_folder(tmp_path: Path, lexer: Any) -> None:
+    folder = tmp_path / "folder"
+    (folder / "below").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    for file in (
+        tmp_path / "secret.lark",
+        tmp_path / "outside" / "secret.lark",
+        folder / "below" / "digit.lark",
+    ):
+        file.write_text("X: /[0-9]/", encoding="utf-8")
+    (folder / "file.lark").symlink_to("../secret.lark")
+    (folder / "linked").symlink_to(tmp_path / "outside")
+    (folder / "below" / "deep.lark").write_text("%import .up.X\nY: X", encoding="utf-8")
+    (folder / "below" / "up.lark").symlink_to(tmp_path / "secret.lark")
+    (folder / "within.lark").symlink_to("below/digit.lark")
+    (tmp_path / "entry").symlink_to(folder)
+
+    def grammar(imported: str, name: str = "X") -> tk.Constraint:
+        path = tmp_path / "entry" / "main.lark"
+        path.write_text(f"%import {imported}.{name}\nstart: {name}", encoding="utf-8")
+        return tk.grammar(path, lexer=lexer)
+
+    for inside in (".within", ".below.digit"):
+        assert is_text_of(grammar(inside), "7")
+    for outside, name in ((".file", "X"), (".linked.secret", "X"), (".below.deep", "Y")):
+        with pytest.raises(tk.GrammarError, match="leads out of the folder") as caught:
+            grammar(outside, name)
+        assert (caught.value.line, caught.value.column) == (1, 1)
+    for no_syntax in ("..secret", "/secret", f"{tmp_path}/secret"):
+        with pytest.raises(tk.GrammarError):
+            grammar(no_syntax)
+
+
 def test_a_file_imports_others_of_its_folder(tmp_path: Path) -> None:
     (tmp_path / "digits.lark").write_text("digits: /[0-9]/+", encoding="utf-8")
     path = tmp_path / "list.lark"

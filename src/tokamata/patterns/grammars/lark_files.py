@@ -7,12 +7,14 @@ list of sequences of symbols.  This module translates its rules and terminals::
     NAME: /[a-z]+/       ──▶   LET: 'let'   NAME: '[a-z]+'   ignored: WS
     %ignore WS
 
-A file may import others of its folder.  A text may import lark's own grammars alone (``%import common.WS``).
+A file may import others of its folder, and no link leads out of it.  A text may import lark's own grammars
+alone (``%import common.WS``).
 Priorities of rules, and what the tree of a text looks like, change no language.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -164,7 +166,7 @@ def _loaded(file: Translation, text: str, path: Path | None, start: str) -> tupl
         from lark.load_grammar import load_grammar
 
         load: Any = load_grammar
-        grammar, _ = load(file.text, _source_path(path), [], False)
+        grammar, _ = load(file.text, _source_path(path), _imports(path), False)
         terminals, rules, ignored = grammar.compile([start], "*" if file.uses_dialect else ())
         empty = [definition.name for definition in terminals if definition.pattern.min_width == 0]
     if empty and not file.uses_dialect:
@@ -185,6 +187,10 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
         found = _grammar_error(error, file.text)
         position = min(file.position(found.position), len(text))
         raise GrammarError(text, position, found.reason, found.hint) from error
+    except _LeadsOut as error:
+        reason = f"the grammar {error} cannot be imported: it is a link that leads out of the folder"
+        hint = "copy the file into the folder of the grammar that is loaded"
+        raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
     except OSError as error:
         reason = f"the grammar {Path(str(error.filename or error)).name} cannot be imported"
         hint = "imports are relative to the file's folder; pass the grammar as a pathlib.Path"
@@ -213,6 +219,7 @@ def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
         lexer=lexer,
         start=start,
         source_path=_source_path(path),
+        import_paths=_imports(path),
         propagate_positions=True,
         regex=re.search(r"\\[pP]", text) is not None,  # re has no \p{…}
     )
@@ -221,6 +228,28 @@ def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
 def _source_path(path: Path | None) -> str:
     """What imports are relative to."""
     return str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
+
+
+class _LeadsOut(Exception):
+    """An import that ends outside of the folder of the grammar."""
+
+
+def _imports(path: Path | None) -> list[Any]:
+    """What lark asks for a file before it looks for it itself: reads those of the grammar's folder alone."""
+    if path is None:
+        return []
+    folder = os.path.realpath(path.parent)
+
+    def read(base: Any, name: str) -> tuple[str, str]:
+        if not isinstance(base, str):  # an import of lark's own grammars, or in one of them
+            raise FileNotFoundError(name)
+        joined = os.path.join(base, name)
+        found = os.path.realpath(joined)
+        if os.path.commonpath([folder, found]) != folder:
+            raise _LeadsOut(name)
+        return joined, Path(found).read_text(encoding="utf-8")
+
+    return [read]
 
 
 class Trees:
