@@ -357,6 +357,7 @@ ALLOWED = {
     ("vocabulary/kept_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "TypeError"): "a kept file that is damaged is one that is not there",
+    ("patterns/grammars/lark_files.py", "FileNotFoundError"): "lark's protocol of readers of files",
     ("patterns/json_schema/text.py", "AssertionError"): "what was refused for a doubled key has one",
 }
 

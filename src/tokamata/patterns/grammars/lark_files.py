@@ -238,16 +238,16 @@ def _imports(path: Path | None) -> list[Any]:
     """What lark asks for a file before it looks for it itself: reads those of the grammar's folder alone."""
     if path is None:
         return []
-    folder = os.path.realpath(path.parent)
+    folder = path.parent.resolve()
 
     def read(base: Any, name: str) -> tuple[str, str]:
         if not isinstance(base, str):  # an import of lark's own grammars, or in one of them
             raise FileNotFoundError(name)
         joined = os.path.join(base, name)
-        found = os.path.realpath(joined)
-        if os.path.commonpath([folder, found]) != folder:
+        found = Path(joined).resolve()
+        if not found.is_relative_to(folder):
             raise _LeadsOut(name)
-        return joined, Path(found).read_text(encoding="utf-8")
+        return joined, found.read_text(encoding="utf-8")
 
     return [read]
 
