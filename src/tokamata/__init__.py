@@ -60,13 +60,14 @@ from tokamata.extension_constraints import (
     text_until,
     unquoted_text,
 )
-from tokamata.grammar_constraints import grammar
+from tokamata.grammar_constraints import GrammarConstraint, grammar
 from tokamata.grammar_rules import Phrase, Rule, rule
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
+from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
 from tokamata.type_constraints import type as type
@@ -88,11 +89,14 @@ __all__ = [
     "Concatenation",
     "Constraint",
     "ContextError",
+    "Derivation",
+    "Determinism",
     "EmptyConstraintError",
     "Event",
     "Explanation",
     "Generation",
     "GenerationError",
+    "GrammarConstraint",
     "GrammarError",
     "JsonConstraint",
     "LimitExceeded",

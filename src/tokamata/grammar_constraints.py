@@ -12,11 +12,21 @@ from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.grammar_rules import Rule, grammar_of
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
-from tokamata.patterns.grammars import LexerName, Trees, lower_grammar, read_gbnf, read_lark, without_lexer
+from tokamata.patterns.grammars import (
+    Determinism,
+    LexerName,
+    Trees,
+    diagnosed,
+    lower_grammar,
+    read_gbnf,
+    read_lark,
+    without_lexer,
+)
+from tokamata.patterns.grammars.syntax import Grammar
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.forms import Form, Plain, Read
 
-__all__ = ["grammar"]
+__all__ = ["GrammarConstraint", "grammar"]
 
 _LEXERS = {
     "characters": "there is no lexer: each terminal is its regular language",
@@ -36,7 +46,7 @@ def grammar(
     lexer: Literal["characters", "dynamic", "basic", "longest"] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Constraint[Any]:
+) -> GrammarConstraint:
     r"""The texts of a context-free grammar.
 
         arithmetic = tk.grammar('''
@@ -74,8 +84,9 @@ def grammar(
     """
     watch = Watch(limits, cancel)
     if isinstance(source, Rule):
-        expression = lower_grammar(grammar_of(source), watch)
-        return _GrammarConstraint(expression, clipped(f"grammar({source!r})"), Plain(), "characters")
+        rules = grammar_of(source)
+        expression = lower_grammar(rules, watch)
+        return GrammarConstraint(expression, clipped(f"grammar({source!r})"), Plain(), rules, "characters")
     checked_choice("syntax", syntax, _DEFAULTS)
     default_start, default_lexer = _DEFAULTS[syntax]
     start = default_start if start is None else start
@@ -95,20 +106,51 @@ def grammar(
         rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
         rules = read_lark(text, path, start, watch)
-        if chosen != "characters":
-            rules = without_lexer(rules, cast(LexerName, chosen), watch)
+    exact = rules if chosen == "characters" else without_lexer(rules, cast(LexerName, chosen), watch)
     form: Form = Plain()
     if chosen in ("dynamic", "basic"):
         form = Read(Trees(text, path, start, chosen).read)
-    return _GrammarConstraint(lower_grammar(rules, watch), clipped(f"grammar({name})"), form, chosen)
+    return GrammarConstraint(lower_grammar(exact, watch), clipped(f"grammar({name})"), form, rules, chosen)
 
 
-class _GrammarConstraint(Constraint[Any]):
-    __slots__ = ("_lexer",)
+class GrammarConstraint(Constraint[Any]):
+    """The texts of a context-free grammar; :func:`tokamata.grammar` makes it."""
 
-    def __init__(self, expression: _core.Expression, pattern: str, form: Form, lexer: str) -> None:
+    __slots__ = ("_grammar", "_lexer")
+
+    def __init__(
+        self, expression: _core.Expression, pattern: str, form: Form, grammar: Grammar, lexer: str
+    ) -> None:
+        """``grammar``: as it was read, before its lexer became part of the rules."""
         super().__init__(expression, pattern, form=form)
+        self._grammar = grammar
         self._lexer = lexer
+
+    def determinism(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Determinism:
+        """Whether a parser of the grammar always knows what comes next, and texts that show it where not.
+
+            tk.grammar('start: start "+" start | "1"').determinism().derivations   # of 1+1+1
+
+        Masks are exact whatever the answer is.  It matters to other parsers of the grammar, and to what a
+        text means.
+
+        Under ``lexer="basic"`` and ``"longest"``, the question is about the terminals that the lexer reads;
+        elsewhere it is about characters, since terminals may overlap.  Ambiguity is undecidable: the search
+        for an ambiguous text ends after 100,000 pairs of derivations.
+
+        Method: LL(1) after factoring; LR(1) with merged states (Pager 1977); the shortest texts with two
+        derivations by best-first search; otherwise the first conflict of the canonical LR(1) automaton.
+
+        Args:
+            limits: ``states``, ``memory_bytes`` and ``seconds`` bound the work; at one of them, the answer is
+                ``"unknown"``.  ``Limits()`` by default.
+            cancel: stops the work, from another thread.
+
+        Raises:
+            EmptyConstraintError: the grammar has no text.
+            Cancelled: the work was stopped.
+        """
+        return diagnosed(self._grammar, self._lexer, limits, cancel)
 
     def _own_report(self) -> list[ReportEntry]:
         return [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]

@@ -1,0 +1,134 @@
+"""Derivations of texts, as trees with the names of the grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tokamata.patterns.grammars.ambiguity import Tree
+from tokamata.patterns.grammars.productions import Productions
+
+__all__ = ["Derivation", "Naming"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivation:
+    """How a grammar derives a text: a tree of its rules.
+
+    ``str()`` writes it on one line: ``sum(sum("1") "+" "2")``.  Trees may nest deeper than Python's stack.
+
+    Attributes:
+        name: of the rule or the terminal; ``""`` for a part of a rule that is optional, repeated or a choice.
+        text: what it derives, with ignored texts after it; of a grammar that is judged over its terminals,
+            an example.
+        children: of a rule, the rules and terminals that it consists of; of a terminal, ``None``.
+    """
+
+    name: str
+    text: str
+    children: tuple[Derivation, ...] | None
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        waiting: list[Derivation | str] = [self]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, str):
+                parts.append(node)
+            elif node.children is None:
+                parts.append(_quoted(node.text))
+            else:
+                parts.append(f"{node.name}(")
+                waiting.append(")")
+                for index, child in enumerate(reversed(node.children)):
+                    waiting += [" ", child] if index else [child]
+        return "".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<Derivation {self}>"
+
+
+def _quoted(text: str) -> str:
+    escaped = "".join(
+        character if character.isprintable() and character not in '"\\' else repr(character)[1:-1]
+        for character in text
+    )
+    return '"' + escaped.replace('"', '\\"') + '"'
+
+
+class Naming:
+    """The names of nonterminals and symbols, as the grammar has them.
+
+    Args:
+        productions: the nonterminals.
+        terminals: the names of the symbols, if they are terminals.
+        is_product: the nonterminals are those of :mod:`.lexed`, which has added groups, and numbers to the
+            names of rules.
+    """
+
+    def __init__(self, productions: Productions, terminals: Sequence[str], is_product: bool) -> None:
+        self._labels = productions.labels
+        self._terminals = terminals
+        self._is_product = is_product
+
+    def named(self, root: Tree, texts: Iterable[str]) -> Derivation:
+        """A tree of the productions, with the text of each leaf, as a tree of the rules."""
+        found = [node for node in self._nodes(root, texts) if node.children is not None or self._terminals]
+        return found[-1]  # after what is ignored at the start
+
+    def terminals(self, root: Tree, texts: Iterable[str]) -> Iterator[Derivation]:
+        """The terminals of a tree over characters."""
+        waiting = list(self._nodes(root, texts))[::-1]
+        while waiting:
+            node = waiting.pop()
+            if node.children is None:
+                yield node
+            else:
+                waiting += reversed(node.children)
+
+    def part(self, nonterminal: int) -> str:
+        """What a nonterminal is, in words."""
+        kind, name = self._labels[nonterminal]
+        if kind == "terminal":
+            return f"the terminal {name}"
+        shown = self._rule(name)
+        if kind == "rule":
+            return shown or "a repetition"
+        return f"a part of {shown}" if shown else "a part of a repetition"
+
+    def _nodes(self, root: Tree, texts: Iterable[str]) -> list[Derivation]:
+        rest = iter(texts)
+        found: list[list[Derivation]] = [[]]  # by open node of the tree, its children
+        spelled: list[list[str]] = [[]]
+        waiting: list[tuple[Tree, bool]] = [(root, False)]
+        while waiting:
+            node, is_done = waiting.pop()
+            if node.symbol >= 0:
+                spelled[-1].append(next(rest))
+                if self._terminals:
+                    found[-1].append(Derivation(self._terminals[node.symbol], spelled[-1][-1], None))
+            elif not is_done:
+                found.append([])
+                spelled.append([])
+                waiting.append((node, True))
+                waiting += [(child, False) for child in reversed(node.children)]
+            else:
+                children, text = found.pop(), "".join(spelled.pop())
+                spelled[-1].append(text)
+                found[-1] += self._node(~node.symbol, text, children)
+        return found[0]
+
+    def _node(self, number: int, text: str, children: list[Derivation]) -> list[Derivation]:
+        kind, name = self._labels[number]
+        if kind == "terminal":
+            return [Derivation(name, text, None)]
+        if kind == "helper" or (kind == "group" and self._is_product) or (kind == "rule" and not name):
+            return children
+        if kind == "group" and not name:
+            return []  # what is ignored at the start
+        return [Derivation(self._rule(name) if kind == "rule" else "", text, tuple(children))]
+
+    def _rule(self, name: str) -> str:
+        """The name of a rule as it is written; ``""`` for a repetition that lark's loader wrote as a rule."""
+        shown = name.rpartition(" ")[0] if self._is_product else name
+        return "" if shown.startswith("__") else shown
