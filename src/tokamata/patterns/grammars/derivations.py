@@ -18,7 +18,8 @@ class Derivation:
     ``str()`` writes it on one line: ``sum(sum("1") "+" "2")``.  Trees may nest deeper than Python's stack.
 
     Attributes:
-        name: of the rule or the terminal; ``""`` for a part of a rule that is optional, repeated or a choice.
+        name: of the rule or the terminal; for a part of a rule that is optional, repeated or a choice, that
+            of the rule with a number, such as ``sum.1``, or what lark's loader calls it, ``sum_star_0``.
         text: what it derives, with ignored texts after it; of a grammar that is judged over its terminals,
             an example.
         children: of a rule, the rules and terminals that it consists of; of a terminal, ``None``.
@@ -64,17 +65,21 @@ class Naming:
         terminals: the names of the symbols, if they are terminals.
         is_product: the nonterminals are those of :mod:`.lexed`, which has added groups, and numbers to the
             names of rules.
+        is_framed: the start is a rule that was added, for what is ignored before the grammar's own.
     """
 
-    def __init__(self, productions: Productions, terminals: Sequence[str], is_product: bool) -> None:
+    def __init__(
+        self, productions: Productions, terminals: Sequence[str], is_product: bool, is_framed: bool
+    ) -> None:
         self._labels = productions.labels
         self._terminals = terminals
         self._is_product = is_product
+        self._is_framed = is_framed
 
     def named(self, root: Tree, texts: Iterable[str]) -> Derivation:
         """A tree of the productions, with the text of each leaf, as a tree of the rules."""
-        found = [node for node in self._nodes(root, texts) if node.children is not None or self._terminals]
-        return found[-1]  # after what is ignored at the start
+        found = self._nodes(root, texts)[0]
+        return found.children[-1] if self._is_framed and found.children else found
 
     def terminals(self, root: Tree, texts: Iterable[str]) -> Iterator[Derivation]:
         """The terminals of a tree over characters."""
@@ -91,10 +96,7 @@ class Naming:
         kind, name = self._labels[nonterminal]
         if kind == "terminal":
             return f"the terminal {name}"
-        shown = self._rule(name)
-        if kind == "rule":
-            return shown or "a repetition"
-        return f"a part of {shown}" if shown else "a part of a repetition"
+        return self._shown(name)
 
     def _nodes(self, root: Tree, texts: Iterable[str]) -> list[Derivation]:
         rest = iter(texts)
@@ -122,13 +124,10 @@ class Naming:
         kind, name = self._labels[number]
         if kind == "terminal":
             return [Derivation(name, text, None)]
-        if kind == "helper" or (kind == "group" and self._is_product) or (kind == "rule" and not name):
+        if kind == "helper" or (kind == "group" and self._is_product):
             return children
-        if kind == "group" and not name:
-            return []  # what is ignored at the start
-        return [Derivation(self._rule(name) if kind == "rule" else "", text, tuple(children))]
+        return [Derivation(self._shown(name), text, tuple(children))]
 
-    def _rule(self, name: str) -> str:
-        """The name of a rule as it is written; ``""`` for a repetition that lark's loader wrote as a rule."""
-        shown = name.rpartition(" ")[0] if self._is_product else name
-        return "" if shown.startswith("__") else shown
+    def _shown(self, name: str) -> str:
+        """A name as the grammar has it; lark's loader calls the repetitions of a rule ``__rule_star_0``."""
+        return (name.rpartition(" ")[0] if self._is_product else name).removeprefix("__")

@@ -2,10 +2,10 @@
 
 Questions about derivations need this plain form.  ``list: "[" (NAME ",")* "]"`` becomes::
 
-    list   →  "["  group  "]"
-    group  →  cell  |  ε
-    cell   →  round  |  cell round          (if repetitions are read to the left)
-    round  →  NAME ","
+    list    →  "["  list.1  "]"
+    list.1  →  cell  |  ε
+    cell    →  list.2  |  cell  list.2       (if repetitions are written to the left)
+    list.2  →  NAME  ","
 
 Groups, optional parts and repetitions are nonterminals of their own, with a :class:`Label` that says what
 they are, so that each derivation of the grammar is one of its productions.  Alternatives of a rule that are
@@ -68,7 +68,7 @@ class Label(NamedTuple):
     Attributes:
         kind: a rule of the grammar; a part of a rule; a terminal that is spelled out; or a helper, which
             belongs to the nonterminal that uses it.
-        name: of the rule, or of the rule that the part belongs to; or of the terminal.
+        name: of the rule; that of the rule and a number for a part of it; or of the terminal.
     """
 
     kind: Literal["rule", "group", "terminal", "helper"]
@@ -191,6 +191,7 @@ class Builder:
         names = [grammar.start, *(name for name in grammar.rules if name != grammar.start)]
         self._numbers = {name: self.add(Label("rule", name)) for name in names}
         self._groups: dict[int, int] = {}
+        self._counts: dict[str, int] = {}  # of groups, by rule
         self._open: list[tuple[int, Node, str]] = []
         for name in names:
             self._open.append((self._numbers[name], grammar.rules[name], name))
@@ -249,7 +250,8 @@ class Builder:
 
     def _group(self, node: Node, rule: str) -> int:
         if id(node) not in self._groups:
-            self._groups[id(node)] = self.add(Label("group", rule))
+            self._counts[rule] = self._counts.get(rule, 0) + 1
+            self._groups[id(node)] = self.add(Label("group", f"{rule}.{self._counts[rule]}"))
             self._open.append((self._groups[id(node)], node, rule))
         return self._groups[id(node)]
 
@@ -258,10 +260,10 @@ class Builder:
         item = once[0] if len(once) == 1 else ~self._group(node.body, rule)
         needed = (item,) * node.minimum
         if node.maximum is not None:
-            more = self._at_most(item, node.maximum - node.minimum, rule)
+            more = self._at_most(item, node.maximum - node.minimum, self._labels[number])
             self.define(number, [needed + more])
             return
-        cell = self.add(Label("helper", rule))
+        cell = self.add(self._labels[number]._replace(kind="helper"))
         if self._direction == "right":
             self.define(cell, [(item, ~cell), ()])
             self.define(number, [(*needed, ~cell)])
@@ -269,10 +271,10 @@ class Builder:
             self.define(cell, [(item,), (~cell, item)])
             self.define(number, [(*needed[1:], ~cell)] + [()] * (node.minimum == 0))
 
-    def _at_most(self, item: int, count: int, rule: str) -> Symbols:
+    def _at_most(self, item: int, count: int, label: Label) -> Symbols:
         more: Symbols = ()
         for _ in range(count):
-            cell = self.add(Label("helper", rule))
+            cell = self.add(label._replace(kind="helper"))
             self.define(cell, [(item, *more), ()])
             more = (~cell,)
         return more

@@ -108,7 +108,7 @@ class Characters:
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
-        return Naming(productions, (), self._is_product)
+        return Naming(productions, (), self._is_product, self._is_product or bool(self._grammar.ignored))
 
 
 class Terminals:
@@ -157,7 +157,7 @@ class Terminals:
         root = Tree(~0)
         shortest_tree(productions, root)
         texts = [spelling.characters[symbol] for symbol in root.leaves()]
-        found = [terminal.text for terminal in Naming(productions, (), True).terminals(root, texts)]
+        found = [terminal.text for terminal in Naming(productions, (), True, True).terminals(root, texts)]
         while len(found) > len(items):  # what is ignored at the start
             found[:2] = ["".join(found[:2])]
         return found
@@ -168,7 +168,7 @@ class Terminals:
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
-        return Naming(productions, [node.name for node in self._nodes], False)
+        return Naming(productions, [node.name for node in self._nodes], False, False)
 
     def _leaf(self, _: Builder, terminal: Terminal) -> int:
         if terminal.name not in self._numbers:
