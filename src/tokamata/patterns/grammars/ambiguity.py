@@ -86,19 +86,20 @@ class _Stacks:
         first: what the texts begin with, as bits; the bit after those of the terminals means the empty text.
     """
 
-    def __init__(self, productions: Productions) -> None:
+    def __init__(self, productions: Productions, account: Account) -> None:
         self._grammar = productions
-        self._empty = 1 << productions.terminals
+        self._account = account
         self._numbers: dict[tuple[int, int], int] = {}
         self.cells: list[tuple[int, int]] = [(0, 0)]
         self.lengths = [0]
-        self.first = [self._empty]
+        self.first = [1 << productions.terminals]
 
     def pushed(self, symbols: Symbols, rest: int) -> int:
         for symbol in reversed(symbols):
             key = (symbol, rest)
             number = self._numbers.get(key)
             if number is None:
+                self._account.spend(0, 3)
                 number = self._numbers[key] = len(self.cells)
                 self.cells.append(key)
                 self.lengths.append(self.lengths[rest] + self._grammar.length((symbol,)))
@@ -112,7 +113,7 @@ class _Search:
     def __init__(self, productions: Productions, account: Account) -> None:
         self._grammar = productions
         self._account = account
-        self._stacks = _Stacks(productions)
+        self._stacks = _Stacks(productions, account)
         self._steps: list[_Step] = []
         self._pairs: list[tuple[int, int, bool]] = []  # what is left of each, and whether they differ
         self._read: dict[tuple[int, int, bool], int] = {}  # by pair, the least length read before it
@@ -147,7 +148,7 @@ class _Search:
             return
         if first != _EMPTY or second != _EMPTY:
             self._read[key] = read
-        self._account.spend(1, 10)
+        self._account.spend(1, 5)
         length = read + max(stacks.lengths[first], stacks.lengths[second])
         heapq.heappush(self._ready, (length, steps, len(self._pairs), read))
         self._pairs.append(key)
@@ -196,10 +197,11 @@ class _Search:
             found: list[tuple[Symbols, Symbols]] = []
             before: list[tuple[int, Symbols]] = []
             for symbols in self._grammar.alternatives[number]:
-                self._account.watch.check()
                 first, is_nullable = self._grammar.rests(symbols)[0]
                 bits = -1 if is_nullable else first
+                known = len(found)
                 found += [(other, symbols) for others, other in before if others & bits]
+                self._account.spend(0, len(found) - known)
                 before.append((bits, symbols))
             self._overlaps[number] = found
         return self._overlaps[number]

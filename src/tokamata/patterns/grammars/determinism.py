@@ -29,7 +29,7 @@ __all__ = ["Determinism", "diagnosed"]
 
 _OVER_TERMINALS = ("basic", "longest")
 _MOST_PAIRS = 100_000  # of derivations, in the search for an ambiguous text: a second or two
-_MOST_REFUSED = 100  # ambiguous sequences of terminals that the lexer reads in no text
+_MOST_REFUSED = 20  # ambiguous sequences of terminals that the lexer reads in no text
 
 
 @dataclass(frozen=True)

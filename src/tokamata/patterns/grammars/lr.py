@@ -144,7 +144,6 @@ class Automaton:
             if kernel in came:
                 continue
             came[kernel] = origin
-            self._account.spend(1, len(kernel[0]))
             state = self._state(kernel)
             symbol = self._conflicting(state)
             if symbol is not None:
@@ -153,6 +152,7 @@ class Automaton:
                 items = tuple(sorted(after))
                 reached = (items, tuple(after[item] for item in items))
                 if reached not in came:
+                    self._account.spend(1, len(items))
                     order += 1
                     heapq.heappush(
                         ready, (length + self._grammar.length((read,)), order, reached, (kernel, read))
@@ -162,6 +162,7 @@ class Automaton:
 
     def _add(self, left: int, symbols: Symbols) -> int:
         begin = len(self._left)
+        self._account.spend(0, len(symbols) + 1)
         rests = self._grammar.rests(symbols)
         for position, symbol in enumerate(symbols):
             self._left.append(left)

@@ -22,7 +22,7 @@ Cost.  Linear in the symbols, times the rounds of the fixed points.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -35,7 +35,7 @@ __all__ = ["Account", "Builder", "Label", "Productions", "Symbols", "reduced"]
 
 Symbols = tuple[int, ...]
 
-_BYTES_OF_ITEM = 100  # of Python's numbers, tuples and dictionaries
+_BYTES_OF_ITEM = 100  # of Python's numbers, tuples and dictionaries, without sets of terminals
 
 
 class Account:
@@ -49,16 +49,21 @@ class Account:
         self.watch = Watch(limits, cancel)
         self._limits = checked_limits(limits)
         self._states = 0
-        self._items = 0
+        self._bytes = 0
+        self._bytes_of_item = _BYTES_OF_ITEM
+
+    def expect_sets(self, terminals: int) -> None:
+        """Notes that from now on items have sets of terminals."""
+        self._bytes_of_item = _BYTES_OF_ITEM + terminals // 8
 
     def spend(self, states: int, items: int) -> None:
         """Notes new states, and the items that they hold together."""
         self.watch.check()
         self._states += states
-        self._items += items
+        self._bytes += items * self._bytes_of_item
         if self._states > self._limits.states:
             raise LimitExceeded("states", self._limits.states)
-        if self._items * _BYTES_OF_ITEM > self._limits.memory_bytes:
+        if self._bytes > self._limits.memory_bytes:
             raise LimitExceeded("memory_bytes", self._limits.memory_bytes)
 
 
@@ -85,6 +90,7 @@ class Productions:
         terminals: how many there are; their numbers follow each other.
         shortest: by nonterminal, the fewest terminals of its texts.
         shortest_by: by nonterminal, the alternative that has them.
+        account: what the analyses may use.
         nullable: the nonterminals that derive the empty text.
         first: by nonterminal, the terminals that its texts begin with, as bits.
     """
@@ -94,10 +100,13 @@ class Productions:
     terminals: int
     shortest: list[int]
     shortest_by: list[int]
+    account: Account
     nullable: set[int] = field(init=False)
     first: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.account.expect_sets(self.terminals)
+        self.account.spend(0, 2 * len(self.labels))  # first, follow
         self.nullable = {number for number, length in enumerate(self.shortest) if length == 0}
         self.first = self._fixed_point(self._own_firsts())
 
@@ -137,7 +146,7 @@ class Productions:
                         own[~symbol] |= first
                         if is_nullable:
                             users[number].append(~symbol)
-        return _spread(own, users)
+        return _spread(own, users, self.account)
 
     def _own_firsts(self) -> list[list[int]]:
         """By nonterminal, the symbols that an alternative may begin with."""
@@ -161,7 +170,7 @@ class Productions:
                     own[number] |= 1 << symbol
                 else:
                     users[~symbol].append(number)
-        return _spread(own, users)
+        return _spread(own, users, self.account)
 
 
 class Builder:
@@ -206,7 +215,7 @@ class Builder:
             self._account.spend(0, 1)
             number, node, rule = self._open.pop()
             self._fill(number, node, rule)
-        return reduced(self._labels, self._alternatives, terminals)
+        return reduced(self._labels, self._alternatives, terminals, self._account)
 
     def add(self, label: Label, alternatives: Items[Symbols] = ()) -> int:
         """A new nonterminal, by its number."""
@@ -280,19 +289,22 @@ class Builder:
         return more
 
 
-def reduced(labels: list[Label], alternatives: list[list[Symbols]], terminals: int) -> Productions | None:
-    """Without what is in no derivation of a text."""
-    lengths = _shortest(alternatives)
-    if 0 not in lengths:
+def reduced(
+    labels: list[Label], alternatives: list[list[Symbols]], terminals: int, account: Account
+) -> Productions | None:
+    """Without what is in no derivation of a text; ``None`` if that is everything."""
+    shortest = _shortest(alternatives, account)
+    if 0 not in shortest:
         return None
     kept = {0: 0}
     order = [0]
     found: list[list[Symbols]] = []
     for number in order:
+        account.watch.check()
         productive = [
             symbols
             for symbols in alternatives[number]
-            if all(symbol >= 0 or ~symbol in lengths for symbol in symbols)
+            if all(symbol >= 0 or ~symbol in shortest for symbol in symbols)
         ]
         for symbols in productive:
             for symbol in symbols:
@@ -304,47 +316,51 @@ def reduced(labels: list[Label], alternatives: list[list[Symbols]], terminals: i
         [tuple(symbol if symbol >= 0 else ~kept[~symbol] for symbol in symbols) for symbols in options]
         for options in found
     ]
-    chosen = [found[new].index(lengths[old][1]) for new, old in enumerate(order)]
-    return Productions(
-        [labels[old] for old in order], plain, terminals, [lengths[o][0] for o in order], chosen
-    )
+    lengths = [shortest[old][0] for old in order]
+    chosen = [found[new].index(shortest[old][1]) for new, old in enumerate(order)]
+    return Productions([labels[old] for old in order], plain, terminals, lengths, chosen, account)
 
 
-def _shortest(alternatives: list[list[Symbols]]) -> Mapping[int, tuple[int, Symbols]]:
+def _shortest(alternatives: list[list[Symbols]], account: Account) -> dict[int, tuple[int, Symbols]]:
     """The fewest terminals of a text of each nonterminal that has one, and the alternative that has them."""
-    users: dict[int, list[tuple[int, Symbols]]] = {}
-    missing: dict[tuple[int, Symbols], int] = {}
-    lengths: dict[tuple[int, Symbols], int] = {}
-    ready: list[tuple[int, int, int, Symbols]] = []  # length, order, nonterminal, alternative
-    for number, options in enumerate(alternatives):
-        for symbols in options:
-            key = (number, symbols)
-            inner = [~symbol for symbol in symbols if symbol < 0]
-            missing[key], lengths[key] = len(inner), len(symbols) - len(inner)
-            for used in inner:
-                users.setdefault(used, []).append(key)
-            if not inner:
-                heapq.heappush(ready, (len(symbols), len(missing), number, symbols))
-    found: dict[int, tuple[int, Symbols]] = {}
+    options = [(number, symbols) for number, found in enumerate(alternatives) for symbols in found]
+    users: dict[int, list[int]] = {}  # by nonterminal, the options that use it
+    missing: list[int] = []  # by option, how many of its nonterminals have no text yet
+    lengths: list[int] = []
+    ready: list[tuple[int, int]] = []  # length, option
+    for option, (_, symbols) in enumerate(options):
+        account.watch.check()
+        inner = [~symbol for symbol in symbols if symbol < 0]
+        missing.append(len(inner))
+        lengths.append(len(symbols) - len(inner))
+        for used in inner:
+            users.setdefault(used, []).append(option)
+        if not inner:
+            ready.append((len(symbols), option))
+    heapq.heapify(ready)
+    shortest: dict[int, tuple[int, Symbols]] = {}
     while ready:
-        length, _, number, symbols = heapq.heappop(ready)
-        if number in found:
+        account.watch.check()
+        length, option = heapq.heappop(ready)
+        number, symbols = options[option]
+        if number in shortest:
             continue
-        found[number] = (length, symbols)
-        for key in users.get(number, ()):
-            missing[key] -= 1
-            lengths[key] += length
-            if not missing[key]:
-                heapq.heappush(ready, (lengths[key], len(missing), *key))
-    return found
+        shortest[number] = (length, symbols)
+        for user in users.get(number, ()):
+            missing[user] -= 1
+            lengths[user] += length
+            if not missing[user]:
+                heapq.heappush(ready, (lengths[user], user))
+    return shortest
 
 
-def _spread(own: list[int], users: list[list[int]]) -> list[int]:
+def _spread(own: list[int], users: list[list[int]], account: Account) -> list[int]:
     """The least sets that contain their own bits and those of each set that they are users of."""
     found = list(own)
     waiting = list(range(len(own)))
     is_waiting = [True] * len(own)
     while waiting:
+        account.watch.check()
         number = waiting.pop()
         is_waiting[number] = False
         for user in users[number]:

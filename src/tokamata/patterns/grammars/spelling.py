@@ -46,7 +46,9 @@ class _Automaton:
         accepting: the states where a text may end.
     """
 
-    def __init__(self, expression: _core.Expression, limits: Limits, cancel: CancelToken | None) -> None:
+    def __init__(
+        self, expression: _core.Expression, limits: Limits, cancel: CancelToken | None, account: Account
+    ) -> None:
         self.edges: list[list[tuple[int, Ranges]]] = []
         self.accepting: set[int] = set()
         try:
@@ -57,6 +59,8 @@ class _Automaton:
             self.edges.append([])
             return
         accepting, class_of_byte, offsets, classes, targets = (part.tolist() for part in core.closed_form())
+        account.spend(len(accepting), len(targets))
+        self._watch = account.watch
         bytes_of: dict[int, list[int]] = {}
         for byte in range(256):
             bytes_of.setdefault(class_of_byte[byte], []).append(byte)
@@ -81,10 +85,11 @@ class _Automaton:
             self.edges.append([(numbers[target], normalize(found)) for target, found in by_target.items()])
             if accepting[state]:
                 self.accepting.add(numbers[state])
-        del self._rows, self._rest
+        del self._rows, self._rest, self._watch
 
     def _characters(self, state: int) -> Iterable[tuple[int, int, int]]:
         """The ranges of characters that leave a state, each with the state that it leads to."""
+        self._watch.check()
         row = self._rows[state]
         for byte, target in row.items():
             if byte < 0x80:
@@ -140,9 +145,7 @@ class Spelling:
         self._automata: dict[int, _Automaton] = {}
         for node in children_first(grammar.rules.values()):
             if isinstance(node, Terminal):
-                automaton = _Automaton(node.expression, limits, cancel)
-                account.spend(len(automaton.edges), sum(map(len, automaton.edges)))
-                self._automata[id(node)] = automaton
+                self._automata[id(node)] = _Automaton(node.expression, limits, cancel, account)
         sets = {
             ranges: None
             for automaton in self._automata.values()
@@ -179,7 +182,7 @@ def _classes(sets: list[Ranges], account: Account) -> tuple[list[str], dict[Rang
     index = {border: number for number, border in enumerate(borders)}
     marks: list[list[int]] = [[] for _ in borders]  # the sets that have the characters from a border on
     for number, ranges in enumerate(sets):
-        account.spend(0, len(ranges))
+        account.spend(0, sum(index[high + 1] - index[low] for low, high in ranges) // 10)
         for low, high in ranges:
             for interval in range(index[low], index[high + 1]):
                 marks[interval].append(number)

@@ -50,6 +50,7 @@ def _factored(productions: Productions, account: Account) -> Productions:
     alternatives = list(productions.alternatives)
     open_ones = list(range(len(alternatives)))
     while open_ones:
+        account.watch.check()
         number = open_ones.pop()
         by_first: dict[Symbols, list[Symbols]] = {}
         for symbols in alternatives[number]:
@@ -68,7 +69,7 @@ def _factored(productions: Productions, account: Account) -> Productions:
             labels.append(Label("helper", labels[number].name))
             alternatives.append([symbols[shared:] for symbols in group])
         alternatives[number] = found
-    result = reduced(labels, alternatives, productions.terminals)
+    result = reduced(labels, alternatives, productions.terminals, account)
     assert result is not None
     return result
 
