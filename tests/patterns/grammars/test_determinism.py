@@ -12,9 +12,11 @@ from lark.parsers.lalr_analysis import LALR_Analyzer
 import tokamata as tk
 from tests.support.derivation_oracles import all_texts, derivations, is_ll1, plain, shortest_conflict
 from tests.support.grammars import is_text_of_rules, random_grammar, short_texts, show, small_grammars
+from tests.support.lark_grammars import random_lark
 from tests.support.paths import ROOT
 from tokamata.limits import Watch
 from tokamata.patterns.grammars import determinism, read_lark
+from tokamata.patterns.grammars.derivations import Derivation
 from tokamata.patterns.grammars.determinism import Determinism, diagnosed
 from tokamata.patterns.grammars.syntax import Grammar
 
@@ -98,7 +100,7 @@ def test_some_of_the_larger_grammars(size: int, rules: int) -> None:
 
 
 @pytest.mark.usefixtures("few_pairs")
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(100))
 def test_repetitions_and_groups(seed: int) -> None:
     checked(random_grammar(random.Random(seed)), 4)
 
@@ -125,7 +127,7 @@ def random_rules(draw: random.Random) -> str:
 def test_what_is_lalr_for_lark_is_lr() -> None:
     """lark's own analysis, which refuses reduce/reduce conflicts and, if strict, shift/reduce ones."""
     kinds: Counter[tuple[bool, str]] = Counter()
-    for seed in range(500):
+    for seed in range(300):
         source = random_rules(random.Random(seed))
         try:
             analyzer = LALR_Analyzer(lark.Lark(source).parser.parser_conf, strict=True)
@@ -148,6 +150,55 @@ def test_what_is_lalr_for_lark_is_lr() -> None:
             assert shortest_conflict(rules, "start") is None, source
     assert {(True, "top-down"), (True, "LR(1)"), (False, "ambiguous"), (False, "conflict")} <= set(kinds)
     assert kinds[False, "top-down"] + kinds[False, "LR(1)"] > 0
+
+
+def is_cyclic(derivation: Derivation, around: tuple[tuple[str, str], ...] = ()) -> bool:
+    """Whether a rule derives itself: lark's forest has no such derivation."""
+    here = (derivation.name, derivation.text)
+    if derivation.children is None:
+        return False
+    return here in around or any(is_cyclic(child, (*around, here)) for child in derivation.children)
+
+
+def names(derivation: Derivation) -> str:
+    """A derivation without its texts."""
+    return derivation.name + str([names(child) for child in derivation.children or ()])
+
+
+@pytest.mark.usefixtures("few_pairs")
+@pytest.mark.parametrize("lexer", ["basic", "dynamic"])
+def test_terminals_that_overlap(lexer: str) -> None:
+    """lark's Earley parser finds several trees for an ambiguous text, and one for all texts of others.
+
+    Where only the borders of ignored text differ, its trees may be equal.
+    """
+    kinds: Counter[str] = Counter()
+    for seed in range(150):
+        source = random_lark(random.Random(seed), has_looks=False)
+        try:
+            found = of(source, lexer)
+            parser = lark.Lark(source, lexer=lexer, ambiguity="explicit", keep_all_tokens=True)  # type: ignore[arg-type]
+        except (tk.TokamataError, lark.exceptions.LarkError):
+            continue
+        kinds[found.kind] += 1
+
+        def trees(text: str, parser: lark.Lark = parser) -> int:
+            try:
+                return 2 if list(parser.parse(text).find_data("_ambig")) else 1
+            except lark.exceptions.LarkError:
+                return 0
+            except RuntimeError:  # lark's own, where the start is complete with and without ignored text
+                return -1
+
+        case = (source, str(found))
+        if found.kind in ("top-down", "LR(1)"):
+            assert all(trees(text) < 2 for text in all_texts(4, "abc ")), case
+        elif found.kind == "conflict":
+            assert all(trees(text) == 1 for text in found.texts), case
+        elif not any(map(is_cyclic, found.derivations)):
+            first, second = map(names, found.derivations)
+            assert first == second or trees(found.texts[0]) in (-1, 2), case
+    assert set(kinds) == {"top-down", "LR(1)", "conflict", "ambiguous"}
 
 
 # ---- textbook cases ----
@@ -318,7 +369,7 @@ def test_limits_give_no_answer() -> None:
     for limits in (tk.Limits(states=10), tk.Limits(memory_bytes=1000), tk.Limits(seconds=1e-9)):
         found = grammar.determinism(limits=limits)
         assert (found.kind, found.texts) == ("unknown", ())
-        assert "was exceeded" in str(found)
+        assert "was reached before an answer" in str(found)
 
 
 def test_cancelling() -> None:

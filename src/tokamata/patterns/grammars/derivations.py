@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tokamata.patterns.grammars.ambiguity import Tree
@@ -15,11 +15,13 @@ __all__ = ["Derivation", "Naming"]
 class Derivation:
     """How a grammar derives a text: a tree of its rules.
 
-    ``str()`` writes it on one line: ``sum(sum("1") "+" "2")``.  Trees may nest deeper than Python's stack.
+    ``str()`` writes it on one line: ``sum(sum(NUMBER("1")) "+" NUMBER("2"))``.  Trees may nest deeper than
+    Python's stack.
 
     Attributes:
         name: of the rule or the terminal; for a part of a rule that is optional, repeated or a choice, that
-            of the rule with a number, such as ``sum.1``, or what lark's loader calls it, ``sum_star_0``.
+            of the rule with a number, such as ``sum.1``, or what lark's loader calls it, ``sum_star_0``;
+            ``""`` for a terminal that the grammar writes as a text.
         text: what it derives, with ignored texts after it; of a grammar that is judged over its terminals,
             an example.
         children: of a rule, the rules and terminals that it consists of; of a terminal, ``None``.
@@ -37,7 +39,7 @@ class Derivation:
             if isinstance(node, str):
                 parts.append(node)
             elif node.children is None:
-                parts.append(_quoted(node.text))
+                parts.append(f"{node.name}({_quoted(node.text)})" if node.name else _quoted(node.text))
             else:
                 parts.append(f"{node.name}(")
                 waiting.append(")")
@@ -63,16 +65,23 @@ class Naming:
     Args:
         productions: the nonterminals.
         terminals: the names of the symbols, if they are terminals.
+        literals: the names of terminals that the grammar writes as texts.
         is_product: the nonterminals are those of :mod:`.lexed`, which has added groups, and numbers to the
             names of rules.
         is_framed: the start is a rule that was added, for what is ignored before the grammar's own.
     """
 
     def __init__(
-        self, productions: Productions, terminals: Sequence[str], is_product: bool, is_framed: bool
+        self,
+        productions: Productions,
+        terminals: Sequence[str],
+        literals: Container[str],
+        is_product: bool,
+        is_framed: bool,
     ) -> None:
         self._labels = productions.labels
         self._terminals = terminals
+        self._literals = literals
         self._is_product = is_product
         self._is_framed = is_framed
 
@@ -108,7 +117,7 @@ class Naming:
             if node.symbol >= 0:
                 spelled[-1].append(next(rest))
                 if self._terminals:
-                    found[-1].append(Derivation(self._terminals[node.symbol], spelled[-1][-1], None))
+                    found[-1].append(self._leaf(self._terminals[node.symbol], spelled[-1][-1]))
             elif not is_done:
                 found.append([])
                 spelled.append([])
@@ -123,10 +132,13 @@ class Naming:
     def _node(self, number: int, text: str, children: list[Derivation]) -> list[Derivation]:
         kind, name = self._labels[number]
         if kind == "terminal":
-            return [Derivation(name, text, None)]
+            return [self._leaf(name, text)]
         if kind == "helper" or (kind == "group" and self._is_product):
             return children
         return [Derivation(self._shown(name), text, tuple(children))]
+
+    def _leaf(self, name: str, text: str) -> Derivation:
+        return Derivation("" if name in self._literals else name, text, None)
 
     def _shown(self, name: str) -> str:
         """A name as the grammar has it; lark's loader calls the repetitions of a rule ``__rule_star_0``."""

@@ -103,7 +103,8 @@ def diagnosed(grammar: Grammar, lexer: str, limits: Limits | None, cancel: Cance
     try:
         return _diagnosed(view, account)
     except LimitExceeded as error:
-        return Determinism("unknown", view.symbols, reason=f"{error}")
+        reason = f"the limit {error.limit}={error.bound:.12g} was reached before an answer"
+        return Determinism("unknown", view.symbols, reason=reason)
 
 
 def _diagnosed(view: View, account: Account) -> Determinism:

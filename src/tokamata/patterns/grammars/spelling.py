@@ -153,7 +153,7 @@ class Spelling:
             for _, ranges in edges
         }
         self.characters, self._classes = _classes(list(sets), account)
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[object, int] = {}
 
     def productions(self, direction: Literal["left", "right"]) -> Productions | None:
         """The productions, with repetitions as :class:`.Builder` says; ``None`` if there is no text."""
@@ -161,7 +161,8 @@ class Spelling:
         return builder.productions(len(self.characters))
 
     def _leaf(self, builder: Builder, terminal: Terminal) -> int:
-        if id(terminal) not in self._numbers:
+        key = (terminal.name, terminal.texts) if terminal.texts else id(terminal)  # equal texts are one
+        if key not in self._numbers:
             automaton = self._automata[id(terminal)]
             numbers = [builder.add(Label("terminal", terminal.name)) for _ in automaton.edges]
             for state, edges in enumerate(automaton.edges):
@@ -172,8 +173,8 @@ class Spelling:
                 if state in automaton.accepting:
                     found.append(())
                 builder.define(numbers[state], found)
-            self._numbers[id(terminal)] = numbers[0]
-        return ~self._numbers[id(terminal)]
+            self._numbers[key] = numbers[0]
+        return ~self._numbers[key]
 
 
 def _classes(sets: list[Ranges], account: Account) -> tuple[list[str], dict[Ranges, list[int]]]:

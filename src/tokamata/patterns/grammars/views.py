@@ -108,7 +108,8 @@ class Characters:
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
-        return Naming(productions, (), self._is_product, self._is_product or bool(self._grammar.ignored))
+        is_framed = self._is_product or bool(self._grammar.ignored)
+        return Naming(productions, (), _literals(self._grammar), self._is_product, is_framed)
 
 
 class Terminals:
@@ -157,7 +158,7 @@ class Terminals:
         root = Tree(~0)
         shortest_tree(productions, root)
         texts = [spelling.characters[symbol] for symbol in root.leaves()]
-        found = [terminal.text for terminal in Naming(productions, (), True, True).terminals(root, texts)]
+        found = [terminal.text for terminal in Naming(productions, (), (), True, True).terminals(root, texts)]
         while len(found) > len(items):  # what is ignored at the start
             found[:2] = ["".join(found[:2])]
         return found
@@ -168,7 +169,8 @@ class Terminals:
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
-        return Naming(productions, [node.name for node in self._nodes], False, False)
+        terminals = [node.name for node in self._nodes]
+        return Naming(productions, terminals, _literals(self._grammar), False, False)
 
     def _leaf(self, _: Builder, terminal: Terminal) -> int:
         if terminal.name not in self._numbers:
@@ -181,6 +183,12 @@ def _not_empty(productions: Productions | None) -> Productions:
     if productions is None:
         raise EmptyConstraintError("no text matches: the start rule needs a text of a rule that has none")
     return productions
+
+
+def _literals(grammar: Grammar) -> set[str]:
+    """The names of terminals that are written as texts."""
+    nodes = children_first(grammar.rules.values())
+    return {node.name for node in nodes if isinstance(node, Terminal) and node.texts}
 
 
 def _with_ignored(grammar: Grammar) -> Grammar:
