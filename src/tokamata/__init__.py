@@ -67,6 +67,7 @@ from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
+from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
 from tokamata.type_constraints import type as type
@@ -88,6 +89,8 @@ __all__ = [
     "Concatenation",
     "Constraint",
     "ContextError",
+    "Derivation",
+    "Determinism",
     "EmptyConstraintError",
     "Event",
     "Explanation",

@@ -14,7 +14,16 @@ from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.grammar_rules import Rule, grammar_of
 from tokamata.json_constraints import json_schema
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
-from tokamata.patterns.grammars import LexerName, Trees, lower_grammar, read_gbnf, read_lark, without_lexer
+from tokamata.patterns.grammars import (
+    Determinism,
+    LexerName,
+    Trees,
+    diagnosed,
+    lower_grammar,
+    read_gbnf,
+    read_lark,
+    without_lexer,
+)
 from tokamata.patterns.grammars.syntax import Grammar
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.forms import Form, Plain, Read
@@ -92,7 +101,9 @@ def grammar(
     if isinstance(source, Rule):
         rules = grammar_of(source)
         try:
-            return GrammarConstraint(rules, clipped(f"grammar({source!r})"), Plain(), "characters", watch)
+            return GrammarConstraint(
+                lambda _: rules, rules, clipped(f"grammar({source!r})"), Plain(), "characters", watch
+            )
         except GrammarError as error:
             raise ArgumentError(
                 "source", f"{source!r}: {error.reason}", "a grammar of rules", error.hint
@@ -114,17 +125,24 @@ def grammar(
         expected = "the text of a grammar, a pathlib.Path, or a rule"
         raise ArgumentError("source", shown_argument(source), expected)
     readable: str | None = None
+    embed = _Embedding(given, chosen, watch).texts
     if syntax == "gbnf":
-        rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
+        exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
-        embed = _Embedding(given, chosen, watch).texts
         rules, readable = read_lark(text, path, start, chosen, embed, watch)
+        exact = rules
         if chosen != "characters":
-            rules = without_lexer(rules, cast(LexerName, chosen), watch)
+            exact = without_lexer(rules, cast(LexerName, chosen), watch)
     form: Form = Plain()
     if chosen in ("dynamic", "basic", "contextual") and readable is not None:
         form = Read(Trees(readable, path, start, chosen).read)
-    return GrammarConstraint(rules, clipped(f"grammar({name})"), form, chosen, watch)
+
+    def written(watch: Watch) -> Grammar:
+        if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts
+            return read_lark(text, path, start, "basic", embed, watch)[0]
+        return rules
+
+    return GrammarConstraint(written, exact, clipped(f"grammar({name})"), form, chosen, watch)
 
 
 class _Embedding:
@@ -170,11 +188,20 @@ class _Embedding:
 class GrammarConstraint(Constraint[Any]):
     """The texts of a context-free grammar, as :func:`tokamata.grammar` makes it."""
 
-    __slots__ = ("_lexer", "_rules")
+    __slots__ = ("_lexer", "_rules", "_written")
 
-    def __init__(self, rules: Grammar, pattern: str, form: Form, lexer: str, watch: Watch) -> None:
-        """``rules``: those into which the lexer went."""
+    def __init__(
+        self,
+        written: Callable[[Watch], Grammar],
+        rules: Grammar,
+        pattern: str,
+        form: Form,
+        lexer: str,
+        watch: Watch,
+    ) -> None:
+        """``written``: makes the rules as the file has them; ``rules``: those into which the lexer went."""
         super().__init__(lower_grammar(rules, watch), pattern, form=form)
+        self._written = written
         self._rules = rules
         self._lexer = lexer
 
@@ -194,6 +221,33 @@ class GrammarConstraint(Constraint[Any]):
         from tokamata.grammar_automata import pushdown_of
 
         return pushdown_of(self._rules, checked_limits(limits))
+
+    def determinism(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Determinism:
+        """Whether a parser of the grammar always knows what comes next, and texts that show it where not.
+
+            tk.grammar('start: start "+" start | "1"').determinism().derivations   # of 1+1+1
+
+        Masks are exact whatever the answer is.  It matters to other parsers of the grammar, and to what a
+        text means.
+
+        Under ``lexer="basic"``, ``"contextual"`` and ``"longest"``, the question is about the terminals that
+        the lexer reads; elsewhere it is about characters, since terminals may overlap.  Ambiguity is
+        undecidable: the search for an ambiguous text ends after 100,000 pairs of derivations.  The answer is
+        ``"unknown"`` for grammars that contain JSON, control tokens or other grammars.
+
+        Method: LL(1) after factoring; LR(1) with merged states (Pager 1977); the shortest texts with two
+        derivations by best-first search; otherwise the first conflict of the canonical LR(1) automaton.
+
+        Args:
+            limits: ``states``, ``memory_bytes`` and ``seconds`` bound the work; at one of them, the answer is
+                ``"unknown"``.  ``Limits()`` by default.
+            cancel: stops the work, from another thread.
+
+        Raises:
+            EmptyConstraintError: the grammar has no text.
+            Cancelled: the work was stopped.
+        """
+        return diagnosed(self._written(Watch(limits, cancel)), self._lexer, limits, cancel)
 
     def _own_report(self) -> list[ReportEntry]:
         return [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]

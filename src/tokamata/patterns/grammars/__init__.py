@@ -2,15 +2,21 @@
 
 A front end (:mod:`.gbnf`, :mod:`.lark_files`) reads a text into the rules of :mod:`.syntax`.  If the grammar
 has a lexer, :mod:`.lexed` makes what it does part of the rules.  :mod:`.lowering` turns them into rules that
-the engine can read.  docs/grammars.md defines what a grammar denotes.
+the engine can read.  :mod:`.determinism` says whether a parser would always know what comes next.
+docs/grammars.md defines what a grammar denotes.
 """
 
 from __future__ import annotations
 
 from tokamata.patterns.grammars.competition import LexerName
+from tokamata.patterns.grammars.derivations import Derivation
+from tokamata.patterns.grammars.determinism import Determinism, diagnosed
 from tokamata.patterns.grammars.gbnf import read_gbnf
 from tokamata.patterns.grammars.lark_files import Trees, read_lark
 from tokamata.patterns.grammars.lexed import without_lexer
 from tokamata.patterns.grammars.lowering import lower_grammar
 
-__all__ = ["LexerName", "Trees", "lower_grammar", "read_gbnf", "read_lark", "without_lexer"]
+__all__ = [
+    "Derivation", "Determinism", "LexerName", "Trees", "diagnosed", "lower_grammar", "read_gbnf", "read_lark",
+    "without_lexer",
+]  # fmt: skip

@@ -1,0 +1,160 @@
+"""Whether a parser of a grammar always knows what comes next, and a witness where it does not.
+
+:func:`diagnosed` asks, in this order: whether the grammar is deterministic from the top down
+(:mod:`.top_down`); whether it is LR(1) (:mod:`.lr`); whether some text has two derivations
+(:mod:`.ambiguity`); and if none is found, where LR(1) fails.
+
+*As written.*  Groups, optional parts and repetitions are rules of their own.  lark's loader writes a
+repetition as a rule whose name begins with ``__``, and distributes groups and optional parts over the
+alternatives around them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Literal
+
+from tokamata.arguments import clipped
+from tokamata.errors import LimitExceeded
+from tokamata.limits import CancelToken, Limits
+from tokamata.patterns.grammars.ambiguity import ambiguous_trees
+from tokamata.patterns.grammars.derivations import Derivation, Naming
+from tokamata.patterns.grammars.lr import Action, Automaton
+from tokamata.patterns.grammars.productions import Account, Productions
+from tokamata.patterns.grammars.syntax import Embedded, Grammar, children_first
+from tokamata.patterns.grammars.top_down import is_top_down
+from tokamata.patterns.grammars.views import Characters, Terminals, View
+
+__all__ = ["Determinism", "diagnosed"]
+
+_OVER_TERMINALS = ("basic", "contextual", "longest")
+_MOST_PAIRS = 100_000  # of derivations, in the search for an ambiguous text: a second or two
+_MOST_REFUSED = 20  # ambiguous sequences of terminals that the lexer reads in no text
+
+
+@dataclass(frozen=True)
+class Determinism:
+    """Whether a parser of a grammar always knows what comes next.
+
+    ``str()`` says it in a sentence.
+
+    Attributes:
+        kind: ``"top-down"``: the next symbol decides which rule comes next; ``"LR(1)"``: the symbols so far
+            and the next one decide which rules end; ``"conflict"``: the grammar is not LR(1), and no
+            ambiguous text was found; ``"ambiguous"``: a text has two derivations; ``"unknown"``: a limit was
+            reached before an answer.  A grammar that is deterministic from the top down is LR(1) too.
+        symbols: what a symbol is: ``"characters"``, or ``"terminals"`` if the lexer reads each text as one
+            sequence of terminals.
+        prefix: of a conflict, a shortest beginning of a text after which the next symbol does not decide; of
+            terminals, their names.
+        actions: of a conflict, the two actions that are possible there.
+        texts: of a conflict, two texts that begin with the prefix and the same next symbol, one for each
+            action; empty if the lexer reads no text as these terminals.  If the grammar is ambiguous, a
+            shortest text with two derivations.
+        derivations: the two derivations of an ambiguous text.
+        reason: why the answer is unknown.
+    """
+
+    kind: Literal["top-down", "LR(1)", "conflict", "ambiguous", "unknown"]
+    symbols: Literal["characters", "terminals"]
+    prefix: str = ""
+    actions: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    derivations: tuple[Derivation, ...] = ()
+    reason: str = ""
+
+    def __str__(self) -> str:
+        symbol = self.symbols[:-1]
+        if self.kind == "top-down":
+            return f"deterministic from the top down: the next {symbol} decides which rule comes next"
+        if self.kind == "LR(1)":
+            return f"LR(1): the {self.symbols} so far and the next one decide which rules end"
+        if self.kind == "ambiguous":
+            first, second = self.derivations
+            return f"ambiguous: {self.texts[0]!r} has the derivations {first} and {second}"
+        if self.kind == "conflict":
+            shown = [f", as in {text!r}" for text in self.texts] or ["", ""]
+            first_action, second_action = (
+                action + text for action, text in zip(self.actions, shown, strict=True)
+            )
+            return f"not LR(1): after {self.prefix!r}, {first_action}, or {second_action}"
+        return f"unknown: {self.reason}"
+
+
+def diagnosed(grammar: Grammar, lexer: str, limits: Limits | None, cancel: CancelToken | None) -> Determinism:
+    """Whether a parser of a grammar always knows what comes next.
+
+    Args:
+        grammar: the grammar.
+        lexer: how its terminals are told apart.
+        limits: bound the work; at one of them, the answer is ``"unknown"``.
+        cancel: stops the work.
+
+    Raises:
+        EmptyConstraintError: the grammar has no text.
+        Cancelled: the work was stopped.
+    """
+    account = Account(limits, cancel)
+    for node in children_first(grammar.rules.values()):
+        if isinstance(node, Embedded) and (not node.is_regular or lexer in _OVER_TERMINALS):
+            symbols: Literal["characters", "terminals"]
+            symbols = "terminals" if lexer in _OVER_TERMINALS else "characters"
+            return Determinism("unknown", symbols, reason=f"{clipped(node.name)} is not read by the lexer")
+    view: View
+    if lexer in _OVER_TERMINALS:
+        view = Terminals(grammar, lexer, limits, cancel, account)
+    else:
+        view = Characters(grammar, lexer, limits, cancel, account)
+    try:
+        return _diagnosed(view, account)
+    except LimitExceeded as error:
+        reason = f"the limit {error.limit}={error.bound:.12g} was reached before an answer"
+        return Determinism("unknown", view.symbols, reason=reason)
+
+
+def _diagnosed(view: View, account: Account) -> Determinism:
+    if is_top_down(view.productions("right"), account):
+        return Determinism("top-down", view.symbols)
+    productions = view.productions("left")
+    automaton = Automaton(productions, account)
+    if not automaton.has_conflict():
+        return Determinism("LR(1)", view.symbols)
+    return _ambiguous(view, productions, account) or _conflicting(view, productions, automaton)
+
+
+def _ambiguous(view: View, productions: Productions, account: Account) -> Determinism | None:
+    naming = view.naming(productions)
+    found = ambiguous_trees(productions, account, _MOST_PAIRS)
+    for first, second in itertools.islice(found, _MOST_REFUSED):
+        texts = view.texts(first.leaves())
+        if texts is not None:
+            derivations = (naming.named(first, texts), naming.named(second, texts))
+            if str(derivations[0]) != str(derivations[1]):  # not by what a lexer knows alone
+                text = "".join(texts)
+                return Determinism("ambiguous", view.symbols, texts=(text,), derivations=derivations)
+    return None
+
+
+def _conflicting(view: View, productions: Productions, automaton: Automaton) -> Determinism:
+    found = automaton.conflict()
+    naming = view.naming(productions)
+    texts = [
+        "".join(parts)
+        for action in found.actions
+        if (parts := view.texts(found.prefix + action.continuation)) is not None
+    ]
+    return Determinism(
+        "conflict",
+        view.symbols,
+        prefix=view.shown(found.prefix),
+        actions=tuple(_described(action, naming) for action in found.actions),
+        texts=tuple(texts) if len(texts) == len(found.actions) else (),
+    )
+
+
+def _described(action: Action, naming: Naming) -> str:
+    part = naming.part(action.nonterminal)
+    if action.dot < len(action.alternative):
+        return f"{part} goes on" if action.dot else f"{part} begins"
+    return f"{part} ends" if action.alternative else f"{part} ends or is empty"
