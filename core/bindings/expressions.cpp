@@ -128,9 +128,12 @@ void bind_expressions(nb::module_& m) {
   m.def("reference", &Expression::reference, "rule"_a);
   m.def("rules",
         [](const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start) {
-          return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies, start));
+          return guarded({nb::none(), false}, [&] {
+            const nb::gil_scoped_release unlocked;
+            return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies, start));
+          });
         },
-        "bodies"_a, "start"_a, nb::call_guard<nb::gil_scoped_release>());
+        "bodies"_a, "start"_a);
   m.def("shortest_text", &find_shortest_text, "expression"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
         "is_pattern"_a);
 }

@@ -51,6 +51,8 @@ class Cutter {
 
   [[noreturn]] void refuse(Problem problem) const { throw RuleSetError(problem, rule_); }
 
+  [[noreturn]] static void refuse_depth() { throw LimitExceeded("depth", Expression::kMaximumDepth); }
+
   PartId part_of(const ExpressionPtr& tree) {
     if (const auto known = known_.find(tree.get()); known != known_.end()) return known->second;
     const PartId made = tree->has_references() ? std::visit([&](const auto& n) { return of(n); }, tree->node()) : leaf(tree);
@@ -94,6 +96,7 @@ class Cutter {
     return add({.kind = Part::Kind::Repetition, .nullable = nullable, .items = {body}, .minimum = n.minimum, .maximum = n.maximum});
   }
   PartId of(const Expression::Scope& n) { return part_of(n.body); }
+  PartId of(const Expression::TooDeep&) { refuse_depth(); }
   template <class Other>
   PartId of(const Other&) {
     refuse(Problem::Misplaced);
@@ -162,6 +165,7 @@ class Cutter {
     return {body.nullable, body.text, false};
   }
   Facts facts_in(const Expression::Terminal& n) { return facts_of(*n.body); }
+  Facts facts_in(const Expression::TooDeep&) { refuse_depth(); }
   template <class Other>
   Facts facts_in(const Other&) {  // control tokens, edges, and other rules
     refuse(Problem::NotText);

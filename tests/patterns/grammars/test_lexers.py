@@ -10,7 +10,7 @@ import pytest
 import tokamata as tk
 from tests.support.lark_grammars import judge_of, random_lark
 from tests.support.masks import allowed
-from tests.support.matchers import takes
+from tests.support.matchers import accepts, takes
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 
 TEXTS = ["".join(text) for size in range(5) for text in product("abc ", repeat=size)]
@@ -139,3 +139,14 @@ def test_the_report_names_the_lexer() -> None:
     assert tk.grammar('root ::= "a"', syntax="gbnf").report()[0].reason.startswith("characters:")
     with pytest.raises(tk.ArgumentError):
         tk.grammar('root ::= "a"', syntax="gbnf", lexer="dynamic")
+
+
+@pytest.mark.parametrize("lexer", ["dynamic", "basic", "longest"])
+def test_a_thousand_keywords(lexer: str) -> None:
+    """Texts compete where one begins with the other: not each with each."""
+    words = " | ".join(f'"w{number}"' for number in range(1_000))
+    source = f"start: word word?\nword: {words}"
+    constraint = tk.grammar(source, lexer=lexer)  # type: ignore[arg-type]
+    judge = judge_of(source, lexer)
+    for text in ("w7", "w77", "w7w7", "w7w77", "w777", "w7777", "w1w1w1", "w", "w100w2"):
+        assert accepts(constraint, text) == judge(text), text

@@ -8,6 +8,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.grammars import A, B, random_grammar, short_texts, show, small_grammars
+from tests.support.matchers import accepts
 from tests.support.vocabularies import bytes_and
 from tokamata.constraint import Constraint
 from tokamata.limits import Watch
@@ -149,3 +150,19 @@ def test_children_come_first() -> None:
     assert order.index(shared) > order.index(A)
     assert order[-1] is root
     assert len(order) == 4
+
+
+@pytest.mark.parametrize("items", ['"a"', '"a" x', 'x "a"'])
+def test_a_long_sequence_is_not_deep(items: str) -> None:
+    """It has more items than ``Limits.depth``."""
+    rules = 'x ::= "(" x ")" | "b"\n'
+    constraint = tk.grammar(f"{rules}root ::= {' '.join([items] * 1_500)}", syntax="gbnf")
+    text = items.replace(" ", "").replace('"', "").replace("x", "b") * 1_500
+    assert accepts(constraint, text)
+    assert not accepts(constraint, text[:-1])
+
+
+def test_a_sequence_of_optional_items_is_deep() -> None:
+    with pytest.raises(tk.LimitExceeded) as caught:
+        tk.grammar(f'root ::= {"x? " * 3_000}\nx ::= "(" x ")" | "b"', syntax="gbnf")
+    assert caught.value.limit == "depth"

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from tokamata.limits import Watch
 from tokamata.patterns.grammars.syntax import Pattern, Terminal
 from tokamata.patterns.unicode import Ranges
 
@@ -85,17 +86,25 @@ class Competitions:
         terminals: in the order in which it tries them.
         first: the characters that each of them begins with.
         ignored: the numbers of those that may stand anywhere.
+        watch: stops the work.
     """
 
     def __init__(
-        self, name: LexerName, terminals: Sequence[Terminal], first: Sequence[Ranges], ignored: set[int]
+        self,
+        name: LexerName,
+        terminals: Sequence[Terminal],
+        first: Sequence[Ranges],
+        ignored: set[int],
+        watch: Watch,
     ) -> None:
         self._name = name
         self._is_larks = name in ("basic", "contextual")
         self._terminals = terminals
         self._first = first
         self._ignored = ignored
+        self._watch = watch
         self._numbers = {terminal.name: number for number, terminal in enumerate(terminals)}
+        self._meeting = self._all_meeting()
         self._whole = self._matched_whole()
         self._known: dict[frozenset[str] | None, Competition] = {}
         self._alike: dict[object, frozenset[str] | None] = {}  # a context, by how it sees some terminals
@@ -154,10 +163,38 @@ class Competitions:
 
     def meeting(self, terminal: int) -> list[int]:
         """The terminals that may be read instead of a terminal in some context, itself among them."""
-        if self._name == "dynamic":
-            return [terminal]
-        first = self._first[terminal]
-        return [other for other in range(len(self._terminals)) if meet(first, self._first[other])]
+        return [terminal] if self._name == "dynamic" else self._meeting[terminal]
+
+    def _all_meeting(self) -> list[list[int]]:
+        """For each terminal, those that may begin where it begins.
+
+        Of two texts, one begins with the other; so a grammar of a thousand keywords has no million of pairs.
+        """
+        by_text: dict[str, list[int]] = {}
+        others: dict[int, None] = {}
+        for number, terminal in enumerate(self._terminals):
+            pattern = pattern_of(terminal)
+            if pattern.text is None or pattern.flags:
+                others[number] = None
+            else:
+                by_text.setdefault(pattern.text, []).append(number)
+        found: list[list[int]] = [[] for _ in self._terminals]
+        for text, numbers in by_text.items():
+            self._watch.check()
+            for end in range(1, len(text) + 1):
+                for shorter in by_text.get(text[:end], ()):
+                    for number in numbers:
+                        found[number].append(shorter)
+                        if end < len(text):
+                            found[shorter].append(number)
+        for number in others:
+            self._watch.check()
+            for other, first in enumerate(self._first):
+                if meet(self._first[number], first):
+                    found[number].append(other)
+                    if other not in others:
+                        found[other].append(number)
+        return [sorted(numbers) for numbers in found]
 
     def _matched_whole(self) -> list[tuple[int, int, bool]]:
         """Pairs of an expression and a text that it matches whole, and whether it does so in any case."""
@@ -165,6 +202,7 @@ class Competitions:
         if not self._is_larks:
             return found
         for number, terminal in enumerate(self._terminals):
+            self._watch.check()
             pattern = pattern_of(terminal)
             if pattern.text is not None:
                 continue

@@ -143,7 +143,7 @@ class Lexer:
         self.start = Configuration(ALWAYS, self.places.start)
         self._first = [self.places.first_characters(begun.place) for begun in self._begun]
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
-        self._competitions = Competitions(name, self._terminals, self._first, self._ignored)
+        self._competitions = Competitions(name, self._terminals, self._first, self._ignored, watch)
         self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
         self._automata: dict[tuple[int, int, tuple[int, ...], _State], _Automaton] = {}
         self._ends: dict[

@@ -251,13 +251,21 @@ class _Lowering:
         return self._repeat(node, made)
 
     def _sequence(self, node: Sequence, made: Mapping[int, _Texts]) -> _Texts:
-        rest, some = _core.epsilon(), _core.empty()
+        """Flat, except where a child may be empty: a sequence of thousands is not deep."""
+        rest: list[_core.Expression] = []  # what follows, from its end
+        some: _core.Expression | None = _core.empty()  # the texts that are not empty; ``None``: all
         for child in reversed(node.children):
             texts = made[id(child)]
-            begins_here = _core.concat([texts.some, rest])
-            some = _core.union([begins_here, some]) if self._nullable[id(child)] else begins_here
-            rest = _core.concat([texts.all, rest])
-        return _Texts(rest, some)
+            if self._nullable[id(child)]:
+                after = _core.concat(rest[::-1])
+                others = after if some is None else some
+                some = _core.union([_core.concat([texts.some, after]), others])
+                rest = [after]
+            else:
+                some = None
+            rest.append(texts.all)
+        whole = _core.concat(rest[::-1])
+        return _Texts(whole, whole if some is None else some)
 
     def _choice(self, node: Choice, made: Mapping[int, _Texts]) -> _Texts:
         """Listed texts become one automaton: there may be a hundred thousand of them."""
