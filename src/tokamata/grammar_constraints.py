@@ -24,12 +24,13 @@ from tokamata.patterns.grammars import (
     read_lark,
     without_lexer,
 )
-from tokamata.patterns.grammars.syntax import Grammar
+from tokamata.patterns.grammars.syntax import Grammar, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.forms import Form, Plain, Read
 
 if TYPE_CHECKING:
     from tokamata.automata import PushdownAutomaton
+    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["GrammarConstraint", "grammar"]
 
@@ -250,7 +251,31 @@ class GrammarConstraint(Constraint[Any]):
         return diagnosed(self._written(Watch(limits, cancel)), self._lexer, limits, cancel)
 
     def _own_report(self) -> list[ReportEntry]:
-        return [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
+        entries = [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
+        reason = "no text of the grammar contains it, as the lexer reads texts"
+        return entries + [
+            ReportEntry("", f"terminal {name}", "annotation", reason) for name in self._never_read(Watch())
+        ]
+
+    def _why_empty(
+        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
+    ) -> tuple[str, tuple[str, ...]]:
+        unread = self._never_read(Watch(limits, cancel))
+        if not unread:
+            return "", ()
+        names = clipped(", ".join(unread))
+        return f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}", ()
+
+    def _never_read(self, watch: Watch) -> list[str]:
+        """The terminals of the rules that no text contains, if there is a lexer."""
+        if self._lexer == "characters":
+            return []
+        return sorted(_terminals_of(self._written(watch)) - _terminals_of(self._rules))
+
+
+def _terminals_of(grammar: Grammar) -> set[str]:
+    nodes = children_first(grammar.rules.values())
+    return {node.name for node in nodes if isinstance(node, Terminal)}
 
 
 def _checked_constraints(given: Any) -> Mapping[str, Constraint[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import lark
 import pytest
 
 import tokamata as tk
@@ -150,3 +151,36 @@ def test_a_thousand_keywords(lexer: str) -> None:
     judge = judge_of(source, lexer)
     for text in ("w7", "w77", "w7w7", "w7w77", "w777", "w7777", "w1w1w1", "w", "w100w2"):
         assert accepts(constraint, text) == judge(text), text
+
+
+@pytest.mark.parametrize("lexer", ["dynamic", "basic", "contextual"])
+def test_the_report_names_terminals_that_no_text_contains(lexer: str) -> None:
+    """Against the tokens of lark's trees, for all short texts."""
+    named = 0
+    for seed in range(60):
+        source = random_lark(random.Random(seed), has_looks=False)
+        try:
+            grammar = tk.grammar(source, lexer=lexer)  # type: ignore[arg-type]
+            parser = lark.Lark(
+                source,
+                parser="lalr" if lexer == "contextual" else "earley",
+                lexer=lexer,  # type: ignore[arg-type]
+                keep_all_tokens=True,
+            )
+        except (tk.TokamataError, lark.exceptions.LarkError):
+            continue
+        unread = {entry.keyword.removeprefix("terminal ") for entry in grammar.report()[1:]}
+        named += len(unread)
+        for text in map("".join, (letters for n in range(5) for letters in product("abc ", repeat=n))):
+            try:
+                tokens = parser.parse(text).scan_values(lambda value: isinstance(value, lark.Token))
+            except (lark.exceptions.LarkError, RuntimeError):
+                continue
+            assert not unread & {token.type for token in tokens}, (source, text)
+    assert named > 2
+
+
+def test_an_empty_grammar_names_the_terminals() -> None:
+    with pytest.raises(tk.EmptyConstraintError) as caught:
+        tk.grammar("start: X Y\nX: /ab*/\nY: /b/", lexer="longest").compile(BYTE_VOCABULARY)
+    assert str(caught.value).endswith("contains these terminals under lexer='longest': X, Y")
