@@ -231,6 +231,8 @@ void RuleMaskMaker::split_parts(Spot spot) {
     const ExpressionNode n = arena_.node(part.expression);
     if (n.commits) {
       if (may_begin(spot, part.expression, part.after)) parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
+    } else if (n.kind == Kind::Union && joins_ && n.rules) {
+      open_union(spot, part);
     } else if (n.kind == Kind::Union) {
       for (const ExpressionId item : arena_.items(n)) parts_.push_back({item, part.after, part.is_whole});
     } else {
@@ -238,6 +240,19 @@ void RuleMaskMaker::split_parts(Spot spot) {
       open_head(spot, head, tail, part);
     }
   }
+}
+
+// Rules without left recursion share what they begin with: a union is within many others, and the ways to it multiply.  So its
+// items are split once, before all that may follow it; where it may be empty, each of these is split by itself.
+void RuleMaskMaker::open_union(Spot spot, const Part& part) {
+  const ExpressionNode n = arena_.node(part.expression);
+  const auto [fork, is_new] = fork_after(part.expression);
+  forks_[fork].rests.push_back(part.after);
+  if (is_new) {
+    const RestId after = put_fork(fork);
+    for (const ExpressionId item : arena_.items(n)) parts_.push_back({item, after, part.is_whole});
+  }
+  if (n.nullable) open_parts(spot, part.after, part.is_whole);
 }
 
 void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part) {

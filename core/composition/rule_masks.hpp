@@ -168,6 +168,7 @@ class RuleMaskMaker : public CountedObject {
   ExpressionId joined(ExpressionId first, RestId rest);
   void open(Spot spot, RestId rest);
   void split_parts(Spot spot);
+  void open_union(Spot spot, const Part& part);
   void open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part);
   void open_parts(Spot spot, RestId rest, bool is_whole);
   void open_together(Spot spot);
