@@ -176,6 +176,7 @@ void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
       visit(at, n.first, n.next);
     } else if (met.insert(at.value).second) {
       forks_[n.fork].is_closed |= closes;
+      forks_[n.fork].is_passed = true;
       open.insert(open.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
     }
   }
@@ -243,7 +244,7 @@ void RuleMaskMaker::split_parts(Spot spot) {
 }
 
 // Rules without left recursion share what they begin with: a union is within many others, and the ways to it multiply.  So its
-// items are split once, before all that may follow it; where it may be empty, each of these is split by itself.
+// items are split once, before all that may follow it.  Where one of them may be empty, what follows is split here too.
 void RuleMaskMaker::open_union(Spot spot, const Part& part) {
   const ExpressionNode n = arena_.node(part.expression);
   const auto [fork, is_new] = fork_after(part.expression);
@@ -251,8 +252,9 @@ void RuleMaskMaker::open_union(Spot spot, const Part& part) {
   if (is_new) {
     const RestId after = put_fork(fork);
     for (const ExpressionId item : arena_.items(n)) parts_.push_back({item, after, part.is_whole});
+  } else if (forks_[fork].is_passed) {
+    open_parts(spot, part.after, part.is_whole);
   }
-  if (n.nullable) open_parts(spot, part.after, part.is_whole);
 }
 
 void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part) {

@@ -127,6 +127,7 @@ class RuleMaskMaker : public CountedObject {
   struct Fork {
     std::vector<RestId> rests;
     bool is_closed = false;  // it was read before all were known, and gets no more
+    bool is_passed = false;  // what may follow was split where the fork is: what comes to it later is split as well
   };
   struct Alternative {
     Spot spot;
