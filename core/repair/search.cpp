@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
 constexpr std::uint32_t kLeastExcess = 25;
+// Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
+constexpr std::uint64_t kExpansionsOfATry = 2000;
 // An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
 // edit more than one that is some dozen bytes behind.
 constexpr std::uint64_t kBytesForAnEdit = 12;
@@ -335,10 +337,14 @@ RepairSearch::Outcome RepairSearch::improve() {
   is_better_ = false;
   try {
     for (;;) {
-      if (is_better_) {
+      const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * text_.size();
+      if (is_better_ || is_tried) {
         const std::uint32_t excess = (weight_ - kWithoutExcess) / 2;
         weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
+        tried_from_ = expansions_;
         queue_again();
+      }
+      if (is_better_) {
         spent_seconds_ = budget.spent_seconds();
         return Outcome::Better;
       }
@@ -350,6 +356,7 @@ RepairSearch::Outcome RepairSearch::improve() {
         if (queue_.empty() || queue_.front().key >= least_refused_) {
           proven_ = {least_refused_, reached(least_refused_), false};
           weight_ = given_weight_;
+          tried_from_ = expansions_;
           begin(automaton_->start());
           continue;
         }

@@ -13,8 +13,8 @@
 //     removed and rewritten, then the insertions and replacements of each price, when the search has come to that price.  So
 //     transitions that no cheap repair takes are not computed.
 //   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue, so
-//     that the search follows its best attempt and returns to near alternatives only.  With each answer the excess of the
-//     weight is halved, and what was searched is used again; at 1 it is A* alone (anytime search as in ARA*: Likhachev,
+//     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where
+//     there is none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A* alone (anytime search as in ARA*: Likhachev,
 //     Gordon and Thrun 2003; the weight is on the distance still to go, and not on the estimate, which is mostly 0).
 //   - Bound.  The least of the open edges' bounds, whatever the weight: it needs no property of the order.  Where it reaches
 //     the cost of the answer, that is optimal.
@@ -179,7 +179,7 @@ class RepairSearch : private Accounted {
   Proof proven_;                                   // of the search in the over-approximation, where it is over
   Answer best_;
   bool is_better_ = false;
-  std::uint64_t expansions_ = 0;
+  std::uint64_t expansions_ = 0, tried_from_ = 0;  // so many when the weight was set
 };
 
 }  // namespace tokamata

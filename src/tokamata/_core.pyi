@@ -490,7 +490,8 @@ class RepairSearch:
         pattern: str,
     ) -> None: ...
     def improve(self) -> str:
-        """``"better"``: there is a better answer; ``"optimal"``: there is none; ``"stopped"``: a limit was reached."""
+        """``"better"``: there is a better answer; ``"optimal"``: there is none; ``"stopped"``: a
+        limit was reached."""
 
     @property
     def text(self) -> bytes:

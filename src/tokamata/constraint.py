@@ -269,15 +269,19 @@ class Constraint(Denotation[_T_co]):
 
             tk.json().repair("[1, 2,").text        # "[1, 2]"
 
-        The last of :meth:`repairs`: the optimum, or the best within the deadline and the limits.  There always is
-        an answer: the first one removes everything and writes another text.
+        The last of :meth:`repairs`: the optimum, or the best within the deadline and the limits.  The first
+        answer removes everything and writes another text, so that there is one at almost any deadline.
+
+        JSON is repaired into any white space and spelling, in the order of properties that the
+        constraint has;
+        JSON whose values the constraint accepts is not changed, whatever its order.
 
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.
             costs: what each edit costs.
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
-            weight: how much the search prefers to follow its best attempt, until it has an answer; 1 proves the
-                optimum directly.
+            weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
+                the optimum directly.
             limits: bounds on states, memory and time; ``Limits()`` by default.
             cancel: stops the search, from another thread.
 
@@ -303,9 +307,9 @@ class Constraint(Denotation[_T_co]):
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> Iterator[Repair[_T_co]]:
-        """Each better answer of :meth:`repair` as it is found, and at the end the last one with its final bound.
+        """Each better answer of :meth:`repair` as it is found; at the end the last one with its final bound.
 
-        The arguments and errors are those of :meth:`repair`; the errors are raised while iterating.
+        The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
         """
         self._refuse_tokens("repair")
         return searched_repairs(

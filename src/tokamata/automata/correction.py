@@ -1,17 +1,23 @@
-"""Correction: the string of a language that is nearest to a given one, by tables; slow, and easy to check by hand.
+"""Correction: the string of a language that is nearest to a given one, by tables; slow, and easy
+to check by hand.
 
-The engine searches for repairs (``core/repair/search.hpp``).  These three compute the same costs otherwise, and its
+The engine searches for repairs (``core/repair/search.hpp``).  These three compute the same costs
+otherwise, and its
 tests compare them.  An edit inserts, removes or replaces one symbol, at one price each::
 
     correction(Acceptor.from_strings(["ab", "abc"]), b"b")      # 1: `a` is inserted
 
-- :func:`correction`: a table of all positions and states; Wagner, *Order-n correction for regular languages*, 1974.
+- :func:`correction`: a table of all positions and states; Wagner, *Order-n correction for regular
+  languages*, 1974.
   Cost: positions · transitions · log.
-- :func:`within_distance`: an acceptor of all strings within a distance, to be joined with ``product``; Schulz and
-  Mihov, *Fast string correction with Levenshtein automata*, 2002, without the determinization.
-- :func:`grammar_correction`: for each rule and each span of the string, the least cost of making the span a text of
-  the rule; Aho and Peterson, *A minimum distance error-correcting parser for context-free languages*, 1972.  Cost: the
-  cube of the length, for each rule, until nothing changes.
+- :func:`within_distance`: an acceptor of all strings within a distance, to be joined with
+  ``product``.  Schulz
+  and Mihov, *Fast string correction with Levenshtein automata*, 2002, without the determinization.
+- :func:`grammar_correction`: for each rule and each span of the string, the least cost of making
+  the span a text
+  of the rule.  Aho and Peterson, *A minimum distance error-correcting parser for context-free
+  languages*, 1972.
+  Cost: the cube of the length, for each rule, until nothing changes.
 """
 
 from __future__ import annotations
@@ -34,7 +40,10 @@ class Prices(NamedTuple):
     replace: int = 1
 
 
-def correction(acceptor: Acceptor, string: String, prices: Prices = Prices()) -> int | None:
+_ONE_EACH = Prices()
+
+
+def correction(acceptor: Acceptor, string: String, prices: Prices = _ONE_EACH) -> int | None:
     """The least cost of making a string one of the acceptor's; ``None`` if the acceptor has no string."""
     symbols = symbols_of(string)
     open_: list[tuple[int, int, int]] = [(0, 0, acceptor.start)]
@@ -87,7 +96,7 @@ def within_distance(string: String, distance: int, alphabet: Iterable[int]) -> A
 
 
 def grammar_correction(
-    rules: Mapping[str, Sequence[Sequence[str | int]]], start: str, string: String, prices: Prices = Prices()
+    rules: Mapping[str, Sequence[Sequence[str | int]]], start: str, string: String, prices: Prices = _ONE_EACH
 ) -> int | None:
     """The least cost of making a string one of a grammar's; ``None`` if the grammar has no string.
 

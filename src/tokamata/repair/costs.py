@@ -1,7 +1,9 @@
 """What each edit of a repair costs.
 
-A cost stands for how seldom a mistake is made: 1,000 times the negative natural logarithm of its frequency, so
-that the cheapest repair undoes the likeliest mistakes.  The figures of :data:`DEFAULT_COSTS` are estimates; they are
+A cost stands for how seldom a mistake is made: 1,000 times the negative natural logarithm of its
+frequency.  So
+the cheapest repair undoes the likeliest mistakes.  The figures of :data:`DEFAULT_COSTS` are
+estimates, which are
 not fitted to data yet.
 """
 
@@ -51,8 +53,8 @@ class Span(NamedTuple):
 class EditCosts:
     """The costs of all edits: whole numbers from 0.
 
-    The costs of single bytes are mappings whose keys are strings of characters: ``{"[{": 4000, ",": 2000}``.  A
-    character outside of ASCII stands for all bytes of its encoding.
+    The costs of single bytes are mappings whose keys are strings of characters: ``{"[{": 4000, ",": 2000}``.
+    A character outside of ASCII stands for all bytes of its encoding.
 
     Attributes:
         other: of any insertion and removal that no mapping names.
@@ -64,8 +66,8 @@ class EditCosts:
         rewrites: named edits of more than one byte.
 
     Raises:
-        ArgumentError: a cost is no whole number from 0 to 1,000,000,000, a key is no ``str``, or a pattern cannot
-            be compiled.
+        ArgumentError: a cost is no whole number from 0 to 1,000,000,000, a key is no ``str``, or a pattern
+            cannot be compiled.
     """
 
     other: int = 1000
@@ -136,8 +138,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"
 _BLANKS = " \t\r\n"
 
-# For JSON, program text and the like.  What keeps degenerate optima away: closing what is open is cheap at the end, since
-# texts are cut off there, and a quote before all of a text, which would make a string of it, is dear.
+# For JSON.  What keeps degenerate optima away: closing what is open is cheap at the end, since texts are cut
+# off there, and a quote before all of a text, which would make a string of it, is dear.
 DEFAULT_COSTS = EditCosts(
     other=7000,
     insert={

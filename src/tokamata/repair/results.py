@@ -46,10 +46,11 @@ class Certificate:
         cost: their cost.
         lower_bound: no accepted text costs less.
         costs: the costs of all edits.
-        nodes: the nodes that a cheaper repair could pass, 16 bytes each; ``core/repair/certificate.hpp`` has the
-            proof.
-        is_exact: whether the nodes are those of the constraint; otherwise they are those of a set of texts that
-            includes it.
+        nodes: the nodes that a cheaper repair could pass, 16 bytes each; ``core/repair/certificate.hpp`` has
+            the proof.
+        is_exact: whether the nodes are those of the constraint; otherwise they are those of a set of texts
+            that includes it.
+        expression: the texts that the repair could lead to.
     """
 
     broken: bytes
@@ -73,8 +74,8 @@ class Certificate:
     def flaw(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> str | None:
         """What is wrong with the certificate; ``None`` if it holds.
 
-        The edits are applied to the broken text, their costs are looked up and added, the constraint reads the
-        result, and the bound is checked edge by edge.
+        The edits are applied to the broken text, their costs are looked up and added, the constraint reads
+        the result, and the bound is checked edge by edge.
 
         Raises:
             LimitExceeded, Cancelled: the check was stopped.
@@ -145,8 +146,8 @@ class Repair(Generic[_T_co]):
         lower_bound: no accepted text costs less.
         optimal: whether the cost is the lower bound.
         expansions: how many nodes the search has expanded.
-        first_feasible_us: microseconds until the first answer that keeps a part of the text; ``None``: there was
-            none, and this one removes the whole text and writes another.
+        first_feasible_us: microseconds until the first answer of the search; ``None``: there was none, and
+            this one removes the whole text and writes another.
         certificate: proves cost and bound.
     """
 
