@@ -164,6 +164,26 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {"text": "1"},
         {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x", "\ud800"), **STOPS},
     ),
+    A.repair: (
+        {"text": "a"},
+        {
+            "text": (5, None, 1.5, STRANGE, ["a"]),
+            "costs": (5, None, {}, STRANGE),
+            "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
+            "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
+            **STOPS,
+        },
+    ),
+    A.repairs: (
+        {"text": "a"},
+        {
+            "text": (5, None, 1.5, STRANGE, ["a"]),
+            "costs": (5, None, {}, STRANGE),
+            "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
+            "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
+            **STOPS,
+        },
+    ),
     A.captured: (
         {"name": "name"},
         {"name": (5, None, STRANGE, "", "1a", "a b", "_a", "count", "asdict", "\ud800")},

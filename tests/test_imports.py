@@ -17,7 +17,7 @@ PACKAGE = SOURCE / "tokamata"
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
     *("version", "errors", "arguments", "limits", "kept_files", "masks", "explanation"),
-    *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame"),
+    *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame", "repair"),
     *("automata", "tokenization", "matching", "constraint"),
     *(
         "text_constraints",
@@ -33,6 +33,7 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
+    "repair": ["costs", "results", "searching"],
     "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",

@@ -68,6 +68,8 @@ from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
+from tokamata.repair.costs import EditCosts, Rewrite
+from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
 from tokamata.type_constraints import type as type
@@ -85,12 +87,15 @@ __all__ = [
     "BudgetError",
     "CancelToken",
     "Cancelled",
+    "Certificate",
     "CompiledConstraint",
     "Concatenation",
     "Constraint",
     "ContextError",
     "Derivation",
     "Determinism",
+    "Edit",
+    "EditCosts",
     "EmptyConstraintError",
     "Event",
     "Explanation",
@@ -116,6 +121,8 @@ __all__ = [
     "PatternSyntaxError",
     "Phrase",
     "Preparation",
+    "Repair",
+    "Rewrite",
     "RollbackError",
     "Rule",
     "Sampling",

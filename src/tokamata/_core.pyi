@@ -459,3 +459,77 @@ class Split:
 
     def end(self) -> list[tuple[int, int]] | None:
         """All marks if the text ends here; ``None`` if it cannot."""
+
+class RepairSearch:
+    """The search for the cheapest repair of a text; ``core/repair/search.hpp`` has the algorithm.
+
+    Args:
+        expression: the texts that are accepted.
+        text: the broken text.
+        costs: five tables by byte: to prepend, insert, append, remove and replace one; 2^32 - 1: never.
+        rewrites: begin, end, what is written, the cost; in the order of their beginnings.
+        weight: in hundredths, at least 100.
+        limits, cancel: of the search as a whole.
+        pattern: the pattern that errors show.
+
+    Raises:
+        EmptyConstraintError: no text is accepted.
+        ValueError: the costs or the rewrites are not as above.
+        LimitExceeded, Cancelled: the work was stopped before there was an answer.
+    """
+
+    def __init__(
+        self,
+        expression: Expression,
+        text: bytes,
+        costs: Sequence[Sequence[int]],
+        rewrites: Sequence[tuple[int, int, bytes, int]],
+        weight: int,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> None: ...
+    def improve(self) -> str:
+        """``"better"``: there is a better answer; ``"optimal"``: there is none; ``"stopped"``: a
+        limit was reached."""
+
+    @property
+    def text(self) -> bytes:
+        """The best text so far."""
+
+    @property
+    def cost(self) -> int:
+        """Its cost."""
+
+    @property
+    def edits(self) -> list[tuple[str, int, int, bytes, int]]:
+        """Its edits: kind, begin, end, what is written, the number of the rewrite."""
+
+    @property
+    def lower_bound(self) -> int:
+        """No answer costs less."""
+
+    @property
+    def expansions(self) -> int:
+        """How many nodes were expanded."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """How many bytes of states and nodes are held now."""
+
+    def proof(self) -> tuple[int, bytes, bool]:
+        """The lower bound, what proves it, and whether its nodes are of the pattern itself."""
+
+def flaw_of_bound(
+    expression: Expression,
+    text: bytes,
+    costs: Sequence[Sequence[int]],
+    rewrites: Sequence[tuple[int, int, bytes, int]],
+    bound: int,
+    reached: bytes,
+    is_exact: bool,
+    limits: Limits,
+    cancel: CancelToken | None,
+    pattern: str,
+) -> str:
+    """What is wrong with the proof of a bound; ``""`` if it holds."""

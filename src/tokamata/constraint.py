@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -21,6 +22,9 @@ from tokamata.errors import (
 )
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.matching import CompiledConstraint, Tokenization
+from tokamata.repair.costs import DEFAULT_COSTS, EditCosts
+from tokamata.repair.results import Repair
+from tokamata.repair.searching import searched_repairs
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -249,6 +253,77 @@ class Constraint(Denotation[_T_co]):
         self._refuse_tokens("is_equivalent_to", other)
         return Answer(((self - other) | (other - self)).shortest_text(limits=limits, cancel=cancel))
 
+    # ---- repair --------------------------------------------------------------------------------
+
+    def repair(
+        self,
+        text: str | bytes,
+        *,
+        costs: EditCosts = DEFAULT_COSTS,
+        deadline_seconds: float | None = None,
+        weight: float = 3.0,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Repair[_T_co]:
+        """The accepted text that is cheapest to reach from a text, the edits, and a proof of how near it is.
+
+            tk.json().repair("[1, 2,").text        # "[1, 2]"
+
+        The last of :meth:`repairs`: the optimum, or the best within the deadline and the limits.  The first
+        answer removes everything and writes another text, so that there is one at almost any deadline.
+
+        JSON is repaired into any white space and spelling, in the order of properties that the
+        constraint has;
+        JSON whose values the constraint accepts is not changed, whatever its order.
+
+        Args:
+            text: the text; bytes that are not UTF-8 are repaired too.
+            costs: what each edit costs.
+            deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
+            weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
+                the optimum directly.
+            limits: bounds on states, memory and time; ``Limits()`` by default.
+            cancel: stops the search, from another thread.
+
+        Raises:
+            EmptyConstraintError: no text is accepted.
+            AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
+            ArgumentError: an argument has another type or value.
+            LimitExceeded: a limit was passed before any accepted text was found.
+            Cancelled: the search was cancelled.
+        """
+        *_, last = self.repairs(
+            text, costs=costs, deadline_seconds=deadline_seconds, weight=weight, limits=limits, cancel=cancel
+        )
+        return last
+
+    def repairs(
+        self,
+        text: str | bytes,
+        *,
+        costs: EditCosts = DEFAULT_COSTS,
+        deadline_seconds: float | None = None,
+        weight: float = 3.0,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Iterator[Repair[_T_co]]:
+        """Each better answer of :meth:`repair` as it is found; at the end the last one with its final bound.
+
+        The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
+        """
+        self._refuse_tokens("repair")
+        return searched_repairs(
+            self._repair_languages(),
+            self.pattern,
+            self.parse,
+            text,
+            costs,
+            deadline_seconds,
+            weight,
+            limits,
+            cancel,
+        )
+
     # ---- compiling ----------------------------------------------------------------------------
 
     def compile(
@@ -307,6 +382,10 @@ class Constraint(Denotation[_T_co]):
     ) -> tuple[str, tuple[str, ...]]:
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
         return why_empty(self, limits, cancel), ()
+
+    def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
+        """The texts that need no repair, and those that repairs lead to."""
+        return self._expression, self._expression
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""

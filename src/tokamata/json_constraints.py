@@ -134,6 +134,11 @@ class JsonConstraint(Constraint[_T_co]):
         reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return reason, tuple(one.pointer for one in blamed)
 
+    def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
+        """Text of others needs no repair for how it is written; only the order of properties is kept."""
+        wide = self._table.texts(self._root, "any", "any", "any")
+        return wide, self._table.texts(self._root, self.style.property_order, "any", "any")
+
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style
         if not self._declares:

@@ -1,0 +1,156 @@
+// The search for repairs, and the check of what it proves, for Python.
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "bindings/errors.hpp"
+#include "bindings/parts.hpp"
+#include "repair/certificate.hpp"
+#include "repair/search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tokamata {
+
+namespace {
+
+using GivenRewrite = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost>;
+
+ByteCosts costs_of(const std::vector<EditCost>& given) {
+  ByteCosts costs;
+  if (given.size() != costs.size()) throw nb::value_error("costs are by byte: 256 numbers");
+  std::ranges::copy(given, costs.begin());
+  return costs;
+}
+
+EditModel model_of(const std::vector<std::vector<EditCost>>& costs, const std::vector<GivenRewrite>& rewrites) {
+  if (costs.size() != 5) throw nb::value_error("five lists of costs: to prepend, insert, append, remove, replace");
+  EditModel model{costs_of(costs[0]), costs_of(costs[1]), costs_of(costs[2]), costs_of(costs[3]), costs_of(costs[4]), {}};
+  for (const auto& [begin, end, written, cost] : rewrites)
+    model.rewrites.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
+  return model;
+}
+
+// 16 bytes for each node: whence, the kind and the operand of the step, the cost.
+struct Record {
+  std::uint32_t from, step;
+  std::uint64_t cost;
+};
+constexpr std::uint32_t kKinds = 8;
+
+nb::bytes bytes_of(const std::vector<RepairSearch::Reached>& reached) {
+  std::vector<Record> records;
+  records.reserve(reached.size());
+  for (const auto& [from, step, cost] : reached)
+    records.push_back({from, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), cost});
+  return nb::bytes(records.data(), records.size() * sizeof(Record));
+}
+
+std::vector<RepairSearch::Reached> reached_of(const nb::bytes& data) {
+  std::vector<RepairSearch::Reached> reached(data.size() / sizeof(Record));
+  for (std::size_t number = 0; number < reached.size(); ++number) {
+    Record record;
+    std::memcpy(&record, data.c_str() + number * sizeof record, sizeof record);
+    reached[number] = {record.from, {static_cast<EditKind>(record.step % kKinds), record.step / kKinds}, record.cost};
+  }
+  return reached;
+}
+
+// A search; the rewrites in the order in which they were given, and what its errors show.
+struct BoundSearch {
+  std::shared_ptr<RepairSearch> search;
+  std::vector<Rewrite> rewrites;
+  nb::object pattern;
+};
+
+// The edits of the best answer: kind, begin and end of what was read, what was written, the number of the rewrite.
+nb::list edits_of(const BoundSearch& self) {
+  static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
+  nb::list edits;
+  std::size_t position = 0;
+  for (const auto& [kind, operand] : self.search->best().steps) {
+    std::size_t end = position + (kind != EditKind::Insert);
+    if (kind == EditKind::Rewrite) end = self.rewrites[operand].end;
+    if (kind != EditKind::Keep) {
+      const char byte = static_cast<char>(operand);
+      const std::string_view written = kind == EditKind::Rewrite  ? std::string_view(self.rewrites[operand].written)
+                                       : kind == EditKind::Remove ? std::string_view()
+                                                                  : std::string_view(&byte, 1);
+      edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(kind)], position, end,
+                                  nb::bytes(written.data(), written.size()), kind == EditKind::Rewrite ? operand : 0));
+    }
+    position = end;
+  }
+  return edits;
+}
+
+template <class Task>
+auto searching(const nb::object& pattern, Task&& task) {
+  return guarded({pattern, false}, [&] {
+    try {
+      const nb::gil_scoped_release release;
+      return task();
+    } catch (const EmptyLanguage&) {
+      throw EmptyConstraint();
+    }
+  });
+}
+
+}  // namespace
+
+void bind_repair(nb::module_& m) {
+  nb::class_<BoundSearch>(m, "RepairSearch")
+      .def("__init__",
+           [](BoundSearch* self, const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
+              const std::vector<GivenRewrite>& rewrites, std::uint32_t weight, const Limits& limits,
+              std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             EditModel model = model_of(costs, rewrites);
+             std::vector<Rewrite> kept = model.rewrites;
+             std::string bytes(text.c_str(), text.size());
+             auto search = searching(pattern, [&] {
+               return std::make_shared<RepairSearch>(*expression, std::move(bytes), std::move(model), weight, limits, std::move(cancel));
+             });
+             new (self) BoundSearch{std::move(search), std::move(kept), std::move(pattern)};
+           },
+           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def("improve",
+           [](const BoundSearch& self) {
+             switch (searching(self.pattern, [&] { return self.search->improve(); })) {
+               case RepairSearch::Outcome::Better: return "better";
+               case RepairSearch::Outcome::Optimal: return "optimal";
+               default: return "stopped";
+             }
+           })
+      .def_prop_ro("text", [](const BoundSearch& self) {
+        const std::string& text = self.search->best().text;
+        return nb::bytes(text.data(), text.size());
+      })
+      .def_prop_ro("cost", [](const BoundSearch& self) { return self.search->best().cost.cost; })
+      .def_prop_ro("edits", &edits_of)
+      .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search->lower_bound(); })
+      .def_prop_ro("expansions", [](const BoundSearch& self) { return self.search->expansions(); })
+      .def_prop_ro("memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); })
+      .def("proof", [](const BoundSearch& self) {
+        const RepairSearch::Proof proof = self.search->proof();
+        return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
+      });
+  m.def("flaw_of_bound",
+        [](const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
+           const std::vector<GivenRewrite>& rewrites, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
+           std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+          EditModel model = model_of(costs, rewrites);
+          const std::string bytes(text.c_str(), text.size());
+          const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
+          return searching(pattern, [&] {
+            return flaw_of_bound(*expression, bytes, std::move(model), proof, limits, std::move(cancel));
+          });
+        },
+        "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+}
+
+}  // namespace tokamata

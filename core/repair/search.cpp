@@ -1,0 +1,446 @@
+#include "repair/search.hpp"
+
+#include <algorithm>
+#include <new>
+#include <queue>
+#include <unordered_map>
+
+#include "common/hash.hpp"
+
+namespace tokamata {
+
+namespace {
+
+constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
+constexpr std::uint32_t kLeastExcess = 25;
+// Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
+constexpr std::uint64_t kExpansionsOfATry = 2000;
+// An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
+// edit more than one that is some dozen bytes behind.
+constexpr std::uint64_t kBytesForAnEdit = 12;
+constexpr std::size_t kLongestText = std::size_t{1} << 28;
+
+EditCost least_above_zero(const ByteCosts& costs) {
+  EditCost least = kNoEdit;
+  for (const EditCost cost : costs)
+    if (cost > 0) least = std::min(least, cost);
+  return least;
+}
+
+}  // namespace
+
+RepairSearch::RepairSearch(const Expression& pattern, std::string text, EditModel model, std::uint32_t weight,
+                           const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+    : text_(std::move(text)), model_(std::move(model)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
+      estimate_(model_, text_.size()) {
+  check_model();
+  std::ranges::stable_sort(model_.rewrites, {}, &Rewrite::begin);
+  first_rewrite_.assign(text_.size() + 2, 0);
+  for (const Rewrite& rewrite : model_.rewrites) ++first_rewrite_[rewrite.begin + 1];
+  for (std::size_t at = 1; at < first_rewrite_.size(); ++at) first_rewrite_[at] += first_rewrite_[at - 1];
+  pull_ = std::min(least_above_zero(model_.insert), least_above_zero(model_.remove));
+  pull_ = pull_ == kNoEdit ? 1 : std::max<std::uint64_t>(pull_ / kBytesForAnEdit, 1);
+
+  Budget budget(limits_, cancel_, 0);
+  automaton_.emplace(pattern, Arena::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits_, cancel_);
+  const std::size_t positions[] = {0, 1, text_.size()};
+  for (std::size_t which = 0; which < 3; ++which)
+    for (const bool each_byte : {false, true})
+      if (which == 2 || positions[which] < text_.size()) writings_[2 * which + each_byte] = writings(positions[which], each_byte);
+  write_anew(budget);
+  begin(over_approximation(*automaton_, automaton_->start(), budget));
+  spent_seconds_ = budget.spent_seconds();
+  end_charging();
+}
+
+StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget) {
+  Arena& arena = automaton.arena();
+  const ExpressionId exact = automaton.expression(state);
+  if (!arena.node(exact).rules || !arena.remembers()) return state;
+  std::vector<ExpressionId> alternatives;
+  for (const Approximation& one : arena.approximations(exact, budget)) alternatives.push_back(one.expression);
+  return automaton.state_of(arena.settled(arena.unite(alternatives)), budget);
+}
+
+// Searches from a state of the pattern, with nothing reached yet.
+void RepairSearch::begin(StateId start) {
+  start_ = start;
+  least_refused_ = kNothingRefused;
+  nodes_.clear();
+  queue_.clear();
+  node_index_.clear();
+  relax(kNoNode, 0, start, {}, {EditKind::Keep, 0});
+}
+
+void RepairSearch::check_model() const {
+  if (text_.size() > kLongestText) throw BadEditModel("the text is longer than 2^28 bytes");
+  if (weight_ < kWithoutExcess) throw BadEditModel("the weight is below 1");
+  for (const EditCost cost : model_.remove)
+    if (cost == kNoEdit) throw BadEditModel("a byte that cannot be removed: then there may be no repair at all");
+  for (const EditCost cost : model_.append)
+    if (cost == kNoEdit) throw BadEditModel("a byte that cannot be appended: then there may be no repair at all");
+  for (const Rewrite& rewrite : model_.rewrites)
+    if (rewrite.begin >= rewrite.end || rewrite.end > text_.size() || rewrite.cost == kNoEdit)
+      throw BadEditModel("a rewrite of no bytes, or of bytes outside of the text");
+}
+
+// The first answer: remove the text and write another.
+void RepairSearch::write_anew(Budget& budget) {
+  std::optional<std::string> text = some_text(automaton_->start(), budget);
+  if (!text) throw EmptyLanguage();
+  for (const char byte : text_) {
+    best_.cost.cost += model_.remove[static_cast<std::uint8_t>(byte)];
+    best_.steps.push_back({EditKind::Remove, 0});
+  }
+  best_.text = *std::move(text);
+  for (const char byte : best_.text) {
+    best_.steps.push_back({EditKind::Insert, static_cast<std::uint8_t>(byte)});
+    best_.cost.cost += model_.append[static_cast<std::uint8_t>(byte)];
+  }
+  best_.cost.lost = static_cast<std::uint32_t>(text_.size());
+  best_.cost.written = static_cast<std::uint32_t>(best_.text.size());
+}
+
+bool RepairSearch::is_accepted(const std::string& text, Budget& budget) {
+  StateId state = automaton_->start();
+  for (const char byte : text) state = automaton_->next(state, static_cast<std::uint8_t>(byte), budget);
+  return automaton_->accepting(state);
+}
+
+// A text of a state.  Each byte lowers the length that the state knows of some text, as far as there is such a byte; where
+// there is none, a search finds the nearest state that knows less (composition/closing_texts.hpp does the same for tokens).
+std::optional<std::string> RepairSearch::some_text(StateId start, Budget& budget) {
+  std::string text;
+  for (StateId at = start; !automaton_->accepting(at);) {
+    if (at == ByteAutomaton::kDead || !descend(at, text, budget)) return std::nullopt;
+  }
+  return text;
+}
+
+bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
+  struct Open {
+    std::uint64_t estimate, length;
+    StateId state;
+    bool operator<(const Open& other) const {  // the best on top; of equals the longest
+      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
+    }
+  };
+  struct Arrival {
+    StateId from;
+    std::uint8_t byte;
+  };
+  const StateId begin = at;
+  const std::uint32_t least = automaton_->node(begin).spelled;
+  std::unordered_map<std::uint32_t, Arrival> arrivals;
+  std::priority_queue<Open> open;
+  open.push({0, 0, begin});
+  while (!open.empty()) {
+    const Open best = open.top();
+    open.pop();
+    const ByteSet readable = automaton_->may_read(best.state, budget);
+    for (const Writing& writing : writings_[4 + automaton_->node(best.state).by_byte]) {
+      if (!readable.contains(writing.byte)) continue;
+      budget.step();
+      const StateId target = automaton_->next(best.state, writing.byte, budget);
+      if (target == ByteAutomaton::kDead || target == begin) continue;
+      if (!arrivals.try_emplace(target.value, Arrival{best.state, writing.byte}).second) continue;
+      const ExpressionNode node = automaton_->node(target);
+      if (!automaton_->accepting(target) && (node.spelled >= least || node.constrained)) {
+        // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
+        const std::uint64_t left = automaton_->node(over_approximation(*automaton_, target, budget)).spelled;
+        open.push({best.length + 1 + left, best.length + 1, target});
+        continue;
+      }
+      const std::size_t before = text.size();
+      for (StateId step = target; step != begin; step = arrivals.at(step.value).from)
+        text.push_back(static_cast<char>(arrivals.at(step.value).byte));
+      std::reverse(text.begin() + static_cast<std::ptrdiff_t>(before), text.end());
+      at = target;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The insertions and replacements at a position, the cheapest first: of each class of bytes its cheapest, or every byte.
+std::vector<RepairSearch::Writing> RepairSearch::writings(std::size_t position, bool each_byte) const {
+  std::vector<Writing> all;
+  const auto add = [&](const ByteCosts& costs, EditKind kind) {
+    const std::vector<std::uint8_t>& classes = automaton_->byte_classes();
+    for (std::size_t number = 0; number < classes.size(); ++number) {
+      const unsigned end = number + 1 < classes.size() ? classes[number + 1] : 256;
+      Writing best{kNoEdit, kind, 0};
+      for (unsigned value = classes[number]; value < end; ++value) {
+        const Writing one{costs[value], kind, static_cast<std::uint8_t>(value)};
+        if (one.cost == kNoEdit) continue;
+        if (each_byte) all.push_back(one);
+        if (one.cost < best.cost) best = one;
+      }
+      if (!each_byte && best.cost != kNoEdit) all.push_back(best);
+    }
+  };
+  add(model_.inserting(position, text_.size()), EditKind::Insert);
+  if (position < text_.size()) add(model_.replace, EditKind::Replace);
+  std::ranges::sort(all);
+  return all;
+}
+
+const std::vector<RepairSearch::Writing>& RepairSearch::writings_of(const Node& node) const {
+  const std::size_t which = node.position == text_.size() ? 2 : node.position == 0 ? 0 : 1;
+  return writings_[2 * which + automaton_->node(node.state).by_byte];
+}
+
+// No answer through the edges that the node has left costs less.
+PathCost RepairSearch::bound_of(const Node& node) const {
+  PathCost bound = node.reached;
+  bound.cost += node.estimate;
+  if (node.next != kFirst) {
+    const std::uint64_t next = node.reached.cost + writings_of(node)[node.next - 1].cost;
+    if (next >= bound.cost) bound.cost = next, ++bound.written;
+  }
+  return bound;
+}
+
+// Its order in the queue.
+std::uint64_t RepairSearch::key_of(const Node& node) const {
+  const std::uint64_t unread = text_.size() - node.position;
+  return bound_of(node).cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
+}
+
+void RepairSearch::push(NodeNumber number) {
+  const Node& node = nodes_[number];
+  queue_.push_back({key_of(node), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
+  std::push_heap(queue_.begin(), queue_.end());
+}
+
+// A way to a node, whose number is made where it is new.
+void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state, PathCost reached, EditStep step) {
+  if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
+  // Everything is allocated before anything changes, so that no node is ever missing in the queue.
+  if (queue_.size() == queue_.capacity()) queue_.reserve(std::max<std::size_t>(64, 2 * queue_.size()));
+  node_index_.reserve(1);
+  const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, position), state.value);
+  const auto known = node_index_.find(hash, [&](NodeNumber number) {
+    return nodes_[number].position == position && nodes_[number].state == state;
+  });
+  if (known) {
+    Node& node = nodes_[*known];
+    if (reached >= node.reached) return;
+    node.reached = reached;
+    node.from = from;
+    node.step = step;
+    node.next = kFirst;
+    ++node.version;
+    push(*known);
+    return;
+  }
+  const std::uint64_t estimate = estimate_(position, *automaton_, state);
+  if (PathCost bound = reached; bound.cost += estimate, is_hopeless(bound)) return;
+  const auto number = static_cast<NodeNumber>(nodes_.size());
+  nodes_.push_back({position, state, reached, estimate, from, step});
+  node_index_.add(number, hash);
+  push(number);
+}
+
+void RepairSearch::expand(NodeNumber number, Budget& budget) {
+  ++expansions_;
+  if (nodes_[number].next == kFirst)
+    expand_first(number, budget);
+  else
+    expand_writings(number, budget);
+}
+
+// What keeps, removes or rewrites bytes of the text; and an answer, if the text ends here.
+void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
+  const Node node = nodes_[number];
+  if (node.position == text_.size()) {
+    if (automaton_->accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
+  } else {
+    const auto byte = static_cast<std::uint8_t>(text_[node.position]);
+    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), node.reached, {EditKind::Keep, 0});
+    for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index) {
+      const Rewrite& rewrite = model_.rewrites[index];
+      PathCost reached = node.reached;
+      reached.cost += rewrite.cost;
+      reached.lost += rewrite.end - rewrite.begin;
+      reached.written += static_cast<std::uint32_t>(rewrite.written.size());
+      if (is_hopeless(reached)) continue;
+      StateId state = node.state;
+      for (const char written : rewrite.written) state = automaton_->next(state, static_cast<std::uint8_t>(written), budget);
+      relax(number, rewrite.end, state, reached, {EditKind::Rewrite, index});
+    }
+    PathCost reached = node.reached;
+    reached.cost += model_.remove[byte];
+    ++reached.lost;
+    relax(number, node.position + 1, node.state, reached, {EditKind::Remove, 0});
+  }
+  Node& after = nodes_[number];
+  after.next = writings_of(after).empty() ? kDone : 1;
+  if (after.next != kDone && !is_hopeless(bound_of(after))) push(number);
+}
+
+// The insertions and replacements of one price.
+void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
+  const Node node = nodes_[number];
+  const std::vector<Writing>& all = writings_of(node);
+  const ByteSet readable = automaton_->may_read(node.state, budget);
+  const EditCost price = all[node.next - 1].cost;
+  std::uint32_t index = node.next - 1;
+  for (; index < all.size() && all[index].cost == price; ++index) {
+    const Writing& writing = all[index];
+    if (!readable.contains(writing.byte)) continue;
+    budget.step();
+    const bool replaces = writing.kind == EditKind::Replace;
+    PathCost reached = node.reached;
+    reached.cost += writing.cost;
+    reached.lost += replaces;
+    ++reached.written;
+    const StateId target = automaton_->next(node.state, writing.byte, budget);
+    relax(number, node.position + replaces, target, reached, {writing.kind, writing.byte});
+  }
+  Node& after = nodes_[number];
+  if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew
+  after.next = index == all.size() ? kDone : index + 1;
+  if (after.next != kDone && !is_hopeless(bound_of(after))) push(number);
+}
+
+// An answer, unless the pattern refuses what its over-approximation accepts.
+void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
+  Answer answer;
+  answer.cost = nodes_[number].reached;
+  for (NodeNumber at = number; nodes_[at].from != kNoNode; at = nodes_[at].from) answer.steps.push_back(nodes_[at].step);
+  std::ranges::reverse(answer.steps);
+  std::size_t position = 0;
+  for (const EditStep& step : answer.steps) {
+    switch (step.kind) {
+      case EditKind::Keep: answer.text.push_back(text_[position++]); break;
+      case EditKind::Remove: ++position; break;
+      case EditKind::Replace: ++position; [[fallthrough]];
+      case EditKind::Insert: answer.text.push_back(static_cast<char>(step.operand)); break;
+      case EditKind::Rewrite:
+        answer.text += model_.rewrites[step.operand].written;
+        position = model_.rewrites[step.operand].end;
+        break;
+    }
+  }
+  if (!is_exact() && !is_accepted(answer.text, budget)) {
+    least_refused_ = std::min(least_refused_, answer.cost.cost);
+    return;
+  }
+  best_ = std::move(answer);
+  is_better_ = true;
+}
+
+RepairSearch::Outcome RepairSearch::improve() {
+  const Charge charge(account_);
+  Budget budget(limits_, cancel_, spent_seconds_);
+  is_better_ = false;
+  try {
+    for (;;) {
+      const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * text_.size();
+      if (is_better_ || is_tried) {
+        const std::uint32_t excess = (weight_ - kWithoutExcess) / 2;
+        weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
+        tried_from_ = expansions_;
+        queue_again();
+      }
+      if (is_better_) {
+        spent_seconds_ = budget.spent_seconds();
+        return Outcome::Better;
+      }
+      if (least_refused_ < best_.cost.cost) {  // the over-approximation proves no more than that
+        if (weight_ != kWithoutExcess) {
+          weight_ = kWithoutExcess;
+          queue_again();
+        }
+        if (queue_.empty() || queue_.front().key >= least_refused_) {
+          proven_ = {least_refused_, reached(least_refused_), false};
+          weight_ = given_weight_;
+          tried_from_ = expansions_;
+          begin(automaton_->start());
+          continue;
+        }
+      }
+      if (queue_.empty()) break;
+      budget.step();
+      const Entry entry = queue_.front();
+      const Node& node = nodes_[entry.node];
+      // The entry leaves the queue after its edges were made, so that nothing is lost where a limit is passed.
+      const bool is_stale = node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
+      if (!is_stale) {
+        const std::uint32_t version = node.version;
+        std::pop_heap(queue_.begin(), queue_.end());
+        queue_.pop_back();
+        try {
+          expand(entry.node, budget);
+        } catch (...) {
+          if (nodes_[entry.node].version == version) {  // its edges are made again
+            queue_.push_back(entry);
+            std::push_heap(queue_.begin(), queue_.end());
+          }
+          throw;
+        }
+      } else {
+        std::pop_heap(queue_.begin(), queue_.end());
+        queue_.pop_back();
+      }
+    }
+  } catch (const LimitExceeded&) {
+    spent_seconds_ = budget.spent_seconds();
+    return Outcome::Stopped;
+  } catch (const std::bad_alloc&) {
+    spent_seconds_ = budget.spent_seconds();
+    return Outcome::Stopped;
+  }
+  spent_seconds_ = budget.spent_seconds();
+  return Outcome::Optimal;
+}
+
+// With another weight, and without what cannot lead to a better answer.
+void RepairSearch::queue_again() {
+  std::erase_if(queue_, [this](const Entry& entry) {
+    const Node& node = nodes_[entry.node];
+    return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
+  });
+  for (Entry& entry : queue_) entry.key = key_of(nodes_[entry.node]);
+  std::make_heap(queue_.begin(), queue_.end());
+}
+
+RepairSearch::Proof RepairSearch::proof() const {
+  const std::uint64_t bound = open_bound();
+  return proven_.bound > bound ? proven_ : Proof{bound, reached(bound), is_exact()};
+}
+
+std::uint64_t RepairSearch::open_bound() const {
+  std::uint64_t least = std::min(best_.cost.cost, least_refused_);
+  for (const Entry& entry : queue_)
+    if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone)
+      least = std::min(least, bound_of(node).cost);
+  return least;
+}
+
+std::vector<RepairSearch::Reached> RepairSearch::reached(std::uint64_t bound) const {
+  std::vector<bool> needed(nodes_.size());
+  for (NodeNumber number = 0; number < nodes_.size(); ++number)
+    if (nodes_[number].reached.cost + nodes_[number].estimate < bound)
+      for (NodeNumber at = number; at != kNoNode && !needed[at]; at = nodes_[at].from) needed[at] = true;
+  std::vector<NodeNumber> order;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number)
+    if (needed[number]) order.push_back(number);
+  // Whence a node was reached comes before it: that cost no more, and keeping a byte goes on by a position.
+  std::ranges::sort(order, [this](NodeNumber a, NodeNumber b) {
+    const Node &left = nodes_[a], &right = nodes_[b];
+    if (left.reached != right.reached) return left.reached < right.reached;
+    return left.position != right.position ? left.position < right.position : a < b;
+  });
+  std::vector<std::uint32_t> place(nodes_.size());
+  std::vector<Reached> all;
+  for (const NodeNumber number : order) {
+    const Node& node = nodes_[number];
+    place[number] = static_cast<std::uint32_t>(all.size());
+    all.push_back({node.from == kNoNode ? place[number] : place[node.from], node.step, node.reached.cost});
+  }
+  return all;
+}
+
+}  // namespace tokamata

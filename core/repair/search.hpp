@@ -1,0 +1,185 @@
+// The accepted text that is cheapest to reach from a broken one, and a proof of how near any other can be.
+//
+// Problem.  Of all texts that a pattern accepts, find the one whose edits cost least; give a first answer soon, better ones
+// as time passes, and at any moment a bound that no answer can go below.
+// Example.  The text  [1,2  and arrays of numbers: `]` is appended.  Nodes: (0, start) (1, after "[") … (4, after "2"), each
+// for nothing; from the last one an insertion leads to an accepting state with nothing left to read.
+//
+// How.  The composition of broken text, edits and byte automaton is searched as a graph.  A node is a position in the text and
+// a state of the automaton.  An edge keeps a byte, or is an edit (edit_model.hpp).  Bytes of one class lead to one state, so an
+// insertion is one edge for each class: its cheapest byte, of these the least.  Where a state keeps what is read, each byte is
+// an edge.
+//   - Order.  A* with the estimate of estimate.hpp.  A node's edges are made in steps of their cost: first what is kept,
+//     removed and rewritten, then the insertions and replacements of each price, when the search has come to that price.  So
+//     transitions that no cheap repair takes are not computed.
+//   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue, so
+//     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where
+//     there is none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A* alone (anytime search as in ARA*: Likhachev,
+//     Gordon and Thrun 2003; the weight is on the distance still to go, and not on the estimate, which is mostly 0).
+//   - Bound.  The least of the open edges' bounds, whatever the weight: it needs no property of the order.  Where it reaches
+//     the cost of the answer, that is optimal.
+//   - Ties.  Of equal costs the answer that keeps more bytes, then the shorter one; then the one whose edges came first, in
+//     an order that depends on nothing but the text, the pattern and the model.
+//   - What texts remember.  A pattern may forbid what the text has written before (names that differ).  Its states then hold
+//     all that was read, and an edit in one name makes every later state another one.  So the search is made in the
+//     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
+//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
+// The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
+//
+// Cost.  One look-up for each edge whose cost is within the optimum; O(log n) for the queue.
+// Source.  Wagner 1974 (correction for regular languages); Hart, Nilsson and Raphael 1968; Hansen and Zhou 2007.
+// Not taken.  A table of all positions and states, as Wagner's: 1 kB of JSON under a schema has a million of them, of which
+// some thousands are needed.  A queue of buckets: keys spread over a million values.
+//
+// Contract.
+//   - Locks.  It has none; one thread at a time.
+//   - Errors.  The constructor may end with LimitExceeded, Cancelled, EmptyLanguage, BadEditModel or std::bad_alloc.  `improve`
+//     may end with Cancelled, and may be called again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/memory_account.hpp"
+#include "common/number_table.hpp"
+#include "expression/byte_automaton.hpp"
+#include "repair/edit_model.hpp"
+#include "repair/estimate.hpp"
+
+namespace tokamata {
+
+// The pattern accepts no text.
+struct EmptyLanguage : std::runtime_error {
+  EmptyLanguage() : std::runtime_error("the pattern accepts no text") {}
+};
+
+// What edits cost, and what decides between equal costs: bytes of the text that were not kept, then bytes written.
+struct PathCost {
+  std::uint64_t cost = 0;
+  std::uint32_t lost = 0, written = 0;
+  friend auto operator<=>(const PathCost&, const PathCost&) = default;
+};
+
+// A state that accepts at least what another accepts and forgets what was written; itself where nothing is kept.
+StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget);
+
+class RepairSearch : private Accounted {
+ public:
+  // `weight` is in hundredths, at least 100.  `limits.seconds` bounds the search as a whole.
+  RepairSearch(const Expression& pattern, std::string text, EditModel model, std::uint32_t weight, const Limits& limits,
+               std::shared_ptr<const CancelToken> cancel);
+  ~RepairSearch() { begin_charging(); }
+
+  enum class Outcome : std::uint8_t { Better, Optimal, Stopped };
+  // Searches until there is a better answer, or none can be better, or a limit is reached.
+  Outcome improve();
+
+  struct Answer {
+    PathCost cost;
+    std::string text;
+    std::vector<EditStep> steps;  // of all positions, in order
+  };
+  const Answer& best() const { return best_; }
+  std::uint64_t lower_bound() const { return std::max(open_bound(), proven_.bound); }
+  std::uint64_t expansions() const { return expansions_; }
+  std::size_t state_count() const { return automaton_->state_count(); }
+  std::size_t memory_bytes() const { return account_.bytes(); }
+
+  // What proves the bound: for each node that an answer below it could pass, its cost from the start and the step that led
+  // there from an earlier one (certificate.hpp).
+  struct Reached {
+    std::uint32_t from;  // an earlier one; its own number: the start
+    EditStep step;
+    std::uint64_t cost;
+  };
+  struct Proof {
+    std::uint64_t bound = 0;
+    std::vector<Reached> reached;
+    bool is_exact = true;  // its states are those of the pattern; otherwise of its over-approximation
+  };
+  // Of the lower bound.
+  Proof proof() const;
+
+ private:
+  using NodeNumber = std::uint32_t;
+  static constexpr NodeNumber kNoNode = ~NodeNumber{0};
+  static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
+  static constexpr std::uint32_t kFirst = 0, kDone = ~std::uint32_t{0};
+
+  struct Node {
+    std::uint32_t position;
+    StateId state;
+    PathCost reached;         // from the start
+    std::uint64_t estimate;
+    NodeNumber from;
+    EditStep step;
+    std::uint32_t next = kFirst;  // which edges come next: kFirst, or 1 + an index into the writings, or kDone
+    std::uint32_t version = 0;    // how often it was reached more cheaply
+  };
+  // An insertion or a replacement that states may take.
+  struct Writing {
+    EditCost cost;
+    EditKind kind;
+    std::uint8_t byte;
+    friend auto operator<=>(const Writing&, const Writing&) = default;
+  };
+  struct Entry {
+    std::uint64_t key;
+    std::uint32_t unread;
+    NodeNumber node;
+    std::uint32_t version;
+    bool operator<(const Entry& other) const {  // the best on top
+      if (key != other.key) return key > other.key;
+      if (unread != other.unread) return unread > other.unread;
+      return node > other.node;
+    }
+  };
+
+  void check_model() const;
+  void write_anew(Budget& budget);
+  std::optional<std::string> some_text(StateId start, Budget& budget);
+  bool descend(StateId& at, std::string& text, Budget& budget);
+  bool is_accepted(const std::string& text, Budget& budget);
+  std::vector<Writing> writings(std::size_t position, bool each_byte) const;
+  const std::vector<Writing>& writings_of(const Node& node) const;
+  void relax(NodeNumber from, std::uint32_t position, StateId state, PathCost reached, EditStep step);
+  void expand(NodeNumber node, Budget& budget);
+  void expand_first(NodeNumber node, Budget& budget);
+  void expand_writings(NodeNumber node, Budget& budget);
+  PathCost bound_of(const Node& node) const;
+  std::uint64_t key_of(const Node& node) const;
+  void push(NodeNumber node);
+  void queue_again();
+  void take_answer(NodeNumber node, Budget& budget);
+  void begin(StateId start);
+  bool is_exact() const { return start_ == automaton_->start(); }
+  std::uint64_t open_bound() const;
+  std::vector<Reached> reached(std::uint64_t bound) const;
+  bool is_hopeless(const PathCost& bound) const { return bound >= best_.cost; }
+
+  std::string text_;
+  EditModel model_;
+  std::uint32_t weight_, given_weight_;  // in hundredths
+  std::uint64_t pull_;  // of an unread byte, where the weight is 200
+  Limits limits_;
+  std::shared_ptr<const CancelToken> cancel_;
+  double spent_seconds_ = 0;
+  std::optional<ByteAutomaton> automaton_;
+  Estimate estimate_;
+  std::vector<std::uint32_t> first_rewrite_;       // by position; model_.rewrites are sorted
+  std::vector<Writing> writings_[6];               // at the begin, within, at the end; by class, by byte
+  counted::vector<Node> nodes_;
+  NumberTable node_index_;
+  counted::vector<Entry> queue_;
+  StateId start_;
+  std::uint64_t least_refused_ = kNothingRefused;  // the least cost of an answer that the over-approximation alone accepts
+  Proof proven_;                                   // of the search in the over-approximation, where it is over
+  Answer best_;
+  bool is_better_ = false;
+  std::uint64_t expansions_ = 0, tried_from_ = 0;  // so many when the weight was set
+};
+
+}  // namespace tokamata

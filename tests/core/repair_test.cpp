@@ -1,0 +1,153 @@
+// Repairs of random texts by random patterns, against a table of all positions and states.
+
+#include <map>
+#include <set>
+
+#include "amounts.hpp"
+#include "choices.hpp"
+#include "engine.hpp"
+#include "generate.hpp"
+#include "repair/certificate.hpp"
+#include "repair/search.hpp"
+#include "test.hpp"
+
+namespace {
+
+using namespace tokamata;
+
+ExpressionPtr random_pattern(Choices& choices) {
+  generate::Bounds bounds;
+  bounds.has_operators = choices.one_in(3);
+  return engine::expression_of(generate::tree(choices, choices.between(2, 7), bounds));
+}
+
+EditModel random_model(Choices& choices, std::size_t length) {
+  EditModel model;
+  for (ByteCosts* costs : {&model.prepend, &model.insert, &model.append, &model.remove, &model.replace}) {
+    const auto price = static_cast<EditCost>(choices.between(1, 4));
+    for (EditCost& cost : *costs) cost = price + static_cast<EditCost>(choices.below(3));
+  }
+  if (choices.one_in(3)) model.replace.fill(kNoEdit);
+  for (std::uint32_t count = choices.below(4); count > 0 && length > 0; --count) {
+    const auto begin = static_cast<std::uint32_t>(choices.below(static_cast<std::uint32_t>(length)));
+    const auto end = static_cast<std::uint32_t>(begin + 1 + choices.below(static_cast<std::uint32_t>(length - begin)));
+    model.rewrites.push_back({begin, end, std::string(choices.below(3), 'a'), static_cast<EditCost>(choices.below(4))});
+  }
+  return model;
+}
+
+std::string random_bytes(Choices& choices) {
+  std::string text;
+  for (std::uint32_t count = choices.below(6); count > 0; --count)
+    text.push_back(static_cast<char>(choices.one_in(4) ? choices.below(256) : 'a' + choices.below(3)));
+  return text;
+}
+
+// Dijkstra over all positions and states, every byte an edge: Wagner's correction.
+std::optional<std::uint64_t> judged(const Expression& pattern, const std::string& text, const EditModel& model) {
+  ByteAutomaton automaton(pattern, {}, ByteSet::range(0, 0xFF), 1, {}, nullptr);
+  Budget budget({}, nullptr, 0);
+  using Place = std::pair<std::size_t, std::uint32_t>;
+  std::set<std::pair<std::uint64_t, Place>> open{{0, {0, automaton.start().value}}};
+  std::map<Place, std::uint64_t> done;
+  while (!open.empty()) {
+    const auto [cost, place] = *open.begin();
+    open.erase(open.begin());
+    const auto [position, number] = place;
+    const StateId state{number};
+    if (state == ByteAutomaton::kDead || !done.emplace(place, cost).second) continue;
+    if (position == text.size() && automaton.accepting(state)) return cost;
+    const auto add = [&](std::size_t to, StateId target, std::uint64_t price) { open.insert({cost + price, {to, target.value}}); };
+    const ByteCosts& inserting = model.inserting(position, text.size());
+    for (unsigned value = 0; value < 256; ++value) {
+      const auto byte = static_cast<std::uint8_t>(value);
+      const StateId target = automaton.next(state, byte, budget);
+      if (inserting[value] != kNoEdit) add(position, target, inserting[value]);
+      if (position == text.size()) continue;
+      if (static_cast<std::uint8_t>(text[position]) == byte) add(position + 1, target, 0);
+      if (model.replace[value] != kNoEdit) add(position + 1, target, model.replace[value]);
+    }
+    if (position == text.size()) continue;
+    add(position + 1, state, model.remove[static_cast<std::uint8_t>(text[position])]);
+    for (const Rewrite& rewrite : model.rewrites) {
+      if (rewrite.begin != position) continue;
+      StateId target = state;
+      for (const char byte : rewrite.written) target = automaton.next(target, static_cast<std::uint8_t>(byte), budget);
+      add(rewrite.end, target, rewrite.cost);
+    }
+  }
+  return std::nullopt;
+}
+
+// Each edge of a random product: the estimate falls by no more than the edge costs, and is 0 where a text ends.
+TEST(the_estimate_is_consistent) {
+  for (std::uint64_t seed = 1; seed <= test::drawn(200); ++seed) {
+    Choices choices(seed);
+    const ExpressionPtr pattern = random_pattern(choices);
+    const std::string text = random_bytes(choices);
+    const EditModel model = random_model(choices, text.size());
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    ByteAutomaton automaton(*pattern, {}, ByteSet::range(0, 0xFF), 1, {}, nullptr);
+    Budget budget({}, nullptr, 0);
+    const Estimate estimate(model, text.size());
+    std::vector<StateId> states{automaton.start()};
+    std::set<std::uint32_t> known{automaton.start().value};
+    for (std::size_t at = 0; at < states.size() && states.size() < 60; ++at) {
+      const StateId state = states[at];
+      if (automaton.node(state).constrained || state == ByteAutomaton::kDead) continue;
+      if (automaton.accepting(state)) CHECK(estimate(text.size(), automaton, state) == 0);
+      for (const std::uint8_t byte : automaton.byte_classes()) {
+        const StateId target = automaton.next(state, byte, budget);
+        if (target == ByteAutomaton::kDead || automaton.node(target).constrained) continue;
+        if (known.insert(target.value).second) states.push_back(target);
+        for (std::size_t position = 0; position <= text.size(); ++position) {
+          const std::uint64_t here = estimate(position, automaton, state);
+          CHECK(here <= estimate(position, automaton, target) + model.inserting(position, text.size())[byte]);
+          if (position == text.size()) continue;
+          CHECK(here <= estimate(position + 1, automaton, state) + model.remove[static_cast<std::uint8_t>(text[position])]);
+          CHECK(here <= estimate(position + 1, automaton, target));
+        }
+      }
+    }
+  }
+}
+
+TEST(random_repairs_cost_what_the_judge_says) {
+  std::size_t repaired = 0;
+  for (std::uint64_t seed = 1; seed <= test::drawn(600); ++seed) {
+    Choices choices(seed + 50'000);
+    const ExpressionPtr pattern = random_pattern(choices);
+    const std::string text = random_bytes(choices);
+    const EditModel model = random_model(choices, text.size());
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Limits limits;
+    limits.states = 3000;
+    std::optional<std::uint64_t> expected;
+    try {
+      expected = judged(*pattern, text, model);
+    } catch (const LimitExceeded&) {
+      continue;
+    }
+    if (!expected) {
+      CHECK_THROWS(EmptyLanguage, RepairSearch(*pattern, text, model, 100, {}, nullptr));
+      continue;
+    }
+    RepairSearch search(*pattern, text, model, 100 + 100 * choices.below(3), {}, nullptr);
+    std::uint64_t before = search.best().cost.cost;
+    while (search.improve() == RepairSearch::Outcome::Better) {
+      CHECK(search.best().cost.cost <= before);
+      CHECK(search.lower_bound() <= *expected);
+      before = search.best().cost.cost;
+    }
+    CHECK_EQUAL(search.best().cost.cost, *expected);
+    CHECK_EQUAL(search.lower_bound(), *expected);
+    RepairSearch::Proof proof = search.proof();
+    CHECK_EQUAL(flaw_of_bound(*pattern, text, model, proof, {}, nullptr), std::string());
+    ++proof.bound;
+    CHECK(!flaw_of_bound(*pattern, text, model, proof, {}, nullptr).empty());
+    ++repaired;
+  }
+  CHECK(repaired > 50);
+}
+
+}  // namespace
