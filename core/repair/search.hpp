@@ -13,9 +13,10 @@
 //     removed and rewritten, then the insertions and replacements of each price, when the search has come to that price.  So
 //     transitions that no cheap repair takes are not computed.
 //   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue, so
-//     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where
-//     there is none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A* alone (anytime search as in ARA*: Likhachev,
-//     Gordon and Thrun 2003; the weight is on the distance still to go, and not on the estimate, which is mostly 0).
+//     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where there is
+//     none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A*
+//     alone (anytime search as in ARA*: Likhachev, Gordon and Thrun 2003; the weight is on the distance still to go, and
+//     not on the estimate, which is mostly 0).
 //   - Bound.  The least of the open edges' bounds, whatever the weight: it needs no property of the order.  Where it reaches
 //     the cost of the answer, that is optimal.
 //   - Ties.  Of equal costs the answer that keeps more bytes, then the shorter one; then the one whose edges came first, in

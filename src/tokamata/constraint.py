@@ -272,9 +272,8 @@ class Constraint(Denotation[_T_co]):
         The last of :meth:`repairs`: the optimum, or the best within the deadline and the limits.  The first
         answer removes everything and writes another text, so that there is one at almost any deadline.
 
-        JSON is repaired into any white space and spelling, in the order of properties that the
-        constraint has;
-        JSON whose values the constraint accepts is not changed, whatever its order.
+        JSON is repaired into any white space and spelling, in the order of properties that the constraint
+        has; JSON whose values the constraint accepts is not changed, whatever its order.
 
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.

@@ -1,10 +1,8 @@
 """What each edit of a repair costs.
 
 A cost stands for how seldom a mistake is made: 1,000 times the negative natural logarithm of its
-frequency.  So
-the cheapest repair undoes the likeliest mistakes.  The figures of :data:`DEFAULT_COSTS` are
-estimates, which are
-not fitted to data yet.
+frequency.  So the cheapest repair undoes the likeliest mistakes.  The figures of :data:`DEFAULT_COSTS` are
+estimates, which are not fitted to data yet.
 """
 
 from __future__ import annotations
