@@ -24,11 +24,12 @@ end; here that is decided once for each rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.beginnings import Beginnings
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.embedded import EmbeddedTexts
@@ -82,10 +83,7 @@ class _Product:
         self._begin = self._lexer.start._replace(context=grammar.context)
         self._embedded = EmbeddedTexts(self._lexer, watch)
         self._text = grammar.text
-        self._nullable = _nullable_rules(grammar.rules)
-        self._begin_embedded: set[str] = set()  # rules that may begin with an embedded text
-        self._first: dict[str, frozenset[str]] = {}
-        self._find_first()
+        self._beginnings = Beginnings(grammar.rules)
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
         self._terminal_ends: dict[tuple[_Key, Configuration], _Ends] = {}
         self._after_ignored: dict[Configuration, _Ends] = {}
@@ -104,7 +102,7 @@ class _Product:
             if self._lexer.may_end(end)
         )
         options: list[Node] = []
-        first, is_nullable = self._first_of((Reference(self._start),), 0)
+        first, is_nullable = self._beginnings.of_rest((Reference(self._start),), 0)
         for before, group in self._groups(befores, first, is_nullable, afters):
             some, may_be_empty = self._ignored_between(begin, group)
             texts = self._node(Reference(self._start), before, afters)
@@ -118,72 +116,6 @@ class _Product:
             rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
         merged, start = merge_alike(rules, "", self._watch)
         return Grammar(merged, start, text=self._text)
-
-    # ---- what rules may begin with ----
-
-    def _find_first(self) -> None:
-        begins: dict[str, set[str]] = {}  # rules, by rule
-        own: dict[str, set[str]] = {}
-        for rule, body in self._rules.items():
-            begins[rule], own[rule] = set(), set()
-            for node in self._beginnings(body):
-                if isinstance(node, Terminal):
-                    own[rule].add(node.name)
-                elif isinstance(node, Reference):
-                    begins[rule].add(node.rule)
-                elif isinstance(node, Embedded):
-                    self._begin_embedded.add(rule)
-        with_embedded = frozenset(self._begin_embedded)
-        for rule in self._rules:
-            found, open_rules, seen = set(own[rule]), list(begins[rule]), {rule}
-            while open_rules:
-                other = open_rules.pop()
-                if other not in seen:
-                    seen.add(other)
-                    found |= own[other]
-                    open_rules += begins[other]
-            if not seen.isdisjoint(with_embedded):
-                self._begin_embedded.add(rule)
-            self._first[rule] = frozenset(found)
-
-    def _beginnings(self, body: Node) -> Iterable[Node]:
-        open_nodes = [body]
-        while open_nodes:
-            node = open_nodes.pop()
-            yield node
-            if isinstance(node, Choice):
-                open_nodes += node.children
-            elif isinstance(node, Sequence):
-                for child in node.children:
-                    open_nodes.append(child)
-                    if not self._is_nullable(child):
-                        break
-
-    def _is_nullable(self, node: Node) -> bool:
-        if isinstance(node, Reference):
-            return node.rule in self._nullable
-        if isinstance(node, Lookahead):
-            return True
-        return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
-
-    def _first_of(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
-        """The terminals that the rest of a sequence may begin with, and whether it may begin with another.
-
-        It may if it may be empty, or begin with an embedded text.
-        """
-        found: frozenset[str] = frozenset()
-        for node in items[begin:]:
-            if isinstance(node, Embedded):
-                return found, True
-            if isinstance(node, Reference):
-                found |= self._first[node.rule]
-                if node.rule in self._begin_embedded:
-                    return found, True
-            elif isinstance(node, Terminal):
-                found |= {node.name}
-            if not self._is_nullable(node):
-                return found, False
-        return found, True
 
     # ---- configurations ----
 
@@ -250,9 +182,8 @@ class _Product:
 
     def _before(self, rule: str, configuration: Configuration) -> Configuration:
         """The configuration as far as it matters to a rule."""
-        if rule in self._nullable or rule in self._begin_embedded:
-            return configuration
-        return self._lexer.reduced(configuration, self._first[rule])
+        first, is_open = self._beginnings.of_rule(rule)
+        return configuration if is_open else self._lexer.reduced(configuration, first)
 
     def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
         if isinstance(node, Terminal):
@@ -295,7 +226,7 @@ class _Product:
         befores = {before}
         for index, item in enumerate(items[:-1]):
             self._watch.check()
-            first, is_nullable = self._first_of(items, index + 1)
+            first, is_nullable = self._beginnings.of_rest(items, index + 1)
             groups = {
                 at: self._groups(self._ends_of(item, {at}, self._rule_ends), first, is_nullable, wanted)
                 for at in befores
@@ -465,28 +396,3 @@ def _expecting(configuration: Configuration, lookahead: Lookahead) -> Configurat
     if configuration.expected is not None:
         expected &= configuration.expected
     return configuration._replace(expected=expected) if expected else None
-
-
-def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
-    """The rules that accept the empty text."""
-    found: set[str] = set()
-
-    def is_nullable(node: Node) -> bool:
-        if isinstance(node, Choice):
-            return any(is_nullable(child) for child in node.children)
-        if isinstance(node, Sequence):
-            return all(is_nullable(child) for child in node.children)
-        return isinstance(node, Lookahead) or (isinstance(node, Reference) and node.rule in found)
-
-    waiting: dict[str, list[str]] = {}
-    for rule, body in rules.items():
-        for node in children_first([body]):
-            if isinstance(node, Reference):
-                waiting.setdefault(node.rule, []).append(rule)
-    open_rules = list(rules)
-    while open_rules:
-        rule = open_rules.pop()
-        if rule not in found and is_nullable(rules[rule]):
-            found.add(rule)
-            open_rules += waiting.get(rule, ())
-    return found
