@@ -18,6 +18,7 @@ from tokamata.patterns.grammars import (
     Determinism,
     LexerName,
     Trees,
+    declares_indentation,
     diagnosed,
     lower_grammar,
     read_gbnf,
@@ -113,8 +114,8 @@ def grammar(
     default_start, default_lexer = _DEFAULTS[syntax]
     start = default_start if start is None else start
     checked_text(start, "start")
-    chosen = default_lexer if lexer is None else lexer
-    checked_choice("lexer", chosen, _LEXERS if syntax == "lark" else ("characters",))
+    if lexer is not None:
+        checked_choice("lexer", lexer, _LEXERS if syntax == "lark" else ("characters",))
     given = _checked_constraints(constraints)
     path = Path(source) if isinstance(source, os.PathLike) else None
     if path is not None:
@@ -126,6 +127,9 @@ def grammar(
         expected = "the text of a grammar, a pathlib.Path, or a rule"
         raise ArgumentError("source", shown_argument(source), expected)
     readable: str | None = None
+    if syntax == "lark" and declares_indentation(text):
+        default_lexer = "contextual"
+    chosen = default_lexer if lexer is None else lexer
     embed = _Embedding(given, chosen, watch).texts
     if syntax == "gbnf":
         exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)

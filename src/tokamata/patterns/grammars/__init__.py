@@ -12,11 +12,12 @@ from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.derivations import Derivation
 from tokamata.patterns.grammars.determinism import Determinism, diagnosed
 from tokamata.patterns.grammars.gbnf import read_gbnf
+from tokamata.patterns.grammars.indentation import declares_indentation
 from tokamata.patterns.grammars.lark_files import Trees, read_lark
 from tokamata.patterns.grammars.lexed import without_lexer
 from tokamata.patterns.grammars.lowering import lower_grammar
 
 __all__ = [
-    "Derivation", "Determinism", "LexerName", "Trees", "diagnosed", "lower_grammar", "read_gbnf", "read_lark",
-    "without_lexer",
+    "Derivation", "Determinism", "LexerName", "Trees", "declares_indentation", "diagnosed", "lower_grammar",
+    "read_gbnf", "read_lark", "without_lexer",
 ]  # fmt: skip

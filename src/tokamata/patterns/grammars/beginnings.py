@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tokamata.patterns.grammars.syntax import (
+    Block,
     Choice,
     Embedded,
     Lookahead,
@@ -44,13 +45,17 @@ class Beginnings:
         """
         return self._first[rule], rule in self._nullable or rule in self._with_embedded
 
+    def is_nullable(self, rule: str) -> bool:
+        """Whether a rule accepts the empty text."""
+        return rule in self._nullable
+
     def of_rest(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
         """The same of the rest of a sequence."""
         found: frozenset[str] = frozenset()
         for node in items[begin:]:
             if isinstance(node, Embedded):
                 return found, True
-            if isinstance(node, Reference):
+            if isinstance(node, (Block, Reference)):
                 found |= self._first[node.rule]
                 if node.rule in self._with_embedded:
                     return found, True
@@ -68,7 +73,7 @@ class Beginnings:
             for node in self._heads(body):
                 if isinstance(node, Terminal):
                     own[rule].add(node.name)
-                elif isinstance(node, Reference):
+                elif isinstance(node, (Block, Reference)):
                     begins[rule].add(node.rule)
                 elif isinstance(node, Embedded):
                     self._with_embedded.add(rule)
@@ -99,7 +104,7 @@ class Beginnings:
                         break
 
     def _is_nullable(self, node: Node) -> bool:
-        if isinstance(node, Reference):
+        if isinstance(node, (Block, Reference)):
             return node.rule in self._nullable
         if isinstance(node, Lookahead):
             return True
@@ -115,12 +120,12 @@ def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
             return any(is_nullable(child) for child in node.children)
         if isinstance(node, Sequence):
             return all(is_nullable(child) for child in node.children)
-        return isinstance(node, Lookahead) or (isinstance(node, Reference) and node.rule in found)
+        return isinstance(node, Lookahead) or (isinstance(node, (Block, Reference)) and node.rule in found)
 
     waiting: dict[str, list[str]] = {}
     for rule, body in rules.items():
         for node in children_first([body]):
-            if isinstance(node, Reference):
+            if isinstance(node, (Block, Reference)):
                 waiting.setdefault(node.rule, []).append(rule)
     open_rules = list(rules)
     while open_rules:

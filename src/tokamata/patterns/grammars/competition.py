@@ -86,6 +86,7 @@ class Competitions:
         terminals: in the order in which it tries them.
         first: the characters that each of them begins with.
         ignored: the numbers of those that may stand anywhere.
+        everywhere: of those that belong to every context: these, and line breaks.
         watch: stops the work.
     """
 
@@ -95,6 +96,7 @@ class Competitions:
         terminals: Sequence[Terminal],
         first: Sequence[Ranges],
         ignored: set[int],
+        everywhere: set[int],
         watch: Watch,
     ) -> None:
         self._name = name
@@ -102,6 +104,7 @@ class Competitions:
         self._terminals = terminals
         self._first = first
         self._ignored = ignored
+        self._everywhere = everywhere
         self._watch = watch
         self._numbers = {terminal.name: number for number, terminal in enumerate(terminals)}
         self._meeting = self._all_meeting()
@@ -110,7 +113,7 @@ class Competitions:
         self._alike: dict[object, frozenset[str] | None] = {}  # a context, by how it sees some terminals
 
     def within(self, context: frozenset[str] | None) -> Competition:
-        """How the terminals of a context compete; those that are ignored belong to every context."""
+        """How the terminals of a context compete."""
         if context not in self._known:
             self._known[context] = self._competing(context)
         return self._known[context]
@@ -216,7 +219,7 @@ class Competitions:
 
     def _competing(self, context: frozenset[str] | None) -> Competition:
         names = self._numbers if context is None else context
-        inside = {self._numbers[name] for name in names if name in self._numbers} | self._ignored
+        inside = {self._numbers[name] for name in names if name in self._numbers} | self._everywhere
         retyped: dict[int, list[int]] = {}
         embedded: set[int] = set()  # texts that are read as expressions alone
         for number, other, is_embedded in self._whole:

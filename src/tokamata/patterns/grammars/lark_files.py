@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +27,14 @@ from tokamata.errors import GrammarError, MissingExtraError, ParseError, Pattern
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
+from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.lexers import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Embedded,
     Grammar,
+    Indentation,
     Node,
     Pattern,
     Reference,
@@ -83,12 +86,20 @@ def read_lark(
     definitions = {definition.name: definition for definition in terminals}
     made: dict[str, Terminal] = {}
 
+    indentation = _indentation(rules, definitions, text, lexer)
+    if indentation is not None and file.uses_dialect:
+        reason = "a grammar with indentation must use lark's syntax alone"
+        raise GrammarError(text, _position(indentation.indent, text), reason)
+
     def terminal_of(name: str) -> Terminal:
         if name not in made:
             watch.check()
-            if name not in definitions:
+            if indentation is not None and name in (indentation.indent, indentation.dedent):
+                made[name] = Terminal(name, _core.epsilon())
+            elif name in definitions:
+                made[name] = _terminal(definitions[name], text, watch)
+            else:
                 raise _undefined(name, text)
-            made[name] = _terminal(definitions[name], text, watch)
         return made[name]
 
     node_of: Callable[[str], Node] = terminal_of
@@ -107,7 +118,8 @@ def read_lark(
             hint = "ignore a text, an expression or a terminal"
             raise GrammarError(text, file.parts[name].position, "only terminals can be ignored", hint)
     in_order = tuple(read[name] for name in _in_order(definitions, file) if name in read)
-    grammar = Grammar(bodies, start, tuple(read[name] for name in ignored), in_order, text=text)
+    ignored_terminals = tuple(read[name] for name in ignored)
+    grammar = Grammar(bodies, start, ignored_terminals, in_order, indentation=indentation, text=text)
     return grammar, None if file.uses_dialect else file.text
 
 
@@ -149,12 +161,35 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     with _errors_of(file, text):
         loaded = _parser(file.text, path, start, "contextual")
     terminals = {definition.name: _terminal(definition, text, watch) for definition in loaded.terminals}
+    indentation = _indentation(loaded.rules, terminals, text, "contextual")
+    symbols = dict(terminals)
+    if indentation is not None:
+        for name in (indentation.indent, indentation.dedent):
+            symbols[name] = Terminal(name, _core.epsilon())
     symbols_of = {
-        rule: [_symbol(symbol, terminals, text) for symbol in rule.expansion] for rule in loaded.rules
+        rule: [_symbol(symbol, symbols, text) for symbol in rule.expansion] for rule in loaded.rules
     }
     ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
     table = loaded.parser.parser._parse_table
-    return with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
+    grammar = with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
+    return replace(grammar, indentation=indentation)
+
+
+def _indentation(
+    rules: Iterable[Any], defined: Container[str], text: str, lexer: str
+) -> Indentation | None:
+    """How the grammar reads indentation.
+
+    Raises:
+        GrammarError: there is no terminal for line breaks, or the lexer reads none.
+    """
+    symbols = {symbol.name for rule in rules for symbol in rule.expansion if symbol.is_term}
+    found = indentation_of(symbols, defined, text)
+    if found is not None and lexer in ("characters", "dynamic"):
+        reason = f"lexer={lexer!r} cannot tell {found.indent} and {found.dedent}"
+        hint = "choose 'contextual', which is the default for such a grammar, or 'basic' or 'longest'"
+        raise GrammarError(text, _position(found.indent, text), reason, hint)
+    return found
 
 
 def _loaded(file: Translation, text: str, path: Path | None, start: str) -> tuple[Any, Any, Any]:
@@ -218,11 +253,22 @@ def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
         parser="lalr" if lexer == "contextual" else "earley",
         lexer=lexer,
         start=start,
+        postlex=_indenter(text),
         source_path=_source_path(path),
         import_paths=_imports(path),
         propagate_positions=True,
         regex=re.search(r"\\[pP]", text) is not None,  # re has no \p{…}
     )
+
+
+def _indenter(text: str) -> Any:
+    """What lark needs to read indentation."""
+    if not declares_indentation(text):
+        return None
+    from lark.indenter import PythonIndenter
+
+    newline = "_NEWLINE" if re.search(r"\b_NEWLINE\b", text) else "_NL"
+    return type("Indenter", (PythonIndenter,), {"NL_type": newline})()
 
 
 def _source_path(path: Path | None) -> str:
@@ -282,6 +328,8 @@ class Trees:
             raise ParseError(
                 place, f"the grammar has no text that goes on with {text[end : end + 20]!r}"
             ) from None
+        except (lark.indenter.DedentError, AssertionError, IndexError) as error:  # of lark's Indenter
+            raise ParseError("", f"the lines are not indented as the grammar wants it: {error}") from None
 
 
 def _regex_errors() -> tuple[type[Exception], ...]:

@@ -24,18 +24,21 @@ end; here that is decided once for each rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import tokamata._core as _core
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.beginnings import Beginnings
 from tokamata.patterns.grammars.competition import LexerName
-from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.embedded import EmbeddedTexts
+from tokamata.patterns.grammars.ignoring import IgnoredTexts
+from tokamata.patterns.grammars.indentation import with_blocks
+from tokamata.patterns.grammars.layout import Layout
 from tokamata.patterns.grammars.lexers import Configuration, Lexer
 from tokamata.patterns.grammars.merging import merge_alike
 from tokamata.patterns.grammars.syntax import (
+    Block,
     Choice,
     Embedded,
     Grammar,
@@ -47,11 +50,12 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     rewritten,
 )
+from tokamata.patterns.grammars.widths import with_widths
 
 __all__ = ["without_lexer"]
 
 _Ends = frozenset[Configuration]
-_Key = tuple[str, frozenset[str] | None]  # of a terminal: its name, and the context after it
+_Key = tuple[str, frozenset[str] | None, bool]  # of a terminal: its name, the context after it, brackets
 _NEVER = Choice(())  # no text
 
 
@@ -67,15 +71,19 @@ def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
         UnsupportedPatternError: a terminal has an assertion within a lookbehind.
         LimitExceeded, Cancelled: the work was stopped.
     """
+    if grammar.indentation is not None:
+        grammar = with_blocks(grammar)
     return _Product(grammar, lexer, watch).grammar()
 
 
 class _Product:
     def __init__(self, grammar: Grammar, lexer: LexerName, watch: Watch) -> None:
-        self._ignored = grammar.ignored
-        self._ignored_names = frozenset(terminal.name for terminal in grammar.ignored)
         self._watch = watch
-        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, watch)
+        names = grammar.indentation
+        newline = next((one for one in grammar.terminals if names and one.name == names.newline), None)
+        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, names, watch)
+        self._ignored = IgnoredTexts(self._lexer, grammar.ignored, newline, watch)
+        self._layout = Layout(self._lexer, self._ignored, names, watch) if names else None
         if grammar.context is not None:
             grammar = _with_fewer_contexts(grammar, grammar.context, self._lexer, watch)
         self._rules = grammar.rules
@@ -84,17 +92,18 @@ class _Product:
         self._embedded = EmbeddedTexts(self._lexer, watch)
         self._text = grammar.text
         self._beginnings = Beginnings(grammar.rules)
+        self._with_layout: set[str] = set()  # rules that may contain line breaks, or be empty
+        if self._layout is not None:
+            self._with_layout = _rules_with(grammar.rules, self._layout.names, self._beginnings)
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
         self._terminal_ends: dict[tuple[_Key, Configuration], _Ends] = {}
-        self._after_ignored: dict[Configuration, _Ends] = {}
-        self._ignored_texts: dict[tuple[Configuration, _Ends], _core.Expression | None] = {}
         self._made_terminals: dict[tuple[_Key, Configuration, _Ends], Terminal] = {}
         self._names: dict[tuple[str, Configuration, _Ends], str] = {}
         self._open: list[tuple[str, Configuration, _Ends]] = []
 
     def grammar(self) -> Grammar:
         begin = self._begin
-        befores = self._with_ignored(begin)
+        befores = self._ignored.after(begin)
         afters = frozenset(
             end
             for before in befores
@@ -104,7 +113,7 @@ class _Product:
         options: list[Node] = []
         first, is_nullable = self._beginnings.of_rest((Reference(self._start),), 0)
         for before, group in self._groups(befores, first, is_nullable, afters):
-            some, may_be_empty = self._ignored_between(begin, group)
+            some, may_be_empty = self._ignored.between(begin, group)
             texts = self._node(Reference(self._start), before, afters)
             if some is not None:
                 options.append(Sequence((Terminal("ignored", some), texts)))
@@ -115,36 +124,35 @@ class _Product:
             rule, before, wanted = self._open.pop()
             rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
         merged, start = merge_alike(rules, "", self._watch)
+        if self._layout is not None:
+            merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
         return Grammar(merged, start, text=self._text)
 
     # ---- configurations ----
-
-    def _with_ignored(self, configuration: Configuration) -> _Ends:
-        """The configurations that any number of ignored terminals lead to, this one included."""
-        if configuration not in self._after_ignored:
-            found, open_ones = {configuration}, [configuration]
-            while open_ones:
-                before = open_ones.pop()
-                for terminal in self._ignored:
-                    for end in self._lexer.ends(terminal, before, is_ignored=True) - found:
-                        found.add(end)
-                        open_ones.append(end)
-            self._after_ignored[configuration] = frozenset(found)
-        return self._after_ignored[configuration]
 
     def _ends_of_terminal(self, terminal: Terminal, before: Configuration) -> _Ends:
         """Those that a terminal leads to, and what is ignored after it."""
         key = (_key(terminal), before)
         if key not in self._terminal_ends:
-            self._terminal_ends[key] = frozenset(
-                after for end in self._lexer.ends(terminal, before) for after in self._with_ignored(end)
-            )
+            if self._layout is not None and terminal.name in self._layout.names:
+                self._terminal_ends[key] = self._layout.ends(terminal, before)
+            else:
+                self._terminal_ends[key] = frozenset(
+                    after
+                    for at in self._settled(before)
+                    for end in self._lexer.ends(terminal, at)
+                    for after in self._ignored.after(end)
+                )
         return self._terminal_ends[key]
+
+    def _settled(self, before: Configuration) -> _Ends:
+        """Those in which the lexer reads on, where a line break came before."""
+        return frozenset([before]) if self._layout is None else self._layout.settled(before)
 
     def _ends_of_embedded(self, node: Embedded, before: Configuration) -> _Ends:
         """Those that embedded texts lead to, and what is ignored after them."""
         ends = self._embedded.after(node, before)
-        return frozenset(after for end in ends for after in self._with_ignored(end))
+        return frozenset(after for end in ends for after in self._ignored.after(end))
 
     def _rule_ends(self, rule: str, before: Configuration) -> set[Configuration]:
         """Those that the texts of a rule lead to: a least fixed point over the pairs that are met."""
@@ -185,13 +193,24 @@ class _Product:
         first, is_open = self._beginnings.of_rule(rule)
         return configuration if is_open else self._lexer.reduced(configuration, first)
 
+    def _entered(self, rule: str, before: Configuration) -> _Ends:
+        """Those from which a rule is read: the margin before one without line breaks is not part of it."""
+        if before.line.kind in ("outside", "brackets") or rule in self._with_layout:
+            return frozenset([before])
+        return self._settled(before)
+
     def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
         if isinstance(node, Terminal):
             return {end for before in befores for end in self._ends_of_terminal(node, before)}
         if isinstance(node, Embedded):
             return {end for before in befores for end in self._ends_of_embedded(node, before)}
-        if isinstance(node, Reference):
-            return {end for before in befores for end in ends_of_rule(node.rule, before)}  # type: ignore[operator]
+        if isinstance(node, (Block, Reference)):
+            return {
+                end
+                for before in befores
+                for at in self._entered(node.rule, before)
+                for end in ends_of_rule(node.rule, at)  # type: ignore[operator]
+            }
         if isinstance(node, Choice):
             return {end for child in node.children for end in self._ends_of(child, befores, ends_of_rule)}
         if isinstance(node, Lookahead):
@@ -211,6 +230,9 @@ class _Product:
             return self._embedded_texts(node, before, wanted)
         if isinstance(node, Reference):
             return self._reference(node.rule, before, wanted)
+        if isinstance(node, Block):
+            inside = self._reference(node.rule, before, wanted)
+            return Block(inside.rule) if isinstance(inside, Reference) else inside
         if isinstance(node, Choice):
             return Choice(tuple(self._node(child, before, wanted) for child in node.children))
         if isinstance(node, Lookahead):
@@ -281,7 +303,26 @@ class _Product:
             groups.setdefault((as_what, is_nullable and configuration in wanted), set()).add(configuration)
         return [(as_what, frozenset(group)) for (as_what, _), group in groups.items()]
 
+    def _after_margin(
+        self,
+        before: Configuration,
+        first: frozenset[str],
+        wanted: _Ends,
+        made: Callable[[Configuration], Node],
+    ) -> Node:
+        """A margin, and what is made of each configuration that it leads to."""
+        assert self._layout is not None
+        options: list[Node] = []
+        for after, group in self._groups(self._layout.settled(before), first, False, wanted):
+            node = made(after)
+            if node != _NEVER:
+                options += [Sequence((margin, node)) for margin in self._layout.margins(before, group)]
+        return options[0] if len(options) == 1 else Choice(tuple(options))
+
     def _reference(self, rule: str, before: Configuration, wanted: _Ends) -> Node:
+        if before.line.is_broken and rule not in self._with_layout:
+            first, _ = self._beginnings.of_rule(rule)
+            return self._after_margin(before, first, wanted, lambda at: self._reference(rule, at, wanted))
         before = self._before(rule, before)
         ends = frozenset(self._rule_ends(rule, before)) & wanted
         if not ends:
@@ -296,12 +337,19 @@ class _Product:
         wanted &= self._ends_of_terminal(terminal, before)
         if not wanted:
             return _NEVER
+        layout = self._layout
+        is_layout = layout is not None and terminal.name in layout.names
+        if before.line.is_broken and (not is_layout or terminal.pattern is not None):
+            first = frozenset([terminal.name])
+            return self._after_margin(before, first, wanted, lambda at: self._terminal(terminal, at, wanted))
+        if layout is not None and is_layout:
+            return layout.node(terminal, before, wanted)
         key = (_key(terminal), before, wanted)
         if key not in self._made_terminals:
             groups: dict[tuple[_core.Expression | None, bool], set[Configuration]] = {}
             for end in self._lexer.ends(terminal, before):
-                if self._with_ignored(end) & wanted:
-                    groups.setdefault(self._ignored_between(end, wanted), set()).add(end)
+                if self._ignored.after(end) & wanted:
+                    groups.setdefault(self._ignored.between(end, wanted), set()).add(end)
             options = []
             for (some, may_be_empty), ends in groups.items():
                 texts = self._lexer.language(terminal, before, frozenset(ends))
@@ -316,56 +364,14 @@ class _Product:
     def _embedded_texts(self, node: Embedded, before: Configuration, wanted: _Ends) -> Node:
         options: list[Node] = []
         for end, texts in self._embedded.after(node, before).items():
-            if self._with_ignored(end) & wanted:
-                some, may_be_empty = self._ignored_between(end, wanted)
+            if self._ignored.after(end) & wanted:
+                some, may_be_empty = self._ignored.between(end, wanted)
                 after = [*([] if some is None else [some]), *([_core.epsilon()] if may_be_empty else [])]
                 expression = _core.concat([texts, _core.union(after)])
                 options.append(replace(node, expression=expression))
         if not options:
             return _NEVER
         return options[0] if len(options) == 1 else Choice(tuple(options))
-
-    # ---- ignored texts ----
-
-    def _ignored_between(self, before: Configuration, wanted: _Ends) -> tuple[_core.Expression | None, bool]:
-        """What may be ignored from a configuration to those that are wanted, and whether nothing may."""
-        start = self._lexer.reduced_text(before, self._ignored_names)
-        ends = self._after_some_ignored(start) & wanted
-        key = (start, ends)
-        if key not in self._ignored_texts:
-            some = self._some_ignored(start, ends)
-            self._ignored_texts[key] = None if some is None else _core.terminal(some)
-        return self._ignored_texts[key], before in wanted
-
-    def _after_some_ignored(self, before: Configuration) -> _Ends:
-        return frozenset(
-            after
-            for terminal in self._ignored
-            for end in self._lexer.ends(terminal, before, is_ignored=True)
-            for after in self._with_ignored(end)
-        )
-
-    def _some_ignored(self, before: Configuration, ends: _Ends) -> _core.Expression | None:
-        """At least one ignored terminal, from a configuration to one of others."""
-        if not ends:
-            return None
-        numbers: dict[Configuration, int] = {}
-        edges: list[dict[int, _core.Expression]] = [{}]
-        open_ones = [(before, 0)]
-        while open_ones:
-            source, number = open_ones.pop()
-            by_target: dict[Configuration, list[_core.Expression]] = {}
-            for terminal in self._ignored:
-                for end in self._lexer.ends(terminal, source, is_ignored=True):
-                    texts = self._lexer.language(terminal, source, frozenset([end]), is_ignored=True)
-                    by_target.setdefault(end, []).append(texts)
-            for end, texts_of_end in by_target.items():
-                if end not in numbers:
-                    numbers[end] = len(edges)
-                    edges.append({})
-                    open_ones.append((end, numbers[end]))
-                edges[number][numbers[end]] = _core.union(texts_of_end)
-        return eliminated(edges, {numbers[end] for end in ends}, self._watch)
 
 
 def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer, watch: Watch) -> Grammar:
@@ -379,7 +385,7 @@ def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer
         if terminal.context is not None
     }
     rules = {
-        rule: rewritten(body, lambda node: made[node] if isinstance(node, Terminal) else node)
+        rule: rewritten(body, lambda node: made.get(node, node) if isinstance(node, Terminal) else node)
         for rule, body in grammar.rules.items()
     }
     rules, start = merge_alike(rules, grammar.start, watch)
@@ -387,7 +393,27 @@ def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer
 
 
 def _key(terminal: Terminal) -> _Key:
-    return terminal.name, terminal.context
+    return terminal.name, terminal.context, terminal.is_bracketed
+
+
+def _rules_with(rules: Mapping[str, Node], names: frozenset[str], beginnings: Beginnings) -> set[str]:
+    """The rules whose texts may contain one of some terminals, or be empty."""
+    users: dict[str, list[str]] = {}
+    found: list[str] = []
+    for rule, body in rules.items():
+        nodes = children_first([body])
+        for node in nodes:
+            if isinstance(node, (Block, Reference)):
+                users.setdefault(node.rule, []).append(rule)
+        if any(isinstance(node, Terminal) and node.name in names for node in nodes):
+            found.append(rule)
+    seen = set(found)
+    while found:
+        for user in users.get(found.pop(), ()):
+            if user not in seen:
+                seen.add(user)
+                found.append(user)
+    return seen | {rule for rule in rules if beginnings.is_nullable(rule)}
 
 
 def _expecting(configuration: Configuration, lookahead: Lookahead) -> Configuration | None:

@@ -31,7 +31,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
@@ -55,16 +55,35 @@ from tokamata.patterns.grammars.conditions import (
     negated,
 )
 from tokamata.patterns.grammars.elimination import eliminated
-from tokamata.patterns.grammars.syntax import Terminal
+from tokamata.patterns.grammars.syntax import Indentation, Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
 from tokamata.patterns.regex.classes import letter_cases, normalize
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["END_OF_TEXT", "Configuration", "Lexer"]
+__all__ = ["END_OF_TEXT", "Configuration", "Lexer", "Line", "TerminalAutomaton"]
 
 END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
+
+
+class Line(NamedTuple):
+    """Where a text is in its lines, if the grammar tells blocks by indentation.
+
+    Attributes:
+        kind: ``"outside"`` of brackets, where line breaks count; ``"brackets"``; ``"break"``: a line break was
+            read, but not the margin after it; ``"dedent"``: the same, and no block can begin; ``"end"`` of the
+            text.
+        line_break: of ``"break"`` and ``"dedent"``, its number (:mod:`.line_breaks`).
+    """
+
+    kind: Literal["outside", "brackets", "break", "dedent", "end"] = "outside"
+    line_break: int = 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a margin comes next."""
+        return self.kind in ("break", "dedent")
 
 
 class Configuration(NamedTuple):
@@ -75,12 +94,14 @@ class Configuration(NamedTuple):
         past: the text before.
         context: the names of the terminals that a contextual lexer looks for; ``None``: of all.
         expected: those that the parser takes; ``None``: any.
+        line: where the text is in its lines.
     """
 
     condition: Condition
     past: Past
     context: frozenset[str] | None = None
     expected: frozenset[str] | None = None
+    line: Line = Line()
 
 
 class _State(NamedTuple):
@@ -94,7 +115,7 @@ class _State(NamedTuple):
 
 
 @dataclass
-class _Automaton:
+class TerminalAutomaton:
     """The texts of a terminal from a configuration; state 0 is the first.
 
     Attributes:
@@ -115,6 +136,7 @@ class Lexer:
         name: the lexer.
         terminals: all that it may read, in the order of the grammar.
         ignored: those among them that may stand anywhere.
+        indentation: names the terminal of line breaks, which a contextual lexer looks for everywhere.
         watch: stops the work.
 
     Attributes:
@@ -127,10 +149,12 @@ class Lexer:
         name: LexerName,
         terminals: Sequence[Terminal],
         ignored: Sequence[Terminal],
+        indentation: Indentation | None,
         watch: Watch,
     ) -> None:
         self._name = name
         self._watch = watch
+        self._indent = indentation and indentation.indent
         self.places = Places(watch)
         self._terminals = in_order(name, terminals)
         self._numbers = {terminal.name: number for number, terminal in enumerate(self._terminals)}
@@ -143,11 +167,16 @@ class Lexer:
         self.start = Configuration(ALWAYS, self.places.start)
         self._first = [self.places.first_characters(begun.place) for begun in self._begun]
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
-        self._competitions = Competitions(name, self._terminals, self._first, self._ignored, watch)
+        everywhere = set(self._ignored)
+        if indentation is not None:
+            everywhere.add(self._numbers[indentation.newline])
+        self._competitions = Competitions(
+            name, self._terminals, self._first, self._ignored, everywhere, watch
+        )
         self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
-        self._automata: dict[tuple[int, int, tuple[int, ...], _State], _Automaton] = {}
+        self._automata: dict[tuple[int, int, tuple[int, ...], _State], TerminalAutomaton] = {}
         self._ends: dict[
-            tuple[str, frozenset[str] | None, Configuration, bool], frozenset[Configuration]
+            tuple[str, frozenset[str] | None, bool, Configuration, bool], frozenset[Configuration]
         ] = {}
         self._languages: dict[object, _core.Expression] = {}
         self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
@@ -156,19 +185,28 @@ class Lexer:
         self, terminal: Terminal, configuration: Configuration, is_ignored: bool = False
     ) -> frozenset[Configuration]:
         """The configurations that the texts of a terminal lead to, where it is ignored or where it is not."""
-        _, _, context, expected = configuration
-        number = self._numbers[terminal.name]
-        if not is_ignored and expected is not None and terminal.name not in expected:
-            return frozenset()
-        key = (terminal.name, terminal.context, configuration, is_ignored)
+        key = (terminal.name, terminal.context, terminal.is_bracketed, configuration, is_ignored)
         if key not in self._ends:
-            after = (context, expected) if is_ignored else (terminal.context, None)
+            after = configuration
+            if not is_ignored:
+                line = Line("brackets" if terminal.is_bracketed else "outside")
+                after = after._replace(context=terminal.context, expected=None, line=line)
             self._ends[key] = frozenset(
-                Configuration(*end, *after)
-                for reading in self._competitions.readings(number, context, is_ignored)
-                for end in self._automaton(reading, configuration).ends.values()
+                after._replace(condition=condition, past=past)
+                for automaton in self.automata(terminal, configuration, is_ignored)
+                for condition, past in automaton.ends.values()
             )
         return self._ends[key]
+
+    def automata(
+        self, terminal: Terminal, configuration: Configuration, is_ignored: bool = False
+    ) -> list[TerminalAutomaton]:
+        """The texts of a terminal from a configuration, in each way in which it is read."""
+        _, _, context, expected, _ = configuration
+        if not is_ignored and expected is not None and terminal.name not in expected:
+            return []
+        readings = self._competitions.readings(self._numbers[terminal.name], context, is_ignored)
+        return [self._automaton(reading, configuration) for reading in readings]
 
     def language(
         self,
@@ -201,12 +239,19 @@ class Lexer:
 
     def reduced(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
         """What matters of a configuration if one of some terminals follows."""
+        if configuration.line.kind == "break" and self._indent not in terminals:
+            configuration = configuration._replace(line=configuration.line._replace(kind="dedent"))
+        if configuration.line.kind == "end" or not terminals <= self._numbers.keys():
+            return configuration  # the end of the text may come next
         key = (configuration, terminals)
         if key not in self._reduced:
             expected = configuration.expected
             if expected is not None:
                 expected = None if terminals <= expected else expected & terminals
-            self._reduced[key] = self.reduced_text(configuration, terminals)._replace(
+            text = configuration
+            if not configuration.line.is_broken:
+                text = self.reduced_text(configuration, terminals)
+            self._reduced[key] = text._replace(
                 context=self._competitions.alike(configuration.context, terminals), expected=expected
             )
         return self._reduced[key]
@@ -267,16 +312,16 @@ class Lexer:
 
     # ---- the automaton of a terminal ----
 
-    def _automaton(self, reading: Reading, configuration: Configuration) -> _Automaton:
+    def _automaton(self, reading: Reading, configuration: Configuration) -> TerminalAutomaton:
         start = self._first_state(reading, configuration)
         key = (reading.reader, reading.terminal, reading.retyped if reading.is_renamed else (), start)
         if key not in self._automata:
             self._automata[key] = self._explored(reading, start)
         return self._automata[key]
 
-    def _explored(self, reading: Reading, start: _State) -> _Automaton:
+    def _explored(self, reading: Reading, start: _State) -> TerminalAutomaton:
         is_plain = not reading.is_renamed and start.condition == ALWAYS
-        result = _Automaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
+        result = TerminalAutomaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
         numbers = {start: 0}
         open_states = [start]
         result.edges.append({})
@@ -299,7 +344,7 @@ class Lexer:
         return result
 
     def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
-        condition, past, context, _ = configuration
+        condition, past, context, *_ = configuration
         reader = reading.reader
         competing = self._competitions.within(context).competing[reader]
         if self._name in ("basic", "contextual"):
@@ -445,7 +490,7 @@ class Lexer:
     # ---- languages ----
 
     def _texts(
-        self, automaton: _Automaton, reading: Reading, ends: frozenset[tuple[Condition, Past]]
+        self, automaton: TerminalAutomaton, reading: Reading, ends: frozenset[tuple[Condition, Past]]
     ) -> _core.Expression:
         wanted = {state for state, end in automaton.ends.items() if end in ends}
         if automaton.is_whole and len(wanted) == len(automaton.ends):

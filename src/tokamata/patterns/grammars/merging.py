@@ -15,13 +15,16 @@ Rejected: Hopcroft's order of splitting, which needs the users of each rule and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.syntax import (
+    Block,
     Choice,
     Embedded,
     Lookahead,
+    Margin,
     Node,
     Reference,
     Repeat,
@@ -84,7 +87,7 @@ def _alternatives(body: Node, shapes: dict[object, int]) -> list[_Alternative]:
         while open_nodes:
             current = open_nodes.pop()
             shape.append(_kind(current))
-            if isinstance(current, Reference):
+            if isinstance(current, (Block, Reference)):
                 used.append(current.rule)
             open_nodes += reversed(current.children)
         found.append((shapes.setdefault(tuple(shape), len(shapes)), tuple(used)))
@@ -94,9 +97,11 @@ def _alternatives(body: Node, shapes: dict[object, int]) -> list[_Alternative]:
 def _kind(node: Node) -> object:
     """What a node is, besides its children."""
     if isinstance(node, Terminal):
-        return node.name, node.context, node.expression
+        return node.name, node.context, node.is_bracketed, node.expression
     if isinstance(node, Lookahead):
         return node.terminals
+    if isinstance(node, Margin):
+        return node
     if isinstance(node, Repeat):
         return Repeat, node.minimum, node.maximum
     if isinstance(node, Embedded):
@@ -112,5 +117,5 @@ def _renamed(
         different = dict(zip(reversed(_seen(ways, classes)), reversed(body.children), strict=True))
         body = Choice(tuple(reversed(different.values())))
     return rewritten(
-        body, lambda node: Reference(renamed[node.rule]) if isinstance(node, Reference) else node
+        body, lambda node: replace(node, rule=renamed[node.rule]) if isinstance(node, (Block, Reference)) else node
     )

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import tokamata._core as _core
 from tokamata.patterns.unicode import Ranges
 
 __all__ = [
-    "Automaton", "Choice", "Edges", "Embedded", "Grammar", "Lookahead", "Node", "Pattern", "Reference",
-    "Repeat", "Sequence", "Terminal", "children_first", "rewritten",
+    "Automaton", "Block", "Choice", "Edges", "Embedded", "Grammar", "Indentation", "Lookahead", "Margin",
+    "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first", "rewritten",
 ]  # fmt: skip
 
 
@@ -90,6 +90,7 @@ class Terminal:
         texts: all of its texts, if the grammar lists them.
         pattern: how lexers read it, in grammars that have a lexer.
         context: the names of the terminals that a contextual lexer looks for after it.
+        is_bracketed: whether line breaks after it are ignored, since a bracket is open.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Terminal:
     texts: tuple[str, ...] = ()
     pattern: Pattern | None = None
     context: frozenset[str] | None = None
+    is_bracketed: bool = False
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -181,7 +183,54 @@ class Lookahead:
         return ()
 
 
-Node: TypeAlias = Terminal | Embedded | Reference | Sequence | Choice | Repeat | Lookahead
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A text of a rule whose lines are indented further than those around it."""
+
+    rule: str
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Margin:
+    """What a line break ends with, as wide as the block is indented (:mod:`.line_breaks`).
+
+    Attributes:
+        line_break: the number of the line break.
+        ends: what the lexer knows after it: conditions and pasts.
+    """
+
+    line_break: int
+    ends: frozenset[tuple[Any, Any]]
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+Node: TypeAlias = Terminal | Embedded | Reference | Sequence | Choice | Repeat | Lookahead | Block | Margin
+
+
+class Indentation(NamedTuple):
+    """How a grammar reads indentation, as lark's ``Indenter`` has it.
+
+    Attributes:
+        newline, indent, dedent: the terminals of line breaks, and of the begin and the end of a block.
+        opening, closing: the terminals between which line breaks are ignored.
+        tab: how many columns a tab counts.
+    """
+
+    newline: str
+    indent: str
+    dedent: str
+    opening: frozenset[str]
+    closing: frozenset[str]
+    tab: int
 
 
 @dataclass(frozen=True)
@@ -194,6 +243,7 @@ class Grammar:
         ignored: terminals that may stand before, between and after all others.
         terminals: in the order of their definition, if the grammar has a lexer.
         context: the names of the terminals that a contextual lexer looks for first.
+        indentation: if blocks are told by it.
         text: the file that errors show.
     """
 
@@ -202,6 +252,7 @@ class Grammar:
     ignored: tuple[Terminal, ...] = ()
     terminals: tuple[Terminal, ...] = ()
     context: frozenset[str] | None = None
+    indentation: Indentation | None = None
     text: str = ""
 
 
@@ -226,7 +277,7 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
 
 
 def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
-    """A tree with other leaves: terminals, references and lookaheads."""
+    """A tree with other leaves, such as terminals and references."""
     made: dict[int, Node] = {}
     for node in children_first([root]):
         if isinstance(node, Sequence | Choice):

@@ -341,18 +341,21 @@ class Places:
         def choice(body: int, exit_place: int) -> _Choice:
             return _Choice((exit_place, body) if node.lazy else (body, exit_place))
 
+        required = node.minimum
         if node.maximum is None:
             body, loop = self._new(_End()), self._new(_End())
             self._places[loop] = choice(body, after)
             pending.append((node.body, body, self._new(_Back(loop, after))))
-            begin = loop
+            # The last round that is required may be the first of the loop: so it has no places of its own.
+            begin = body if required else loop
+            required = max(required - 1, 0)
         else:
             begin = after
             for _ in range(node.maximum - node.minimum):
                 body = self._new(_End())
                 pending.append((node.body, body, begin))
                 begin = self._new(choice(body, after))
-        for _ in range(node.minimum):
+        for _ in range(required):
             body = self._new(_End())
             pending.append((node.body, body, begin))
             begin = body
