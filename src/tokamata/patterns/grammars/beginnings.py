@@ -45,10 +45,6 @@ class Beginnings:
         """
         return self._first[rule], rule in self._nullable or rule in self._with_embedded
 
-    def is_nullable(self, rule: str) -> bool:
-        """Whether a rule accepts the empty text."""
-        return rule in self._nullable
-
     def of_rest(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
         """The same of the rest of a sequence."""
         found: frozenset[str] = frozenset()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import re
 import typing
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -283,9 +284,11 @@ def pattern_of(terminal: Terminal) -> Pattern:
 
 def meet(ranges: Ranges, others: Ranges) -> bool:
     """Whether two sets have a character in common."""
-    return any(meets(others, *pair) for pair in ranges)
+    few, many = (ranges, others) if len(ranges) < len(others) else (others, ranges)
+    return any(meets(many, *pair) for pair in few)
 
 
 def meets(ranges: Ranges, low: int, high: int) -> bool:
     """Whether a set has a character of a range."""
-    return any(first <= high and low <= last for first, last in ranges)
+    index = bisect_right(ranges, (high, 0x110000)) - 1
+    return index >= 0 and ranges[index][1] >= low

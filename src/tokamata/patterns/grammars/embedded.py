@@ -84,12 +84,11 @@ class EmbeddedTexts:
     ) -> dict[tuple[Condition, Past], list[_core.Expression]]:
         """What a character or a control token leads to."""
         found: dict[tuple[Condition, Past], list[tuple[int, int]]] = {}
-        borders = self._places.borders(atoms(condition), past)
-        for low, after in zip(borders, [*borders[1:], 0x110000], strict=True):
-            new_past = self._places.past_after(past, low)
-            left = self._places.condition_after(condition, low, new_past)
+        for ranges in self._places.classes(atoms(condition), past):
+            new_past = self._places.past_after(past, ranges[0][0])
+            left = self._places.condition_after(condition, ranges[0][0], new_past)
             if left != NEVER:
-                found.setdefault((left, new_past), []).append((low, after - 1))
+                found.setdefault((left, new_past), []).extend(ranges)
         steps = {target: [_core.code_points(ranges)] for target, ranges in found.items()}
         if self._places.holds_at_end(condition):
             controls = [_core.control_token(key) for key in node.expression.control_tokens]

@@ -76,7 +76,9 @@ def indentation_of(used: Container[str], defined: Container[str], text: str) -> 
     newlines = [name for name in _NEWLINES if name in defined]
     if not newlines:
         reason = f"{declared[0]} needs a terminal _NEWLINE or _NL, which reads a line break and the blanks after it"
-        raise GrammarError(text, max(text.find(declared[0]), 0), reason, r"such as _NEWLINE: /(\r?\n[\t ]*)+/")
+        raise GrammarError(
+            text, max(text.find(declared[0]), 0), reason, r"such as _NEWLINE: /(\r?\n[\t ]*)+/"
+        )
     return Indentation(newlines[0], _INDENT, _DEDENT, _OPENING, _CLOSING, _TAB)
 
 

@@ -175,9 +175,7 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     return replace(grammar, indentation=indentation)
 
 
-def _indentation(
-    rules: Iterable[Any], defined: Container[str], text: str, lexer: str
-) -> Indentation | None:
+def _indentation(rules: Iterable[Any], defined: Container[str], text: str, lexer: str) -> Indentation | None:
     """How the grammar reads indentation.
 
     Raises:

@@ -54,9 +54,7 @@ class Layout:
             return frozenset()
         if not before.line.is_broken:
             return frozenset([before])
-        return frozenset(
-            after for end in self.line_breaks.ends(before) for after in self._ignored.after(end)
-        )
+        return frozenset(after for end in self.line_breaks.ends(before) for after in self._ignored.after(end))
 
     def margins(self, before: Configuration, wanted: _Ends) -> list[Node]:
         """The margin after a line break and what is ignored after it, that lead to what is wanted."""
@@ -95,7 +93,9 @@ class Layout:
             if before.line.is_broken and self._dedented(terminal, before) in wanted:
                 options.append(Sequence(()))
             if self.end in wanted:
-                options += self.margins(before, self._may_end(before)) if before.line.is_broken else [Sequence(())]
+                options += (
+                    self.margins(before, self._may_end(before)) if before.line.is_broken else [Sequence(())]
+                )
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _margins(self, before: Configuration, ends: _Ends, wanted: _Ends) -> list[Node]:

@@ -24,7 +24,7 @@ end; here that is decided once for each rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import tokamata._core as _core
@@ -92,9 +92,6 @@ class _Product:
         self._embedded = EmbeddedTexts(self._lexer, watch)
         self._text = grammar.text
         self._beginnings = Beginnings(grammar.rules)
-        self._with_layout: set[str] = set()  # rules that may contain line breaks, or be empty
-        if self._layout is not None:
-            self._with_layout = _rules_with(grammar.rules, self._layout.names, self._beginnings)
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
         self._terminal_ends: dict[tuple[_Key, Configuration], _Ends] = {}
         self._made_terminals: dict[tuple[_Key, Configuration, _Ends], Terminal] = {}
@@ -194,10 +191,15 @@ class _Product:
         return configuration if is_open else self._lexer.reduced(configuration, first)
 
     def _entered(self, rule: str, before: Configuration) -> _Ends:
-        """Those from which a rule is read: the margin before one without line breaks is not part of it."""
-        if before.line.kind in ("outside", "brackets") or rule in self._with_layout:
-            return frozenset([before])
-        return self._settled(before)
+        """Those from which a rule is read: where a margin is due, it comes before the rule."""
+        return self._settled(before) if self._follows_margin(rule, before) else frozenset([before])
+
+    def _follows_margin(self, rule: str, before: Configuration) -> bool:
+        """Whether a margin is due, and the rule says nothing about it: it is that of its first terminal."""
+        if before.line.kind in ("outside", "brackets"):
+            return False
+        first, is_open = self._beginnings.of_rule(rule)
+        return not is_open and self._lexer.reads(first)
 
     def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
         if isinstance(node, Terminal):
@@ -320,7 +322,7 @@ class _Product:
         return options[0] if len(options) == 1 else Choice(tuple(options))
 
     def _reference(self, rule: str, before: Configuration, wanted: _Ends) -> Node:
-        if before.line.is_broken and rule not in self._with_layout:
+        if self._follows_margin(rule, before):
             first, _ = self._beginnings.of_rule(rule)
             return self._after_margin(before, first, wanted, lambda at: self._reference(rule, at, wanted))
         before = self._before(rule, before)
@@ -394,26 +396,6 @@ def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer
 
 def _key(terminal: Terminal) -> _Key:
     return terminal.name, terminal.context, terminal.is_bracketed
-
-
-def _rules_with(rules: Mapping[str, Node], names: frozenset[str], beginnings: Beginnings) -> set[str]:
-    """The rules whose texts may contain one of some terminals, or be empty."""
-    users: dict[str, list[str]] = {}
-    found: list[str] = []
-    for rule, body in rules.items():
-        nodes = children_first([body])
-        for node in nodes:
-            if isinstance(node, (Block, Reference)):
-                users.setdefault(node.rule, []).append(rule)
-        if any(isinstance(node, Terminal) and node.name in names for node in nodes):
-            found.append(rule)
-    seen = set(found)
-    while found:
-        for user in users.get(found.pop(), ()):
-            if user not in seen:
-                seen.add(user)
-                found.append(user)
-    return seen | {rule for rule in rules if beginnings.is_nullable(rule)}
 
 
 def _expecting(configuration: Configuration, lookahead: Lookahead) -> Configuration | None:

@@ -29,9 +29,9 @@ Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
@@ -77,7 +77,7 @@ class Line(NamedTuple):
         line_break: of ``"break"`` and ``"dedent"``, its number (:mod:`.line_breaks`).
     """
 
-    kind: Literal["outside", "brackets", "break", "dedent", "end"] = "outside"
+    kind: Literal[outside, brackets, "break", dedent, end] = "outside"
     line_break: int = 0
 
     @property
@@ -232,6 +232,10 @@ class Lexer:
         """For each of all contexts one that stands for it; fewer, where what follows is read alike."""
         return self._competitions.unite(contexts)
 
+    def reads(self, terminals: frozenset[str]) -> bool:
+        """Whether all of some terminals have texts: not the begin and the end of a block, or the end of the text."""
+        return terminals <= self._numbers.keys()
+
     def may_end(self, configuration: Configuration) -> bool:
         """Whether the text may end there."""
         is_expected = configuration.expected is None or END_OF_TEXT in configuration.expected
@@ -241,7 +245,7 @@ class Lexer:
         """What matters of a configuration if one of some terminals follows."""
         if configuration.line.kind == "break" and self._indent not in terminals:
             configuration = configuration._replace(line=configuration.line._replace(kind="dedent"))
-        if configuration.line.kind == "end" or not terminals <= self._numbers.keys():
+        if configuration.line.kind == "end" or not self.reads(terminals):
             return configuration  # the end of the text may come next
         key = (configuration, terminals)
         if key not in self._reduced:
@@ -285,10 +289,10 @@ class Lexer:
             begin = self._begun[other].place
             if places.reached(begin, past) != places.reached(begin, at_start):
                 return True
-        for low, high in _classes(places.borders(atoms(condition), past)):
-            if meets(self._first[terminal], low, high):
-                after = places.past_after(past, low)
-                if after != places.past_after(at_start, low):
+        for ranges in places.classes(atoms(condition), past):
+            if meet(self._first[terminal], ranges):
+                character = ranges[0][0]
+                if places.past_after(past, character) != places.past_after(at_start, character):
                     return True
         return False
 
@@ -328,9 +332,9 @@ class Lexer:
         while open_states:
             state = open_states.pop()
             number = numbers[state]
-            for low, high in self._classes_of(state, reading.terminal):
+            for ranges in self._classes_of(state, reading.terminal):
                 self._watch.check()
-                reached, is_whole = self._next(state, low, reading)
+                reached, is_whole = self._next(state, ranges[0][0], reading)
                 result.is_whole = result.is_whole and is_whole
                 if reached is None:
                     continue
@@ -340,7 +344,7 @@ class Lexer:
                     open_states.append(reached)
                     if reached.end != NEVER:
                         result.ends[numbers[reached]] = (reached.end, reached.past)
-                result.edges[number].setdefault(numbers[reached], []).append((low, high))
+                result.edges[number].setdefault(numbers[reached], []).extend(ranges)
         return result
 
     def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
@@ -360,15 +364,15 @@ class Lexer:
         )
         return _State(threads, condition, past, "" if reading.is_renamed else None, NEVER)
 
-    def _classes_of(self, state: _State, terminal: int) -> Iterator[tuple[int, int]]:
+    def _classes_of(self, state: _State, terminal: int) -> list[Ranges]:
         places = {thread.place for _, thread in state.threads} | atoms(state.condition)
         for _, thread in state.threads:
             places |= atoms(thread.condition)
-        borders = self.places.borders(places, state.past)
+        apart: list[Ranges] = []
         if state.text is not None:
             of_letter = self._letter(terminal, len(state.text))
-            borders = sorted({*borders, *(code for low, high in of_letter for code in range(low, high + 2))})
-        return _classes(borders)
+            apart = [((code, code),) for low, high in of_letter for code in range(low, high + 1)]
+        return self.places.classes(places, state.past, apart)
 
     def _letter(self, terminal: int, index: int) -> Ranges:
         """A letter of the text of a terminal, in any case if it is read so."""
@@ -509,9 +513,3 @@ class Lexer:
 
 def _begun(thread: Thread) -> Condition:
     return thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
-
-
-def _classes(borders: list[int]) -> Iterator[tuple[int, int]]:
-    """The ranges of characters between borders."""
-    for low, after in zip(borders, [*borders[1:], 0x110000], strict=True):
-        yield low, after - 1

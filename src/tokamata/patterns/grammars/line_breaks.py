@@ -83,7 +83,8 @@ class LineBreaks:
             numbers: dict[object, int] = {}
             classes = {
                 state: numbers.setdefault(
-                    (classes[state], automaton.ends.get(state), _seen_edges(edges[state], classes)), len(numbers)
+                    (classes[state], automaton.ends.get(state), _seen_edges(edges[state], classes)),
+                    len(numbers),
                 )
                 for state in states
             }
@@ -166,7 +167,9 @@ class LineBreaks:
         others = _core.repeat(_core.code_points(_NO_BLANKS), 0, None)
         while len(self._columns) <= width:
             column = len(self._columns)
-            options = [_core.concat([_core.code_points([(0x20, 0x20)]), *self._columns[-1:]])] if column else []
+            options = (
+                [_core.concat([_core.code_points([(0x20, 0x20)]), *self._columns[-1:]])] if column else []
+            )
             if column >= self._tab:
                 options.append(
                     _core.concat([_core.code_points([(0x09, 0x09)]), self._columns[column - self._tab]])
@@ -187,10 +190,7 @@ class LineBreaks:
 
 def _after_feeds(automaton: TerminalAutomaton) -> list[int]:
     found = {
-        target: None
-        for targets in automaton.edges
-        for target, ranges in targets.items()
-        if _has_feed(ranges)
+        target: None for targets in automaton.edges for target, ranges in targets.items() if _has_feed(ranges)
     }
     return list(found)
 
@@ -216,8 +216,6 @@ def _without_feed(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(low, high) for low, high in pairs if low <= high]
 
 
-def _expressions(
-    targets: dict[int, list[tuple[int, int]]], with_feed: bool
-) -> dict[int, _core.Expression]:
+def _expressions(targets: dict[int, list[tuple[int, int]]], with_feed: bool) -> dict[int, _core.Expression]:
     cut = {target: ranges if with_feed else _without_feed(ranges) for target, ranges in targets.items()}
     return {target: _core.code_points(ranges) for target, ranges in cut.items() if ranges}

@@ -117,5 +117,6 @@ def _renamed(
         different = dict(zip(reversed(_seen(ways, classes)), reversed(body.children), strict=True))
         body = Choice(tuple(reversed(different.values())))
     return rewritten(
-        body, lambda node: replace(node, rule=renamed[node.rule]) if isinstance(node, (Block, Reference)) else node
+        body,
+        lambda node: replace(node, rule=renamed[node.rule]) if isinstance(node, (Block, Reference)) else node,
     )

@@ -14,6 +14,7 @@ Trees are immutable and may share nodes.  They may nest deeper than Python's sta
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -277,13 +278,16 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
 
 
 def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
-    """A tree with other leaves, such as terminals and references."""
+    """A tree with other leaves, such as terminals and references; parts in which none is another stay."""
     made: dict[int, Node] = {}
     for node in children_first([root]):
         if isinstance(node, Sequence | Choice):
-            made[id(node)] = type(node)(tuple(made[id(child)] for child in node.children))
+            children = tuple([made[id(child)] for child in node.children])
+            is_same = all(map(operator.is_, children, node.children))
+            made[id(node)] = node if is_same else type(node)(children)
         elif isinstance(node, Repeat):
-            made[id(node)] = Repeat(made[id(node.body)], node.minimum, node.maximum)
+            body = made[id(node.body)]
+            made[id(node)] = node if body is node.body else Repeat(body, node.minimum, node.maximum)
         else:
             made[id(node)] = leaf(node)
     return made[id(root)]

@@ -37,7 +37,7 @@ from tokamata.patterns.grammars.conditions import (
     negated,
 )
 from tokamata.patterns.grammars.syntax import Automaton
-from tokamata.patterns.regex.classes import named_class, normalize
+from tokamata.patterns.regex.classes import named_class, normalize, partition
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import (
     LAST_LINE_END,
@@ -161,6 +161,7 @@ class Places:
         self._any = self._new(_Character(named_class("any"), END))
         self._reached: dict[tuple[int, Past], tuple[Thread, ...]] = {}
         self._conditions: dict[tuple[int, Past], Condition] = {}
+        self._classes: dict[tuple[frozenset[int], tuple[Ranges, ...]], list[Ranges]] = {}
 
     def add(self, regex: str, flags: int) -> Begun:
         """The place where an expression begins, and what is to be known of it.
@@ -276,19 +277,22 @@ class Places:
             behind.append(frozenset(found))
         return Past(False, tuple(_contains(ranges, character) for ranges in self._sets), tuple(behind))
 
-    def borders(self, places: Iterable[int], past: Past) -> list[int]:
-        """The characters at which threads at these places, or the past, begin to behave differently."""
+    def classes(self, places: Iterable[int], past: Past, apart: Iterable[Ranges] = ()) -> list[Ranges]:
+        """All characters, those together after which threads at these places, and the past, are alike.
+
+        Characters of which a set of ``apart`` has one and not the other are not together.
+        """
         sets = [self.ranges(place) for place in places] + self._sets
         for reached in past.behind:
             sets += [
                 self.ranges(waiting.place) for place in reached for waiting in self.reached(place, _NO_PAST)
             ]
-        found = {0}
-        for ranges in sets:
-            for low, high in ranges:
-                found.add(low)
-                found.add(high + 1)
-        return sorted(border for border in found if border <= 0x10FFFF)
+        different = {id(ranges): ranges for ranges in sets}  # places keep them, so that ids stay theirs
+        apart = tuple(apart)
+        key = (frozenset(different), apart)
+        if key not in self._classes:
+            self._classes[key] = partition([*different.values(), *apart])
+        return self._classes[key]
 
     # ---- from an expression to places ----
 

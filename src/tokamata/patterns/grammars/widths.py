@@ -52,38 +52,44 @@ def with_widths(
     with_lines = _rules_with_lines(rules)
     made = {rule: body for rule, body in rules.items() if rule not in with_lines}
     open_rules: list[tuple[str, int, bool]] = []  # a rule, a width, and whether greater ones are meant
-    seen: set[tuple[str, int, bool]] = set()
+    references: dict[tuple[str, int, bool], Reference] = {}
+    margins: dict[tuple[Margin, int], Node] = {}
 
     def reference(rule: str, width: int, is_wider: bool) -> Reference:
-        if rule not in with_lines and not is_wider:
-            return Reference(rule)
-        if (rule, width, is_wider) not in seen:
-            seen.add((rule, width, is_wider))
-            open_rules.append((rule, width, is_wider))
-        return Reference(_name(rule, width, is_wider))
+        key = (rule, width, is_wider)
+        if key not in references:
+            references[key] = Reference(f"{rule} beyond {width}" if is_wider else f"{rule} at {width}")
+            open_rules.append(key)
+        return references[key]
 
-    first = reference(start, 0, False)
-    while open_rules:
-        watch.check()
-        rule, width, is_wider = open_rules.pop()
-        if is_wider:
-            widths = range(width + 1, WIDEST + 1)
-            made[_name(rule, width, True)] = Choice(tuple(reference(rule, wider, False) for wider in widths))
-            continue
+    def margin(node: Margin, width: int) -> Node:
+        if (node, width) not in margins:
+            margins[node, width] = as_node(line_breaks.margin(node, width))
+        return margins[node, width]
 
-        def leaf(node: Node, width: int = width) -> Node:
+    def at_width(body: Node, width: int) -> Node:
+        def leaf(node: Node) -> Node:
             if isinstance(node, Margin):
-                return as_node(line_breaks.margin(node, width))
-            if isinstance(node, (Block, Reference)):
-                return reference(node.rule, width, isinstance(node, Block))
+                return margin(node, width)
+            if isinstance(node, Block):
+                return reference(node.rule, width, True)
+            if isinstance(node, Reference) and node.rule in with_lines:
+                return reference(node.rule, width, False)
             return node
 
-        made[_name(rule, width, False)] = rewritten(rules[rule], leaf)
-    return made, first.rule
+        return rewritten(body, leaf)
 
-
-def _name(rule: str, width: int, is_wider: bool) -> str:
-    return f"{rule} beyond {width}" if is_wider else f"{rule} at {width}"
+    reference(start, 0, False)
+    while open_rules:
+        watch.check()
+        key = rule, width, is_wider = open_rules.pop()
+        name = references[key].rule
+        if is_wider:
+            widths = range(width + 1, WIDEST + 1)
+            made[name] = Choice(tuple(reference(rule, wider, False) for wider in widths))
+        else:
+            made[name] = at_width(rules[rule], width)
+    return made, references[start, 0, False].rule
 
 
 def _rules_with_lines(rules: Mapping[str, Node]) -> set[str]:

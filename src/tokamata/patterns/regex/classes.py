@@ -25,7 +25,7 @@ from tokamata.patterns.unicode import Ranges, case_orbits, named_set
 
 __all__ = [
     "ECMA_LINE_ENDS", "Ranges", "complement", "equal_case", "equal_folded", "folded_cases", "letter_cases",
-    "named_class", "normalize",
+    "named_class", "normalize", "partition",
 ]  # fmt: skip
 
 FIRST_SURROGATE, LAST_SURROGATE, LAST = 0xD800, 0xDFFF, 0x10FFFF
@@ -59,6 +59,22 @@ def normalize(ranges: Iterable[tuple[int, int]]) -> Ranges:
             low, high = start, end
     merged.append((low, high))
     return _without_surrogates(merged[1:])
+
+
+def partition(sets: Iterable[Ranges]) -> list[Ranges]:
+    """All code points in the fewest classes of which each set is a union; surrogates are in some of them."""
+    changes: dict[int, int] = {0: 0}  # by border, the sets that begin or end there
+    for number, ranges in enumerate(sets):
+        for low, high in ranges:
+            changes[low] = changes.get(low, 0) ^ 1 << number
+            changes[high + 1] = changes.get(high + 1, 0) ^ 1 << number
+    borders = sorted(border for border in changes if border <= LAST)
+    classes: dict[int, list[tuple[int, int]]] = {}
+    inside = 0
+    for low, after in zip(borders, [*borders[1:], LAST + 1], strict=True):
+        inside ^= changes[low]
+        classes.setdefault(inside, []).append((low, after - 1))
+    return [tuple(ranges) for ranges in classes.values()]
 
 
 def _without_surrogates(ranges: list[tuple[int, int]]) -> Ranges:
