@@ -15,6 +15,7 @@ from tokamata.grammar_rules import Rule, grammar_of
 from tokamata.json_constraints import json_schema
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import (
+    WIDEST,
     Determinism,
     LexerName,
     Trees,
@@ -256,25 +257,34 @@ class GrammarConstraint(Constraint[Any]):
 
     def _own_report(self) -> list[ReportEntry]:
         entries = [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
+        if self._lexer == "characters":
+            return entries
+        written = self._written(Watch())
+        if written.indentation is not None:
+            wide = f"blocks are indented by at most {WIDEST} columns; a tab counts {written.indentation.tab}"
+            entries.append(ReportEntry("", "indentation", "enforced", wide))
         reason = "no text of the grammar contains it, as the lexer reads texts"
         return entries + [
-            ReportEntry("", f"terminal {name}", "annotation", reason) for name in self._never_read(Watch())
+            ReportEntry("", f"terminal {name}", "annotation", reason) for name in self._never_read(written)
         ]
 
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
     ) -> tuple[str, tuple[str, ...]]:
-        unread = self._never_read(Watch(limits, cancel))
+        if self._lexer == "characters":
+            return "", ()
+        unread = self._never_read(self._written(Watch(limits, cancel)))
         if not unread:
             return "", ()
         names = clipped(", ".join(unread))
         return f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}", ()
 
-    def _never_read(self, watch: Watch) -> list[str]:
-        """The terminals of the rules that no text contains, if there is a lexer."""
-        if self._lexer == "characters":
-            return []
-        return sorted(_terminals_of(self._written(watch)) - _terminals_of(self._rules))
+    def _never_read(self, written: Grammar) -> list[str]:
+        """The terminals of the rules that no text contains."""
+        unread = _terminals_of(written) - _terminals_of(self._rules)
+        if written.indentation is not None:
+            unread -= {written.indentation.indent, written.indentation.dedent}
+        return sorted(unread)
 
 
 def _terminals_of(grammar: Grammar) -> set[str]:

@@ -16,8 +16,9 @@ from tokamata.patterns.grammars.indentation import declares_indentation
 from tokamata.patterns.grammars.lark_files import Trees, read_lark
 from tokamata.patterns.grammars.lexed import without_lexer
 from tokamata.patterns.grammars.lowering import lower_grammar
+from tokamata.patterns.grammars.widths import WIDEST
 
 __all__ = [
-    "Derivation", "Determinism", "LexerName", "Trees", "declares_indentation", "diagnosed", "lower_grammar",
-    "read_gbnf", "read_lark", "without_lexer",
+    "WIDEST", "Derivation", "Determinism", "LexerName", "Trees", "declares_indentation", "diagnosed",
+    "lower_grammar", "read_gbnf", "read_lark", "without_lexer",
 ]  # fmt: skip

@@ -107,19 +107,22 @@ def diagnosed(grammar: Grammar, lexer: str, limits: Limits | None, cancel: Cance
     else:
         view = Characters(grammar, lexer, limits, cancel, account)
     try:
-        return _diagnosed(view, account)
+        return _diagnosed(view, account, grammar.indentation is not None)
     except LimitExceeded as error:
         reason = f"the limit {error.limit}={error.bound:.12g} was reached before an answer"
         return Determinism("unknown", view.symbols, reason=reason)
 
 
-def _diagnosed(view: View, account: Account) -> Determinism:
+def _diagnosed(view: View, account: Account, has_blocks: bool) -> Determinism:
     if is_top_down(view.productions("right"), account):
         return Determinism("top-down", view.symbols)
     productions = view.productions("left")
     automaton = Automaton(productions, account)
     if not automaton.has_conflict():
         return Determinism("LR(1)", view.symbols)
+    if has_blocks:
+        reason = "it is not LR(1), and texts with blocks are not searched for an ambiguous one"
+        return Determinism("unknown", view.symbols, reason=reason)
     return _ambiguous(view, productions, account) or _conflicting(view, productions, automaton)
 
 

@@ -19,8 +19,9 @@ from collections.abc import Mapping
 import tokamata._core as _core
 from tokamata.limits import Limits, Watch, core_limits
 from tokamata.patterns.grammars.conditions import ALWAYS, NEVER, Condition, any_of, atoms
+from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.elimination import eliminated
-from tokamata.patterns.grammars.lexers import Configuration, Lexer
+from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.syntax import Embedded
 from tokamata.patterns.grammars.threads import Past
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.elimination import eliminated
-from tokamata.patterns.grammars.lexers import Configuration, Lexer
+from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.syntax import Choice, Node, Terminal
 from tokamata.patterns.grammars.syntax import Sequence as Items
 
@@ -104,5 +105,8 @@ class IgnoredTexts:
 def as_node(texts: _Texts) -> Node:
     """Ignored texts within a rule; no text if there are none."""
     some, may_be_empty = texts
-    options = [*([] if some is None else [Terminal("ignored", some)]), *([Items(())] if may_be_empty else [])]
+    options: list[Node] = [
+        *([] if some is None else [Terminal("ignored", some)]),
+        *([Items(())] if may_be_empty else []),
+    ]
     return options[0] if len(options) == 1 else Choice(tuple(options))

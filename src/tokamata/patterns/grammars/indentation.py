@@ -31,7 +31,7 @@ from dataclasses import replace
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError
-from tokamata.patterns.grammars.lexers import END_OF_TEXT
+from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import (
     Block,
     Choice,
@@ -75,7 +75,7 @@ def indentation_of(used: Container[str], defined: Container[str], text: str) -> 
         return None
     newlines = [name for name in _NEWLINES if name in defined]
     if not newlines:
-        reason = f"{declared[0]} needs a terminal _NEWLINE or _NL, which reads a line break and the blanks after it"
+        reason = f"{declared[0]} needs a terminal _NEWLINE or _NL for a line break and the blanks after it"
         raise GrammarError(
             text, max(text.find(declared[0]), 0), reason, r"such as _NEWLINE: /(\r?\n[\t ]*)+/"
         )

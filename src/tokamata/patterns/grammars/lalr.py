@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tokamata.limits import Watch
-from tokamata.patterns.grammars.lexers import END_OF_TEXT
+from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Lookahead, Node, Reference, Sequence, Terminal
 
 if TYPE_CHECKING:

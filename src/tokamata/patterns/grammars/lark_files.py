@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 import tokamata._core as _core
 from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
-from tokamata.patterns.grammars.lexers import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Embedded,

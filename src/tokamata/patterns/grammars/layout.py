@@ -8,15 +8,16 @@ line break, the margin is left open until something comes that decides it:
 * Any other terminal: the margin is as wide as the block that the terminal is in.
 * The end of the text: as before another terminal.  All blocks end there, without a line break.
 
-Worked example.  In ``if x:⏎  y⏎z``, after the second line break comes ``_DEDENT``, and then ``z``, whose margin
-is that of the outermost block: nothing.
+Worked example.  In ``if x:⏎  y⏎z``, after the second line break comes ``_DEDENT``, and then ``z``, whose
+margin is that of the outermost block: nothing.
 """
 
 from __future__ import annotations
 
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line
 from tokamata.patterns.grammars.ignoring import IgnoredTexts, as_node
-from tokamata.patterns.grammars.lexers import END_OF_TEXT, Configuration, Lexer, Line
+from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.line_breaks import LineBreaks
 from tokamata.patterns.grammars.syntax import Choice, Indentation, Margin, Node, Sequence, Terminal
 
@@ -49,7 +50,7 @@ class Layout:
         self.end = lexer.start._replace(line=Line("end"))
 
     def settled(self, before: Configuration) -> _Ends:
-        """Those in which the lexer may read on: with a margin, and what is ignored after it, where one is due."""
+        """Those in which the lexer reads on: where a margin is due, after it and what is ignored after it."""
         if before.line.kind == "end":
             return frozenset()
         if not before.line.is_broken:
@@ -80,7 +81,7 @@ class Layout:
         return frozenset(found)
 
     def node(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Node:
-        """What one of ``names`` reads where it leads to what is wanted; a line break from where it may stand."""
+        """What one of ``names`` reads to get to what is wanted; before a line break no margin is due."""
         wanted &= self.ends(terminal, before)
         if not wanted:
             return Choice(())

@@ -31,11 +31,12 @@ import tokamata._core as _core
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.beginnings import Beginnings
 from tokamata.patterns.grammars.competition import LexerName
+from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.embedded import EmbeddedTexts
 from tokamata.patterns.grammars.ignoring import IgnoredTexts
 from tokamata.patterns.grammars.indentation import with_blocks
 from tokamata.patterns.grammars.layout import Layout
-from tokamata.patterns.grammars.lexers import Configuration, Lexer
+from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.merging import merge_alike
 from tokamata.patterns.grammars.syntax import (
     Block,

@@ -54,6 +54,7 @@ from tokamata.patterns.grammars.conditions import (
     atoms,
     negated,
 )
+from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.syntax import Indentation, Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
@@ -62,46 +63,7 @@ from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["END_OF_TEXT", "Configuration", "Lexer", "Line", "TerminalAutomaton"]
-
-END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
-
-
-class Line(NamedTuple):
-    """Where a text is in its lines, if the grammar tells blocks by indentation.
-
-    Attributes:
-        kind: ``"outside"`` of brackets, where line breaks count; ``"brackets"``; ``"break"``: a line break was
-            read, but not the margin after it; ``"dedent"``: the same, and no block can begin; ``"end"`` of the
-            text.
-        line_break: of ``"break"`` and ``"dedent"``, its number (:mod:`.line_breaks`).
-    """
-
-    kind: Literal[outside, brackets, "break", dedent, end] = "outside"
-    line_break: int = 0
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether a margin comes next."""
-        return self.kind in ("break", "dedent")
-
-
-class Configuration(NamedTuple):
-    """What a lexer knows between two terminals.
-
-    Attributes:
-        condition: what earlier terminals demand of the text that follows.
-        past: the text before.
-        context: the names of the terminals that a contextual lexer looks for; ``None``: of all.
-        expected: those that the parser takes; ``None``: any.
-        line: where the text is in its lines.
-    """
-
-    condition: Condition
-    past: Past
-    context: frozenset[str] | None = None
-    expected: frozenset[str] | None = None
-    line: Line = Line()
+__all__ = ["Lexer", "TerminalAutomaton"]
 
 
 class _State(NamedTuple):
@@ -233,7 +195,7 @@ class Lexer:
         return self._competitions.unite(contexts)
 
     def reads(self, terminals: frozenset[str]) -> bool:
-        """Whether all of some terminals have texts: not the begin and the end of a block, or the end of the text."""
+        """Whether all of some terminals have texts, as the begin and the end of a block have not."""
         return terminals <= self._numbers.keys()
 
     def may_end(self, configuration: Configuration) -> bool:

@@ -1,23 +1,25 @@
-"""Line breaks in two parts: up to the last line feed, and the margin of the line that follows.
+r"""Line breaks in two parts: up to the last line feed, and the margin of the line that follows.
 
-Problem.  ``_NEWLINE: /(\\r?\\n[\\t ]*)+/`` reads the blanks of the next line, and how many there may be depends
-on the block of what comes next, which the rules know only there.
+Problem.  ``_NEWLINE: /(\r?\n[\t ]*)+/`` reads the blanks of the next line, and how many there may be
+depends on the block of what comes next, which the rules know only there.
 How.  The automaton of the terminal is cut at its line feeds.  A *line break* is the state after the last one:
 what leads there is written at once, and what leads from there to an end, without a line feed, is the margin.
 Its width is the number of its blanks, with eight for a tab, whatever else it has: this is how lark counts.
 
-Worked example.  ``a _NEWLINE b`` in a block of width 2: the texts of ``\\n`` and all before, and then two blanks.
+Worked example.  ``a _NEWLINE b`` in a block of width 2: after ``a``, line feeds with blanks between them, the
+line break; then two blanks, the margin; then ``b``.
 
-Cost.  The states of the terminal, for each line break; and an expression for each width that is asked for.
+Cost.  The states of the terminal, for each line break; and an expression for each width.
 """
 
 from __future__ import annotations
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.configurations import Configuration, Line
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.embedded import shortest
-from tokamata.patterns.grammars.lexers import Configuration, Lexer, Line, TerminalAutomaton
+from tokamata.patterns.grammars.lexers import Lexer, TerminalAutomaton
 from tokamata.patterns.grammars.syntax import Margin, Terminal
 from tokamata.patterns.regex.classes import normalize
 from tokamata.patterns.unicode import Ranges

@@ -31,7 +31,6 @@ from tokamata.patterns.grammars.syntax import (
     Choice,
     Embedded,
     Grammar,
-    Lookahead,
     Node,
     Reference,
     Repeat,
@@ -152,7 +151,7 @@ class _Lowering:
         elif isinstance(node, Choice):
             found = any(self._nullable[id(child)] for child in node.children)
         else:
-            assert not isinstance(node, Lookahead), node  # it was for the lexer
+            assert isinstance(node, Repeat), node  # others were for the lexer
             found = node.minimum == 0 or self._nullable[id(node.body)]
         self._nullable[id(node)] = found
         self._noted.append(node)
@@ -247,7 +246,7 @@ class _Lowering:
             return self._sequence(node, made)
         if isinstance(node, Choice):
             return self._choice(node, made)
-        assert not isinstance(node, Lookahead), node  # it was for the lexer
+        assert isinstance(node, Repeat), node  # others were for the lexer
         return self._repeat(node, made)
 
     def _sequence(self, node: Sequence, made: Mapping[int, _Texts]) -> _Texts:

@@ -148,7 +148,8 @@ class Terminals:
         """As in :class:`View`."""
         grammar = _with_lists_to_the_right(self._grammar) if direction == "right" else self._grammar
         builder = Builder(grammar, self._leaf, direction, self._account)
-        return _not_empty(builder.productions(len(grammar.terminals)))
+        declared = 2 if grammar.indentation is not None else 0  # they are no terminals of the lexer
+        return _not_empty(builder.productions(len(grammar.terminals) + declared))
 
     def texts(self, symbols: Iterable[int]) -> list[str] | None:
         """As in :class:`View`; what is ignored belongs to the terminal before it."""
@@ -245,7 +246,7 @@ def _with_lists_to_the_right(grammar: Grammar) -> Grammar:
             more = f"{name} more"
             rules[name] = Sequence((Choice(rounds), Reference(more)))
             rules[more] = Choice((Reference(name), Sequence(())))
-    return Grammar(rules, grammar.start, grammar.ignored, grammar.terminals)
+    return replace(grammar, rules=rules)
 
 
 def _rounds(name: str, body: Node) -> tuple[Node, ...] | None:

@@ -32,7 +32,7 @@ from tokamata.patterns.grammars.syntax import (
 
 __all__ = ["WIDEST", "with_widths"]
 
-WIDEST = 100  # columns: 25 blocks of four
+WIDEST = 80  # columns: twenty blocks of four, ten of tabs
 
 
 def with_widths(

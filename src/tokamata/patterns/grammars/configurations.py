@@ -1,0 +1,52 @@
+"""What a lexer knows between two terminals.
+
+Worked example.  After the name ``a`` in ``a.b``: that no letter follows, or the name would have read on; for
+a contextual lexer, that ``.`` and ``(`` are looked for; and that no bracket is open.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tokamata.patterns.grammars.conditions import Condition
+from tokamata.patterns.grammars.threads import Past
+
+__all__ = ["END_OF_TEXT", "Configuration", "Line"]
+
+END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
+
+
+class Line(NamedTuple):
+    """Where a text is in its lines, if the grammar tells blocks by indentation.
+
+    Attributes:
+        kind: ``"outside"`` of brackets, where line breaks count; within ``"brackets"``; after a line
+            ``"break"``, before the margin; ``"dedent"``: the same, and no block can begin; at the ``"end"``.
+        line_break: of ``"break"`` and ``"dedent"``, its number (:mod:`.line_breaks`).
+    """
+
+    kind: str = "outside"
+    line_break: int = 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a margin comes next."""
+        return self.kind in ("break", "dedent")
+
+
+class Configuration(NamedTuple):
+    """What a lexer knows between two terminals.
+
+    Attributes:
+        condition: what earlier terminals demand of the text that follows.
+        past: the text before.
+        context: the names of the terminals that a contextual lexer looks for; ``None``: of all.
+        expected: those that the parser takes; ``None``: any.
+        line: where the text is in its lines.
+    """
+
+    condition: Condition
+    past: Past
+    context: frozenset[str] | None = None
+    expected: frozenset[str] | None = None
+    line: Line = Line()
