@@ -141,6 +141,8 @@ class Lexer:
             tuple[str, frozenset[str] | None, bool, Configuration, bool], frozenset[Configuration]
         ] = {}
         self._languages: dict[object, _core.Expression] = {}
+        self._by_letters: dict[str, list[int]] = {}  # terminals, by their letters whatever the case
+        self._rivals: dict[int, list[int]] = {}
         self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
 
     def ends(
@@ -409,8 +411,20 @@ class Lexer:
         if not meets(self._letter(terminal, len(text)), character, character):
             return None
         wanted = pattern_of(self._terminals[terminal]).text or ""
-        has_rival = any(other != terminal and self._has_letters(other, terminal) for other in reading.retyped)
+        has_rival = any(other in reading.retyped for other in self._with_letters_of(terminal))
         return text + (chr(character) if has_rival else wanted[len(text)])
+
+    def _with_letters_of(self, terminal: int) -> list[int]:
+        """The other terminals that are texts and have a text in common with a terminal that is one."""
+        if not self._by_letters:
+            for number, other in enumerate(self._terminals):
+                self._by_letters.setdefault(_letters_of(other), []).append(number)
+        if terminal not in self._rivals:
+            alike = self._by_letters[_letters_of(self._terminals[terminal])]
+            self._rivals[terminal] = [
+                other for other in alike if other != terminal and self._has_letters(other, terminal)
+            ]
+        return self._rivals[terminal]
 
     def _has_letters(self, terminal: int, other: int) -> bool:
         """Whether two terminals that are texts have a text in common."""
@@ -475,3 +489,9 @@ class Lexer:
 
 def _begun(thread: Thread) -> Condition:
     return thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
+
+
+def _letters_of(terminal: Terminal) -> str:
+    """The text of a terminal, with one letter for all that differ in case alone; none if it is no text."""
+    letters = pattern_of(terminal).text or ""
+    return "".join(chr(min(letter_cases(ord(letter), ascii_only=False))[0]) for letter in letters)
