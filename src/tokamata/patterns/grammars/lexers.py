@@ -350,7 +350,7 @@ class Lexer:
     def _next(self, state: _State, character: int, reading: Reading) -> tuple[_State | None, bool]:
         """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
         places = self.places
-        reader, terminal, retyped = reading
+        reader, terminal, _ = reading
         past = places.past_after(state.past, character)
         condition = places.condition_after(state.condition, character, past)
         text = None
@@ -394,7 +394,7 @@ class Lexer:
             threads = [(number, thread) for number, thread in threads if thread.place != END]
         while threads and threads[-1][1] == Thread(END, ALWAYS):
             threads.pop()
-        if text is not None and end != NEVER and self._renamed(text, retyped) != terminal:
+        if text is not None and end != NEVER and self._renamed(text, reading) != terminal:
             end = NEVER
         if self._terminals[reader].name in self._runs and end != NEVER:
             end = condition
@@ -435,9 +435,10 @@ class Lexer:
             meet(self._letter(terminal, index), self._letter(other, index)) for index in range(size)
         )
 
-    def _renamed(self, text: str, retyped: tuple[int, ...]) -> int | None:
-        """The terminal that a text of an expression is given to."""
-        for terminal in retyped:
+    def _renamed(self, text: str, reading: Reading) -> int | None:
+        """The terminal that a text of an expression is given to, which has the letters of the terminal."""
+        candidates = {reading.terminal, *self._with_letters_of(reading.terminal)}
+        for terminal in filter(candidates.__contains__, reading.retyped):
             pattern = pattern_of(self._terminals[terminal])
             if re.fullmatch(pattern.regex, text, pattern.flags):
                 return terminal
