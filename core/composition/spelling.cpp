@@ -11,6 +11,8 @@
 // that goes straight to some part of 20 letters; breadth first it would list all shorter ones.
 // Where all bytes of the pattern are tokens, as with every byte-level tokenizer, and no edges of
 // tokens are used, successors by bytes give the same answer as successors by tokens.
+// States of listed rules within a regular language may be no end of them.  A search that finds nothing soon leaves it to
+// expression/rule_products.hpp; mostly it does, and a limit on the length of a text has many states to be measured.
 // Cost.  Nothing for patterns without intersection, complement and lookaround where all bytes are
 // tokens; a row of transitions per state searched where they are; a walk of the trie per state
 // elsewhere; each once.
@@ -24,6 +26,10 @@
 #include "expression/shortest_text.hpp"
 
 namespace tokamata {
+
+namespace {
+constexpr std::size_t kSearchedBeforeMeasuring = 200;  // states
+}
 
 bool TokenAutomaton::spellable(StateId state, Budget& budget) {
   const ExpressionNode& node = automaton_.node(state);
@@ -111,6 +117,17 @@ bool TokenAutomaton::lives_along_text(StateId state, Budget& budget) {
   return false;
 }
 
+// Whether a state of listed rules within a regular language lives; nothing if it is another one.
+std::optional<bool> TokenAutomaton::measured_spelling(StateId state, Budget& budget) {
+  if (!lives_by_bytes_ || !controls_.empty() || !automaton_.arena().joins_rules()) return std::nullopt;
+  const auto length = automaton_.text_length(state, budget);
+  if (!length) return std::nullopt;
+  StateData& known = data(state);
+  known.spelling = *length == kNoLength ? Spelling::No : Spelling::Yes;
+  if (*length < kNoLength) known.at_most = std::min(known.at_most, endless_if_capped(*length));
+  return *length < kNoLength;
+}
+
 bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
   if (lives_along_text(state, budget)) return true;
   struct Open {
@@ -124,8 +141,11 @@ bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
   std::priority_queue<Open> open;
   open.push({0, 0, state});
   found_from.emplace(state.value, state);
+  std::size_t searched = 0;
   while (!open.empty()) {
     budget.step();
+    if (++searched == kSearchedBeforeMeasuring)
+      if (const auto lives = measured_spelling(state, budget)) return *lives;
     const auto [estimate, steps, current] = open.top();
     open.pop();
     for (StateId target : successors(current, budget)) {

@@ -211,6 +211,7 @@ class TokenAutomaton {
   MaskPtr mask_with_stops(MaskBits bits, StateId state);
 
   bool lives_along_text(StateId state, Budget& budget);
+  std::optional<bool> measured_spelling(StateId state, Budget& budget);
   bool search_spelling(StateId state, Budget& budget);
   std::vector<StateId> successors(StateId state, Budget& budget);
   bool lives(StateId state, Budget& budget);

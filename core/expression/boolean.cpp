@@ -88,11 +88,14 @@ ExpressionId Forms::intersect(std::vector<ExpressionId>& given) {
   if (std::ranges::any_of(flat, [&](ExpressionId item) { return node(item).text && !is_all_text(item); }))
     std::erase_if(flat, [&](ExpressionId item) { return is_all_text(item); });
   if (std::ranges::any_of(flat, [&](ExpressionId item) { return counts_characters(node(item)); })) drop_counts_of_characters(flat);
-  // x and not x; x and not x or y.
+  // x and not x; x and not x or y; text and no text.
   const auto is_denied = [&](ExpressionId item) {
     if (node(item).kind != Kind::Complement) return false;
     const ExpressionId body = node(item).body();
-    return std::ranges::any_of(alternatives(body), [&](ExpressionId x) { return std::ranges::binary_search(flat, x); });
+    return std::ranges::any_of(alternatives(body), [&](ExpressionId x) {
+      if (is_all_text(x)) return std::ranges::any_of(flat, [&](ExpressionId other) { return node(other).text; });
+      return std::ranges::binary_search(flat, x);
+    });
   };
   if (std::ranges::any_of(flat, is_denied)) return kEmpty;
   // Nothing remains to be read; but what is open, or waits for the edge of a token, is not decided yet.

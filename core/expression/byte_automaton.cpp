@@ -138,6 +138,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   counted::vector<StateId> rows(stride_, kDead);
   row_of[kDead.value] = 0;  // its row is never unknown
   const std::vector<ExpressionId> moved_expressions = arena_.keep_only(expressions);
+  rule_products_.forget();
 
   for (ExpressionId& expression : expressions) expression = moved_expressions[expression.value];
   expressions_ = std::move(expressions);

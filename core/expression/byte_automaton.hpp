@@ -24,6 +24,7 @@
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
 #include "expression/arena.hpp"
+#include "expression/rule_products.hpp"
 
 namespace tokamata {
 
@@ -63,6 +64,10 @@ class ByteAutomaton {
     return arena_.leaf_bytes(expressions_[state.value], budget).value_or(ByteSet::range(0x00, 0xFF));
   }
   bool accepting(StateId state) const { return node(state).nullable; }
+  // Bytes of a shortest text, kNoLength if there is none; nothing where only a search can tell.
+  std::optional<std::uint32_t> text_length(StateId state, Budget& budget) {
+    return rule_products_.length(expressions_[state.value], arena_, budget);
+  }
 
   // The least byte of each class.  Bytes of one class behave alike in every state.
   const std::vector<std::uint8_t>& byte_classes() const { return byte_classes_; }
@@ -142,6 +147,7 @@ class ByteAutomaton {
 
   Limits limits_;
   Arena arena_;
+  RuleProducts rule_products_;
   ByteSet pattern_bytes_;
   std::array<std::uint8_t, 256> class_of_{};
   std::vector<std::uint8_t> byte_classes_;

@@ -94,6 +94,7 @@ class ExpressionRules : public Rules {
   ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts) : Rules(source), parts_(std::move(parts)) {}
 
   bool joins() const override { return true; }
+  bool is_listed() const override { return true; }
   ExpressionId start(Arena& arena, Budget& budget) override;
   About about(RuleId rule) const override { return abouts_[rule.value]; }
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;

@@ -101,6 +101,8 @@ class Rules : public CountedObject {
 
   // Whether alternatives with the same head are joined: h·s beside h·t is h·(s|t).
   virtual bool joins() const { return false; }
+  // Whether a rule is its body, made of regular parts and rules of the set, of which there are finitely many.
+  virtual bool is_listed() const { return false; }
   // The whole pattern.
   virtual ExpressionId start(Arena& arena, Budget& budget) = 0;
   virtual About about(RuleId rule) const = 0;

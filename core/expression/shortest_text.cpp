@@ -6,6 +6,32 @@
 
 namespace tokamata {
 
+namespace {
+
+constexpr std::size_t kFoundBeforeMeasuring = 500;  // states
+
+// Byte by byte, where each state knows how long its shortest text is; nothing where one does not.
+std::optional<std::string> measured_text(ByteAutomaton& automaton, std::uint32_t length, Budget& budget) {
+  std::string text;
+  for (StateId at = automaton.start(); length > 0; --length) {
+    std::optional<StateId> after;
+    for (const std::uint8_t byte : automaton.byte_classes()) {
+      const StateId target = automaton.next(at, byte, budget);
+      const auto left = automaton.text_length(target, budget);
+      if (!left) return std::nullopt;
+      if (*left != length - 1) continue;
+      text.push_back(static_cast<char>(byte));
+      after = target;
+      break;
+    }
+    TOKAMATA_CHECK(after.has_value(), "a byte of a shortest text leads to a shorter one");
+    at = *after;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::optional<std::string> shortest_text(ByteAutomaton& automaton, Budget& budget) {
   struct Arrival {
     StateId from;
@@ -16,9 +42,17 @@ std::optional<std::string> shortest_text(ByteAutomaton& automaton, Budget& budge
   if (automaton.accepting(start)) return "";
   std::unordered_map<std::uint32_t, Arrival> arrivals{{start.value, {start, 0}}};
   std::deque<StateId> open{start};
+  bool is_measured = false;
   while (!open.empty()) {
     const StateId state = open.front();
     open.pop_front();
+    if (arrivals.size() > kFoundBeforeMeasuring && !is_measured && automaton.arena().joins_rules()) {
+      is_measured = true;
+      const auto length = automaton.text_length(start, budget);
+      if (length == kNoLength) return std::nullopt;
+      if (length && *length < kLongestLength)
+        if (auto text = measured_text(automaton, *length, budget)) return text;
+    }
     for (const std::uint8_t byte : automaton.byte_classes()) {
       const StateId target = automaton.next(state, byte, budget);
       if (target == ByteAutomaton::kDead || !arrivals.emplace(target.value, Arrival{state, byte}).second) continue;
