@@ -305,3 +305,71 @@ TEST(rules_may_begin_with_rules) {
   CHECK(accepts(constraint, "((a))"));
   CHECK(!accepts(constraint, "(a"));
 }
+
+// Within a regular language: after each bracket there is another state, and none of them has a text.
+TEST(rules_within_a_regular_language_end) {
+  const ExpressionPtr nested = grammar_of({Expression::unite({Expression::concatenation({text("("), rule(0), text(")")}), text("x")})}, rule(0));
+  const auto many = [](const char* bytes) { return Expression::repetition(text(bytes), 0, kUnbounded, -1); };
+  const auto all = [](std::vector<ExpressionPtr> items) { return Expression::concatenation(std::move(items)); };
+  const ExpressionPtr even = all({many("(("), text("x"), many(")")}), opened = all({many("("), text("x")}), none = all({many("("), text("y")});
+  const auto within = [&](const ExpressionPtr& regular) {
+    return compiled(Expression::intersection({nested, regular}), with_all_bytes({"((", "(x", "x)"}), {.states = 5'000});
+  };
+  CHECK(accepts(within(even), "((x))"));
+  CHECK(!accepts(within(even), "(x)"));
+  CHECK(accepts(within(opened), "x"));
+  CHECK_EQUAL(Matcher(within(opened)).mask()->set_bits, 1u);
+  CHECK_THROWS(EmptyConstraint, within(none));
+  CHECK_THROWS(EmptyConstraint, within(Expression::complement(all({many("("), text("x"), many(")")}))));
+  Matcher deep(within(even));
+  for (unsigned i = 0; i < 3'000; ++i) CHECK(deep.advance({'('}));
+  CHECK(deep.advance({'x'}));
+  for (unsigned i = 0; i < 3'000; ++i) CHECK(deep.advance({')'}));
+  CHECK(deep.is_accepting());
+}
+
+// As long as the shortest text that both accept, by each text in the order of lengths.
+TEST(lengths_within_a_regular_language) {
+  constexpr std::size_t kLongest = 9;
+  std::size_t compared = 0, without = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Choices choices(seed + 3'000'000);
+    const RandomRules rules(choices);
+    if (rules.has_empty_rule() || rules.has_left_recursion()) continue;
+    const ExpressionPtr expression = rules.expression();
+    const auto letters = Expression::code_points({{'(', ')'}, {',', ','}, {'a', 'b'}});
+    const Count least = choices.below(5), most = least + choices.below(3);
+    const ExpressionPtr regular = Expression::concatenation({Expression::repetition(letters, least, most, -1), Expression::repetition(text(choices.one_in(2) ? ")" : "a"), 0, kUnbounded, -1)});
+    const auto automaton_of = [](const ExpressionPtr& pattern) {
+      return std::make_unique<ByteAutomaton>(*pattern, Arena::Aliases{}, ByteSet::range(0, 0xFF), 1, Limits{.states = 20'000}, nullptr);
+    };
+    const auto of_both = automaton_of(Expression::intersection({expression, regular})), of_one = automaton_of(expression), of_other = automaton_of(regular);
+    ByteAutomaton &both = *of_both, &alone = *of_one, &beside = *of_other;
+    Budget budget({.states = 20'000}, nullptr, 0);
+    const auto length = both.text_length(both.start(), budget);
+    if (!length) continue;
+    // All strings of the letters that the regular language has, the shortest first: no other expression is asked.
+    std::optional<std::size_t> shortest;
+    std::vector<std::pair<StateId, StateId>> layer{{alone.start(), beside.start()}};
+    for (std::size_t size = 0; size <= kLongest && !shortest && !layer.empty(); ++size) {
+      std::vector<std::pair<StateId, StateId>> next;
+      for (const auto& [one, other] : layer) {
+        if (alone.accepting(one) && beside.accepting(other)) shortest = size;
+        for (const char letter : std::string("(),ab")) {
+          const auto byte = static_cast<std::uint8_t>(letter);
+          const std::pair after{alone.next(one, byte, budget), beside.next(other, byte, budget)};
+          if (after.first != ByteAutomaton::kDead && after.second != ByteAutomaton::kDead) next.push_back(after);
+        }
+      }
+      std::ranges::sort(next);
+      next.erase(std::unique(next.begin(), next.end()), next.end());
+      layer = std::move(next);
+    }
+    if (shortest) CHECK_EQUAL(*length, *shortest);
+    if (!shortest) CHECK(*length > kLongest);
+    ++(*length == kNoLength ? without : compared);
+  }
+  CHECK(compared > 10);
+  CHECK(without > 10);
+}

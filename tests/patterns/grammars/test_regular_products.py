@@ -145,6 +145,15 @@ def test_no_text_is_an_error_that_ends() -> None:
             (NESTED & tk.regex(pattern)).compile(BYTE_VOCABULARY, limits=tk.Limits(states=50_000, seconds=10))
 
 
+def test_a_deep_stack_is_measured_from_its_end() -> None:
+    """Twenty thousand brackets, an even number of them."""
+    matcher = (NESTED & tk.regex(r"(\(\()*x\)*")).compile(BYTE_VOCABULARY).matcher()
+    write(matcher, b"(" * 20_001)
+    assert allowed(matcher) == {ord("(")}
+    write(matcher, b"(x" + b")" * 20_002)
+    assert matcher.is_accepting
+
+
 def test_inclusion_of_a_grammar_in_a_regular_constraint() -> None:
     assert NESTED.is_subset_of(tk.regex(r"\(*x\)*"))
     answer = NESTED.is_subset_of(tk.regex(r"(\(\()*x\)*"))
