@@ -1,4 +1,4 @@
-"""What a lexer knows between two terminals.
+"""What a lexer knows between two terminals, and how the texts of a terminal lead from there.
 
 Worked example.  After the name ``a`` in ``a.b``: that no letter follows, or the name would have read on; for
 a contextual lexer, that ``.`` and ``(`` are looked for; and that no bracket is open.
@@ -6,12 +6,13 @@ a contextual lexer, that ``.`` and ``(`` are looked for; and that no bracket is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tokamata.patterns.grammars.conditions import Condition
 from tokamata.patterns.grammars.threads import Past
 
-__all__ = ["END_OF_TEXT", "Configuration", "Line"]
+__all__ = ["END_OF_TEXT", "Configuration", "Line", "TerminalAutomaton"]
 
 END_OF_TEXT = "$END"  # among terminals that are expected; lark's name for it
 
@@ -35,7 +36,7 @@ class Line(NamedTuple):
 
 
 class Configuration(NamedTuple):
-    """What a lexer knows between two terminals.
+    """What a lexer knows between two terminals, and how the texts of a terminal lead from there.
 
     Attributes:
         condition: what earlier terminals demand of the text that follows.
@@ -50,3 +51,18 @@ class Configuration(NamedTuple):
     context: frozenset[str] | None = None
     expected: frozenset[str] | None = None
     line: Line = Line()
+
+
+@dataclass
+class TerminalAutomaton:
+    """The texts of a terminal from a configuration; state 0 is the first.
+
+    Attributes:
+        edges: by state, the characters that lead to each other state.
+        ends: by state, the condition and the past that a text leads to which ends there.
+        is_whole: whether all texts of the terminal end somewhere.
+    """
+
+    edges: list[dict[int, list[tuple[int, int]]]] = field(default_factory=list)
+    ends: dict[int, tuple[Condition, Past]] = field(default_factory=dict)
+    is_whole: bool = True

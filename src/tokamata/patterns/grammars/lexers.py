@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import tokamata._core as _core
@@ -54,7 +53,7 @@ from tokamata.patterns.grammars.conditions import (
     atoms,
     negated,
 )
-from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line
+from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.syntax import Indentation, Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
@@ -63,7 +62,7 @@ from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
 
-__all__ = ["Lexer", "TerminalAutomaton"]
+__all__ = ["Lexer"]
 
 
 class _State(NamedTuple):
@@ -74,21 +73,6 @@ class _State(NamedTuple):
     past: Past
     text: str | None  # what was read, where only one text is wanted
     end: Condition  # that the terminal ends here; NEVER: it does not
-
-
-@dataclass
-class TerminalAutomaton:
-    """The texts of a terminal from a configuration; state 0 is the first.
-
-    Attributes:
-        edges: by state, the characters that lead to each other state.
-        ends: by state, the condition and the past that a text leads to which ends there.
-        is_whole: whether all texts of the terminal end somewhere.
-    """
-
-    edges: list[dict[int, list[tuple[int, int]]]] = field(default_factory=list)
-    ends: dict[int, tuple[Condition, Past]] = field(default_factory=dict)
-    is_whole: bool = True
 
 
 class Lexer:
@@ -289,6 +273,8 @@ class Lexer:
 
     def _explored(self, reading: Reading, start: _State) -> TerminalAutomaton:
         is_plain = not reading.is_renamed and start.condition == ALWAYS
+        if is_plain and (alone := self._text_alone(reading.terminal, start)) is not None:
+            return alone
         result = TerminalAutomaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
         numbers = {start: 0}
         open_states = [start]
@@ -310,6 +296,16 @@ class Lexer:
                         result.ends[numbers[reached]] = (reached.end, reached.past)
                 result.edges[number].setdefault(numbers[reached], []).extend(ranges)
         return result
+
+    def _text_alone(self, terminal: int, start: _State) -> TerminalAutomaton | None:
+        """The automaton of a text with which nothing competes, as of each of thousands of keywords."""
+        pattern = pattern_of(self._terminals[terminal])
+        if pattern.text is None or pattern.flags or self.places.sees_past:
+            return None
+        if any(number != terminal for number, _ in start.threads):
+            return None
+        edges = [{at + 1: [(ord(letter), ord(letter))]} for at, letter in enumerate(pattern.text)]
+        return TerminalAutomaton([*edges, {}], {len(edges): (ALWAYS, start.past)})
 
     def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
         condition, past, context, *_ = configuration
