@@ -227,9 +227,10 @@ void RuleMaskMaker::split_parts(Spot spot) {
   while (!parts_.empty()) {
     const Part part = parts_.back();
     parts_.pop_back();
-    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
     if (joins_ && !start_) split_.insert(part.expression.value);
     const ExpressionNode n = arena_.node(part.expression);
+    if (joins_ && (n.kind == Kind::Union || n.kind == Kind::Concatenation) && !n.nullable && !n.commits && !intersects(tokens_.beginnings(part.expression), spot)) continue;
+    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
     if (n.commits) {
       if (may_begin(spot, part.expression, part.after)) parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
     } else if (n.kind == Kind::Union && joins_ && n.rules) {
@@ -341,9 +342,7 @@ RuleMaskMaker::RestId RuleMaskMaker::put_fork(std::uint32_t fork) {
 
 // Whether it may read a byte below a node, as far as can be seen without unfolding; true if that is not known.
 bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
-  const auto is_below = [&](const ByteSet& first) {
-    return std::ranges::any_of(bytes_below(spot), [&](std::uint8_t byte) { return first.contains(byte); });
-  };
+  const auto is_below = [&](const ByteSet& first) { return intersects(first, spot); };
   switch (n.kind) {
     case Kind::Empty:
     case Kind::Epsilon:

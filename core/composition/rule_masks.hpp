@@ -158,6 +158,10 @@ class RuleMaskMaker : public CountedObject {
   Position position(Spot spot);
   static std::optional<Spot> below(Spot spot, std::uint8_t byte);
   static std::span<const std::uint8_t> bytes_below(Spot spot) { return spot.trie->bytes_below(spot.node); }
+  // Whether one of some bytes is below a spot.
+  static bool intersects(const ByteSet& bytes, Spot spot) {
+    return std::ranges::any_of(bytes_below(spot), [&](std::uint8_t byte) { return bytes.contains(byte); });
+  }
   static bool is_last(Spot spot) { return bytes_below(spot).empty(); }
 
   RestId put(ExpressionId first, RestId next);
