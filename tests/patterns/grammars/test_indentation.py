@@ -50,7 +50,16 @@ pair: _NEWLINE _INDENT "b" _DEDENT "b"
 _NEWLINE: /\n[ ]*/
 %declare _INDENT _DEDENT
 """
-GRAMMARS = {"tree": TREE, "calls": CALLS, "loose": LOOSE}
+# Blocks are declared, and no rule that is reached has them: lark's Indenter reads all the same.
+DECLARED = r"""
+start: item+
+item: "a" | "b" | "(" item* ")"
+block: _NEWLINE _INDENT start _DEDENT
+_NEWLINE: /\n[ ]*/
+%declare _INDENT _DEDENT
+"""
+FLAT = DECLARED.replace('"b"', "_NEWLINE")
+GRAMMARS = {"tree": TREE, "calls": CALLS, "loose": LOOSE, "declared": DECLARED, "flat": FLAT}
 PROGRAM = """def f(x, y=(1,
    2)):
     # a comment
@@ -145,6 +154,10 @@ def differences(grammar: str, lexer: str | None, texts: list[str]) -> list[tuple
         ("loose", "basic", "ab \n", 6),
         ("loose", "basic", "a( \n)", 5),
         ("loose", "longest", "ab \n", 5),
+        ("declared", None, "a(\n) b", 5),
+        ("declared", "basic", "a(\n) b", 5),
+        ("flat", None, "a(\n) ", 6),
+        ("flat", "basic", "a(\n) ", 5),
     ],
 )
 def test_all_short_texts(name: str, lexer: str | None, letters: str, longest: int) -> None:
@@ -276,6 +289,9 @@ def test_a_text_ends_where_its_budget_ends() -> None:
         (("_NL", "LINE"), "_NEWLINE or _NL"),
         (("tree+ _DEDENT", "tree+"), "a block that does not begin and end in it"),
         (("[_INDENT tree+", "[tree+"), "a block that does not begin and end in it"),
+        (("[_INDENT tree+ _DEDENT]", "(_INDENT tree)*"), "of tree has a block that does not begin and end"),
+        (("%declare _INDENT _DEDENT", "%declare _INDENT"), "_DEDENT"),
+        (("_DEDENT]\n", "]\n"), "a block that does not"),
         (("NAME _NL", '"(" NAME _NL'), "a bracket that does not begin and end in it"),
     ],
 )
@@ -288,6 +304,43 @@ def test_files_that_are_no_grammars_with_blocks(change: tuple[str, str], reason:
 def test_lexers_that_read_no_line_breaks(lexer: str) -> None:
     with pytest.raises(tk.GrammarError, match="cannot tell _INDENT"):
         tk.grammar(TREE, lexer=lexer)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("names", ["_INDENT", "_DEDENT"])
+def test_one_of_both_names_is_declared(names: str) -> None:
+    with pytest.raises(tk.GrammarError, match=rf"{names} is declared without its partner"):
+        tk.grammar(f'start: "a" _NL\n_NL: /\\n */\n%declare {names}\n', lexer="basic")
+
+
+def test_names_in_comments_are_not_declared() -> None:
+    for comment in ("# %declare _INDENT", "// %declare _INDENT", '%ignore " " // _INDENT'):
+        constraint = tk.grammar(f'start: "a" "b"\n{comment}\n')
+        assert constraint.report()[0].reason.startswith("dynamic")
+        assert is_text_of(constraint, "ab")
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.slow
+def test_rules_of_another_grammar_need_its_names() -> None:
+    names = "suite, _INDENT, _DEDENT, _NEWLINE"
+    suite = tk.grammar(f'%import python ({names})\nstart: "a" suite\n%ignore " "\n')
+    compiled_suite = suite.compile(BYTE_VOCABULARY)
+    assert takes(compiled_suite.matcher(), b"a\n  x = 1\n  y\n")
+    assert not takes(compiled_suite.matcher(), b"a\n  x = 1\n y\n")
+    with pytest.raises(tk.GrammarError, match=r"import _INDENT with the rule"):
+        tk.grammar('%import python.suite\nstart: "a" suite\n')
+
+
+@pytest.mark.parametrize("lexer", [None, "basic"])
+def test_what_is_beyond_lark_has_no_blocks(lexer: str | None) -> None:
+    with pytest.raises(tk.GrammarError, match="indentation must use lark's syntax alone"):
+        tk.grammar(TREE.replace("/[ab]+/", '/[ab]+/ - "ab"'), lexer=lexer)  # type: ignore[arg-type]
+
+
+def test_errors_show_the_line_of_the_rule() -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(TREE.replace("tree+ _DEDENT", "tree+"))
+    assert caught.value.line == 3
 
 
 def test_determinism_is_that_of_the_terminals() -> None:

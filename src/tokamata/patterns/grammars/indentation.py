@@ -50,35 +50,39 @@ __all__ = ["declares_indentation", "indentation_of", "with_blocks"]
 _INDENT, _DEDENT, _NEWLINES = "_INDENT", "_DEDENT", ("_NEWLINE", "_NL")
 _OPENING, _CLOSING = frozenset(["LPAR", "LSQB", "LBRACE"]), frozenset(["RPAR", "RSQB", "RBRACE"])
 _TAB = 8
-_NAMING = re.compile(r"%(?:declare|import)\b[^\n(]*(?:\([^)]*\))?")
+_NAMING = re.compile(r"^[ \t]*%(?:declare|import)\b[^\n(]*(?:\([^)]*\))?", re.M)
+_WRITTEN = re.compile(r"^__(\w+)_(?:star|plus)_\d+$")  # the rule in which lark made a rule of its own
+_COMMENT = re.compile(r"(?://|#)[^\n]*")
 
 
 def declares_indentation(text: str) -> bool:
     """Whether a Lark file declares or imports ``_INDENT``."""
-    directives = _NAMING.findall(re.sub(r"//[^\n]*", "", text))
+    directives = _NAMING.findall(_COMMENT.sub("", text))
     return any(re.search(rf"\b{_INDENT}\b", directive) for directive in directives)
 
 
-def indentation_of(used: Container[str], defined: Container[str], text: str) -> Indentation | None:
+def indentation_of(declared: Container[str], defined: Container[str], text: str) -> Indentation | None:
     """How a grammar reads indentation; ``None`` if it does not.
 
     Args:
-        used: the terminals of its rules.
-        defined: those that have a definition.
+        declared: the terminals that it declares, and does not define.
+        defined: those that it defines.
         text: the file that errors show.
 
     Raises:
-        GrammarError: it has ``_INDENT`` or ``_DEDENT``, and no terminal for line breaks.
+        GrammarError: it declares one of ``_INDENT`` and ``_DEDENT``, or both and no terminal for line breaks.
     """
-    declared = [name for name in (_INDENT, _DEDENT) if name in used and name not in defined]
-    if not declared:
+    names = [name for name in (_INDENT, _DEDENT) if name in declared]
+    if not names:
         return None
+    position = max(text.find(names[0]), 0)
+    if len(names) == 1:
+        reason = f"{names[0]} is declared without its partner"
+        raise GrammarError(text, position, reason, f"write %declare {_INDENT} {_DEDENT}")
     newlines = [name for name in _NEWLINES if name in defined]
     if not newlines:
-        reason = f"{declared[0]} needs a terminal _NEWLINE or _NL for a line break and the blanks after it"
-        raise GrammarError(
-            text, max(text.find(declared[0]), 0), reason, r"such as _NEWLINE: /(\r?\n[\t ]*)+/"
-        )
+        reason = f"{names[0]} needs a terminal _NEWLINE or _NL for a line break and the blanks after it"
+        raise GrammarError(text, position, reason, r"such as _NEWLINE: /(\r?\n[\t ]*)+/")
     return Indentation(newlines[0], _INDENT, _DEDENT, _OPENING, _CLOSING, _TAB)
 
 
@@ -164,13 +168,14 @@ class _Blocks:
 
     def _unbalanced(self, rule: str, what: str) -> GrammarError:
         text = self._grammar.text
-        found = re.search(rf"(?m)^[!?]*{re.escape(rule.split(' ')[0])}\b", text)
+        rule = _WRITTEN.sub(r"\1", rule.split(" ")[0])
+        found = re.search(rf"(?m)^[!?]*{re.escape(rule)}\b", text)
         names = self._indentation
         pair = f"{names.indent} and {names.dedent}" if what == "a block" else "the bracket and its partner"
         return GrammarError(
             text,
             found.start() if found else 0,
-            f"an alternative of {rule.split(' ')[0]} has {what} that does not begin and end in it",
+            f"an alternative of {rule} has {what} that does not begin and end in it",
             f"write {pair} in one alternative",
         )
 

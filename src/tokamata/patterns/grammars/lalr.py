@@ -90,6 +90,7 @@ class _Reader:
         for rule, symbols in rules.items():
             self._rules.setdefault(rule.origin.name, []).append((rule, symbols))
         self._contexts: dict[int, frozenset[str]] = {}
+        self._reduced: dict[int, dict[Rule, frozenset[str]]] = {}
         self._terminals: dict[tuple[str, int], Terminal] = {}
         self._follow: dict[_Pair, set[str]] = {}
         self._nullable: set[str] = set()
@@ -126,8 +127,17 @@ class _Reader:
                 assert isinstance(symbol, Terminal), symbol
                 state = self._states[state][symbol.name][1]
                 items.append(self._terminal(symbol, state))
-        actions = self._states[state].items()
-        return _Expansion(tuple(items), frozenset(name for name, (_, to) in actions if to == rule))
+        return _Expansion(tuple(items), self._reduced_before(state).get(rule, frozenset()))
+
+    def _reduced_before(self, state: int) -> Mapping[Rule, frozenset[str]]:
+        """For each rule that the parser reduces in a state, the terminals before which it does."""
+        if state not in self._reduced:
+            found: dict[Rule, set[str]] = {}
+            for name, (_, to) in self._states[state].items():
+                if not isinstance(to, int):  # a state to go to
+                    found.setdefault(to, set()).add(name)
+            self._reduced[state] = {rule: frozenset(names) for rule, names in found.items()}
+        return self._reduced[state]
 
     def _terminal(self, terminal: Terminal, after: int) -> Terminal:
         key = (terminal.name, after)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -79,17 +79,23 @@ def read_lark(
     file = translated(text, watch)
     if lexer == "contextual":
         if file.uses_dialect:
+            if declares_indentation(text):
+                raise _dialect_with_blocks(text)
             reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
             raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
         return _contextual(file, text, path, start, watch), file.text
-    terminals, rules, ignored = _loaded(file, text, path, start)
+    with _errors_of(file, text):
+        loaded = _load(file.text, path)
+    indentation = _indentation(loaded, text)
+    terminals, rules, ignored = _compiled(loaded, indentation, file, text, start)
     definitions = {definition.name: definition for definition in terminals}
     made: dict[str, Terminal] = {}
-
-    indentation = _indentation(rules, definitions, text, lexer)
+    if lexer in ("characters", "dynamic"):
+        _refuse_indentation(indentation, rules, text, lexer)
+        indentation = None
+    kept = [] if indentation is None else [indentation.newline]  # the lexer reads it wherever it stands
     if indentation is not None and file.uses_dialect:
-        reason = "a grammar with indentation must use lark's syntax alone"
-        raise GrammarError(text, _position(indentation.indent, text), reason)
+        raise _dialect_with_blocks(text)
 
     def terminal_of(name: str) -> Terminal:
         if name not in made:
@@ -110,7 +116,7 @@ def read_lark(
         raise GrammarError(text, 0, f"there is no rule {start!r} to start with")
     read = {
         node.name: node
-        for node in children_first([*bodies.values(), *map(node_of, ignored)])
+        for node in children_first([*bodies.values(), *map(node_of, [*ignored, *kept])])
         if isinstance(node, Terminal)
     }
     for name in ignored:
@@ -159,9 +165,11 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
 def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
     """The rules of lark's LALR parser."""
     with _errors_of(file, text):
-        loaded = _parser(file.text, path, start, "contextual")
+        grammar = _load(file.text, path)
+    indentation = _indentation(grammar, text)
+    with _errors_of(file, text):
+        loaded = _parser(grammar, indentation, file.text, start, "contextual")
     terminals = {definition.name: _terminal(definition, text, watch) for definition in loaded.terminals}
-    indentation = _indentation(loaded.rules, terminals, text, "contextual")
     symbols = dict(terminals)
     if indentation is not None:
         for name in (indentation.indent, indentation.dedent):
@@ -172,35 +180,59 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
     table = loaded.parser.parser._parse_table
     grammar = with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
-    return replace(grammar, indentation=indentation)
+    return replace(grammar, indentation=indentation, text=text)
 
 
-def _indentation(rules: Iterable[Any], defined: Container[str], text: str, lexer: str) -> Indentation | None:
-    """How the grammar reads indentation.
+def _load(text: str, path: Path | None) -> Any:
+    """What lark's loader reads; no parser is made."""
+    from lark.load_grammar import load_grammar
+
+    load: Any = load_grammar
+    grammar, _ = load(text, _source_path(path), _imports(path), False)
+    return grammar
+
+
+def _indentation(loaded: Any, text: str) -> Indentation | None:
+    """How a grammar reads indentation.
+
+    As for lark's Indenter, it is what the file declares that counts, and not what its rules use.
 
     Raises:
-        GrammarError: there is no terminal for line breaks, or the lexer reads none.
+        GrammarError: there is no terminal for line breaks.
     """
-    symbols = {symbol.name for rule in rules for symbol in rule.expansion if symbol.is_term}
-    found = indentation_of(symbols, defined, text)
-    if found is not None and lexer in ("characters", "dynamic"):
-        reason = f"lexer={lexer!r} cannot tell {found.indent} and {found.dedent}"
+    declared = {name for name, (tree, _) in loaded.term_defs if tree is None}
+    defined = {name for name, (tree, _) in loaded.term_defs if tree is not None}
+    return indentation_of(declared, defined, text)
+
+
+def _refuse_indentation(indentation: Indentation | None, rules: Iterable[Any], text: str, lexer: str) -> None:
+    """Raises GrammarError if a rule has blocks, which the lexer cannot tell."""
+    if indentation is None:
+        return
+    names = (indentation.indent, indentation.dedent)
+    if any(symbol.name in names for rule in rules for symbol in rule.expansion):
+        reason = f"lexer={lexer!r} cannot tell {' and '.join(names)}"
         hint = "choose 'contextual', which is the default for such a grammar, or 'basic' or 'longest'"
-        raise GrammarError(text, _position(found.indent, text), reason, hint)
-    return found
+        raise GrammarError(text, _position(names[0], text), reason, hint)
 
 
-def _loaded(file: Translation, text: str, path: Path | None, start: str) -> tuple[Any, Any, Any]:
+def _dialect_with_blocks(text: str) -> GrammarError:
+    hint = "docs/grammars.md lists what is beyond lark: write it with rules and terminals"
+    reason = "a grammar with indentation must use lark's syntax alone"
+    return GrammarError(text, max(text.find("%declare"), 0), reason, hint)
+
+
+def _compiled(
+    loaded: Any, indentation: Indentation | None, file: Translation, text: str, start: str
+) -> tuple[Any, Any, Any]:
     """The terminals, the rules and the names of what is ignored.
 
-    No parser is made: lark's take time cubic in the length of a rule.
+    No parser is made: lark's take time cubic in the length of a rule.  Line breaks are read within brackets
+    also if no rule has them.
     """
+    kept = () if indentation is None else (indentation.newline,)
     with _errors_of(file, text):
-        from lark.load_grammar import load_grammar
-
-        load: Any = load_grammar
-        grammar, _ = load(file.text, _source_path(path), _imports(path), False)
-        terminals, rules, ignored = grammar.compile([start], "*" if file.uses_dialect else ())
+        terminals, rules, ignored = loaded.compile([start], "*" if file.uses_dialect else kept)
         empty = [definition.name for definition in terminals if definition.pattern.min_width == 0]
     if empty and not file.uses_dialect:
         raise _accepts_empty(empty[0], text)
@@ -243,30 +275,25 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
         raise GrammarError(text, 0, reason, "it may use a name or a template where none can stand") from error
 
 
-def _parser(text: str, path: Path | None, start: str, lexer: Any) -> lark.Lark:
+def _parser(loaded: Any, indentation: Indentation | None, text: str, start: str, lexer: Any) -> lark.Lark:
     import lark
 
     return lark.Lark(
-        text,
+        loaded,
         parser="lalr" if lexer == "contextual" else "earley",
         lexer=lexer,
         start=start,
-        postlex=_indenter(text),
-        source_path=_source_path(path),
-        import_paths=_imports(path),
+        postlex=None if indentation is None or lexer == "dynamic" else _indenter(indentation),
         propagate_positions=True,
         regex=re.search(r"\\[pP]", text) is not None,  # re has no \p{…}
     )
 
 
-def _indenter(text: str) -> Any:
+def _indenter(indentation: Indentation) -> Any:
     """What lark needs to read indentation."""
-    if not declares_indentation(text):
-        return None
     from lark.indenter import PythonIndenter
 
-    newline = "_NEWLINE" if re.search(r"\b_NEWLINE\b", text) else "_NL"
-    return type("Indenter", (PythonIndenter,), {"NL_type": newline})()
+    return type("Indenter", (PythonIndenter,), {"NL_type": indentation.newline})()
 
 
 def _source_path(path: Path | None) -> str:
@@ -317,7 +344,9 @@ class Trees:
         import lark
 
         if self._made is None:
-            self._made = _parser(*self._arguments)
+            given, path, start, lexer = self._arguments
+            loaded = _load(given, path)
+            self._made = _parser(loaded, _indentation(loaded, given), given, start, lexer)
         try:
             return self._made.parse(text)
         except lark.UnexpectedInput as error:
@@ -406,4 +435,7 @@ def _symbol(symbol: Any, terminals: dict[str, Terminal], text: str) -> Node:
 
 def _undefined(name: str, text: str) -> GrammarError:
     reason = f"the terminal {name} is declared and has no definition"
-    return GrammarError(text, _position(name, text), reason, f"define it: {name}: /…/")
+    hint = f"define it: {name}: /…/"
+    if found := re.fullmatch(r"_\w+__(INDENT|DEDENT)", name):  # lark names what is imported with a rule so
+        hint = f"import _{found[1]} with the rule that has it: %import … (…, _INDENT, _DEDENT, _NEWLINE)"
+    return GrammarError(text, _position(name, text), reason, hint)

@@ -119,26 +119,33 @@ class _Lowering:
     def _find_nullable(self) -> None:
         """Which rules and nodes accept the empty text: the least fixed point, in time linear in the edges."""
         waiting: dict[str, list[str]] = {}
-        for name, body in self._rules.items():
-            for node in children_first([body]):
+        nodes = {name: children_first([body]) for name, body in self._rules.items()}
+        for name, inside in nodes.items():
+            for node in inside:
                 if isinstance(node, Reference):
                     waiting.setdefault(node.rule, []).append(name)
         open_rules = list(self._rules)
+        changed: set[str] = set()  # rules that accept the empty text, of which a part turned out to do so
         while open_rules:
             name = open_rules.pop()
             if name in self._nullable_rules:
+                changed.add(name)
                 continue
             self._watch.check()
-            if self._is_nullable(self._rules[name]):
+            if self._note_all(nodes[name]):
                 self._nullable_rules.add(name)
                 open_rules += waiting.get(name, ())
-        for body in self._rules.values():
-            self._is_nullable(body)
+        for name in changed:
+            self._note_all(nodes[name])
 
     def _is_nullable(self, root: Node) -> bool:
-        for node in children_first([root]):
+        return self._note_all(children_first([root]))
+
+    def _note_all(self, nodes: list[Node]) -> bool:
+        """Of the last node, whose parts come before it."""
+        for node in nodes:
             self._note_nullable(node)
-        return self._nullable[id(root)]
+        return self._nullable[id(nodes[-1])]
 
     def _note_nullable(self, node: Node) -> None:
         """Its children are noted."""
@@ -162,7 +169,10 @@ class _Lowering:
         ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.
         """
         made: dict[int, Node] = {}
-        for node in children_first([root]):
+        nodes = children_first([root])
+        if not any(isinstance(node, Repeat) for node in nodes):
+            return root
+        for node in nodes:
             children = tuple(made[id(child)] for child in node.children)
             result: Node = node
             if isinstance(node, Repeat) and node.maximum is None:

@@ -14,6 +14,7 @@ Rejected: Hopcroft's order of splitting, which needs the users of each rule and 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
@@ -52,15 +53,20 @@ def merge_alike(rules: Mapping[str, Node], start: str, watch: Watch) -> tuple[di
     shapes: dict[object, int] = {}
     alternatives = {rule: _alternatives(body, shapes) for rule, body in rules.items()}
     classes = dict.fromkeys(rules, 0)
+    sizes = Counter(classes.values())
     size = 0
-    while len(set(classes.values())) > size:
+    while len(sizes) > size:
         watch.check()
-        size = len(set(classes.values()))
+        size = len(sizes)
         numbers: dict[object, int] = {}
         classes = {
-            rule: numbers.setdefault((classes[rule], frozenset(_seen(ways, classes))), len(numbers))
+            rule: numbers.setdefault(  # one that is alike to no other stays so
+                (classes[rule], frozenset(_seen(ways, classes)) if sizes[classes[rule]] > 1 else None),
+                len(numbers),
+            )
             for rule, ways in alternatives.items()
         }
+        sizes = Counter(classes.values())
     names: dict[int, str] = {}
     for rule in rules:
         names.setdefault(classes[rule], rule)

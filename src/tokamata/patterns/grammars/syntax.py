@@ -17,7 +17,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import tokamata._core as _core
 from tokamata.patterns.unicode import Ranges
@@ -261,17 +261,17 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
     """All nodes of some trees once, each after its children."""
     order: list[Node] = []
     seen: set[int] = set()
-    stack = [(root, False) for root in roots]
+    stack: list[Node | None] = list(roots)
     while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            order.append(node)
+        node = stack.pop()
+        if node is None:  # all children of the next one are done
+            order.append(cast(Node, stack.pop()))
         elif id(node) not in seen:
             seen.add(id(node))
             children = node.children
             if children:
-                stack.append((node, True))
-                stack += [(child, False) for child in children]
+                stack += (node, None)
+                stack += children
             else:
                 order.append(node)
     return order
@@ -281,7 +281,7 @@ def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
     """A tree with other leaves, such as terminals and references; parts in which none is another stay."""
     made: dict[int, Node] = {}
     for node in children_first([root]):
-        if isinstance(node, Sequence | Choice):
+        if isinstance(node, (Sequence, Choice)):
             children = tuple([made[id(child)] for child in node.children])
             is_same = all(map(operator.is_, children, node.children))
             made[id(node)] = node if is_same else type(node)(children)
