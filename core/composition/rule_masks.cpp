@@ -406,10 +406,40 @@ void RuleMaskMaker::follow(const Alternative& way) {
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
+// What the choice between segments was read from: a mask by the smaller one is none where more may follow.
+void RuleMaskMaker::note_beginnings(RestId rest) {
+  std::vector<ExpressionId> open;
+  std::vector<RestId> rests{rest};
+  std::unordered_set<std::uint32_t> met;
+  while (!rests.empty()) {
+    const RestId at = rests.back();
+    rests.pop_back();
+    if (at == kNothing || !met.insert(at.value).second) continue;
+    const Rest& n = rests_[at.value];
+    if (n.fork != Rest::kNoFork) {
+      rests.insert(rests.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
+      continue;
+    }
+    open.push_back(n.first);
+    if (arena_.node(n.first).nullable) rests.push_back(n.next);
+  }
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    if (!split_.insert(at.value).second) continue;
+    const ExpressionNode& n = arena_.node(at);
+    if (n.kind == Kind::Union)
+      open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end());
+    else if (n.kind == Kind::Concatenation && arena_.node(n.head()).nullable)
+      open.push_back(n.tail());
+  }
+}
+
 void RuleMaskMaker::follow_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
   const Follow next = joins_ ? follow_of(rest) : Follow::AnyByte;
+  if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
   const std::shared_ptr<const Segment>& segment =
       way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)
                                     : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
@@ -429,7 +459,9 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
 // False if the part has no segment; then it is walked.
 bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
-  const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, follow_of(rest), *budget_);
+  const Follow next = follow_of(rest);
+  if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
+  const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (!segment) return false;
   builder_.add(segment->inside);
   if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });

@@ -190,6 +190,7 @@ class RuleMaskMaker : public CountedObject {
   void add_own(Spot spot, bool is_unverified, std::uint64_t spelled);
 
   void follow(const Alternative& way);
+  void note_beginnings(RestId rest);
   void follow_segment(const Alternative& way);
   bool follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;

@@ -6,8 +6,8 @@
 // decision tree: each node names one expression to be split next, and an edge says what it was split into.  A leaf has the
 // state whose mask it is.
 // Example.  States  n·a·b·X  and  n·a·b·Y, where no token gets past b: both are split into n, a, b and a rest, and share a mask.
-// Exactness.  The maker reads nothing of an expression but by splitting it, except for a choice between two segments that give
-// the same mask.  So equal splits give equal masks.
+// Exactness.  The maker reads nothing of an expression but by splitting it, and what it may begin with, where no letter
+// follows a segment: then it notes what that was read from as if it were split.  So equal splits give equal masks.
 // Cost.  A look-up for each expression that is split, mostly two to ten.
 // docs/studies.md has why JSON has no such memo: there the rules at the top hold what was written.
 #pragma once

@@ -54,6 +54,12 @@ class CachedModel:
         takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
         self._takes_all = takes_any and "input_ids" not in parameters
         self._takes_mask = takes_any or "attention_mask" in parameters
+        # State-space models multiply what they read by the mask: it must have the tokens that are read alone.
+        is_stateful = getattr(model, "_is_stateful", False)
+        self._masks_what_is_read = is_stateful and "position_ids" not in self._names
+        self._cache_name = (
+            "cache" if "cache" in self._names else "past_key_values"
+        )  # transformers 5.24 renames it
 
     @property
     def has_read(self) -> bool:
@@ -86,11 +92,11 @@ class CachedModel:
         with torch.inference_mode():
             output = self._model(
                 input_ids=torch.tensor(unread, device=self.device),
-                past_key_values=self._cache,
                 use_cache=True,
+                **{self._cache_name: self._cache},
                 **self._options(len(unread[0])),
             )
-            self._cache = getattr(output, "past_key_values", None)
+            self._cache = getattr(output, self._cache_name, None)
             logits: torch.Tensor = output.logits[:, -1].clone()
         return logits
 
@@ -129,7 +135,8 @@ class CachedModel:
         padding = torch.tensor(self._padding, device=self.device).unsqueeze(1)
         length = self._padding[0] + len(self._read[0])
         slots = torch.arange(length, device=self.device).unsqueeze(0)
-        options["attention_mask"] = (slots >= padding).long()
+        mask = (slots >= padding).long()
+        options["attention_mask"] = mask[:, length - count :] if self._masks_what_is_read else mask
         if "position_ids" in self._names or self._takes_all:
             options["position_ids"] = (slots - padding).clamp(min=0)[:, length - count :]
         return options

@@ -33,12 +33,10 @@ from tests.support.schemas.kernel_oracle import oracle_of
 # In what the validators are known to differ, by the kinds of `Judges.by_validators`, and why.
 KNOWN_DIFFERENCES = {
     "dependencies": "left to the implementation from 2019-09 on, where jsonschema-rs alone asserts it",
-    "pattern": "to jsonschema-rs, `.` takes carriage returns and U+2028, which it does not in ECMA-262",
 }
 # What is left out of a schema to see whether the validators then agree; formats are not asserted there.
 _KINDS: dict[str, set[str]] = {
     "format": set(),
-    "pattern": {"pattern", "patternProperties"},
     "dependencies": {"dependencies"},
 }
 # Formats of which jsonschema-rs does not judge: it refuses ab--cd.example, which the test suite calls valid.
@@ -54,7 +52,7 @@ class JudgesDiffer(NoVerdict):
     """The validators contradict each other.
 
     Attributes:
-        kind: ``format``, ``pattern`` or ``dependencies``, if they agree without; else the schema's keywords.
+        kind: ``format`` or ``dependencies``, if they agree without; else the schema's keywords.
     """
 
     def __init__(self, kind: str) -> None:

@@ -69,6 +69,7 @@ def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
         watch: stops the work.
 
     Raises:
+        GrammarError: a block or a bracket does not end in the alternative in which it begins.
         UnsupportedPatternError: a terminal has an assertion within a lookbehind.
         LimitExceeded, Cancelled: the work was stopped.
     """
