@@ -17,17 +17,21 @@ from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import (
     WIDEST,
     Determinism,
+    LarkFile,
     LexerName,
     Trees,
+    TreeShapes,
     declares_indentation,
     diagnosed,
     lower_grammar,
     read_gbnf,
     read_lark,
+    with_ignored,
     without_lexer,
 )
 from tokamata.patterns.grammars.syntax import Grammar, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
+from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree
 from tokamata.values.forms import Form, Plain, Read
 
 if TYPE_CHECKING:
@@ -101,11 +105,14 @@ def grammar(
         LimitExceeded, Cancelled: groups nest too deep, or the reading was stopped.
     """
     watch = Watch(limits, cancel)
+    form: Form = Plain()
     if isinstance(source, Rule):
-        rules = grammar_of(source)
+        rules, parts = grammar_of(source)
+        if parts:
+            form = CapturedParts(Derivations(lambda _: rules, False), parts, rules.rules, rules.start)
         try:
             return GrammarConstraint(
-                lambda _: rules, rules, clipped(f"grammar({source!r})"), Plain(), "characters", watch
+                lambda _: rules, rules, clipped(f"grammar({source!r})"), form, "characters", watch
             )
         except GrammarError as error:
             raise ArgumentError(
@@ -127,7 +134,6 @@ def grammar(
     else:
         expected = "the text of a grammar, a pathlib.Path, or a rule"
         raise ArgumentError("source", shown_argument(source), expected)
-    readable: str | None = None
     if syntax == "lark" and declares_indentation(text):
         default_lexer = "contextual"
     chosen = default_lexer if lexer is None else lexer
@@ -135,20 +141,36 @@ def grammar(
     if syntax == "gbnf":
         exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
-        rules, readable = read_lark(text, path, start, chosen, embed, watch)
-        exact = rules
+        file = read_lark(text, path, start, chosen, embed, watch)
+        exact = rules = file.grammar
         if chosen != "characters":
             exact = without_lexer(rules, cast(LexerName, chosen), watch)
-    form: Form = Plain()
-    if chosen in ("dynamic", "basic", "contextual") and readable is not None:
-        form = Read(Trees(readable, path, start, chosen).read)
+        if file.captures or rules.indentation is None:
+            form = _form_of(file, chosen)
+        if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
+            form = Read(Trees(file.readable, path, start, chosen).read)
 
     def written(watch: Watch) -> Grammar:
         if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts
-            return read_lark(text, path, start, "basic", embed, watch)[0]
+            return read_lark(text, path, start, "basic", embed, watch).grammar
         return rules
 
     return GrammarConstraint(written, exact, clipped(f"grammar({name})"), form, chosen, watch)
+
+
+def _form_of(file: LarkFile, lexer: str) -> Form:
+    """How texts of a Lark file are read, if lark does not read them."""
+
+    def with_lexer(watch: Watch) -> Grammar:
+        if lexer == "characters":
+            return with_ignored(file.grammar)
+        return without_lexer(file.grammar, cast(LexerName, lexer), watch, keeps_rules_apart=True)
+
+    derivations = Derivations(with_lexer, lexer != "characters")
+    if file.captures:
+        captures = {rule: Capture((name,)) for rule, name in file.captures.items()}
+        return CapturedParts(derivations, captures, file.grammar.rules, file.grammar.start)
+    return LarkTree(derivations, lambda: TreeShapes(file.loaded, file.shown))
 
 
 class _Embedding:
@@ -185,7 +207,11 @@ class _Embedding:
         if self._depth == _MOST_GRAMMARS:
             raise fault(f"grammars nest deeper than {_MOST_GRAMMARS}", "name them with @, and pass them")
         inner = _Embedding(self._given, self._lexer, self._watch, self._depth + 1)
-        rules, _ = read_lark(content, None, "start", self._lexer, inner.texts, self._watch)
+        file = read_lark(content, None, "start", self._lexer, inner.texts, self._watch)
+        if file.captures:
+            hint = "capture a rule of the grammar around it"
+            raise fault("a grammar within another one captures nothing", hint)
+        rules = file.grammar
         if self._lexer != "characters":
             rules = without_lexer(rules, cast(LexerName, self._lexer), self._watch)
         return lower_grammar(rules, self._watch)

@@ -10,6 +10,7 @@ constraint that is not regular, such as JSON, cannot stand in a rule that refers
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,9 +28,13 @@ from tokamata.patterns.grammars.syntax import (
     Repeat,
     Sequence,
     Terminal,
+    rewritten,
 )
+from tokamata.values.derivations import Capture
 
 __all__ = ["Phrase", "Rule", "grammar_of", "rule"]
+
+_NUMBERS = itertools.count(1)  # of captured parts, until a grammar names them
 
 
 class Phrase:
@@ -75,6 +80,23 @@ class Phrase:
         minimum, maximum = checked_bounds(minimum, maximum)
         return Phrase(Repeat(self._node, minimum, maximum), self._rules)
 
+    def captured(self, name: str) -> Phrase:
+        """The same texts; ``parse`` has each of them under a name.
+
+            item = tk.rule("item")
+            item.define(tk.regex("[a-z]+").captured("word") | "(" + item + ")" + item.optional())
+            tk.grammar(item).parse("(a)b")["word"]     # ["a", "b"]
+
+        The value of a constraint is its own, as in :meth:`Constraint.captured`; that of rules is the text.
+
+        Raises:
+            ArgumentError: the name is no text, or empty.
+        """
+        checked_text(name, "name")
+        if not name:
+            raise ArgumentError("name", "''", "a name")
+        return _captured(Capture((name,)), self)
+
     def optional(self) -> Phrase:
         """A text of this, or the empty text."""
         return Phrase(Repeat(self._node, 0, 1), self._rules)
@@ -111,6 +133,17 @@ class Rule(Phrase):
         return f"tokamata.rule({self.name!r})"
 
 
+class _Capturing(Rule):
+    """A rule around a part that is captured; :func:`grammar_of` names it."""
+
+    __slots__ = ("capture",)
+
+    def __init__(self, capture: Capture, body: Phrase) -> None:
+        super().__init__(f" {next(_NUMBERS)}")
+        self.capture = capture
+        self._body = body
+
+
 def rule(name: str) -> Rule:
     """A rule of a grammar, to be defined by :meth:`Rule.define`, so that rules can refer to each other.
 
@@ -125,8 +158,8 @@ def rule(name: str) -> Rule:
     return Rule(name)
 
 
-def grammar_of(start: Rule) -> Grammar:
-    """The rules that a rule leads to.
+def grammar_of(start: Rule) -> tuple[Grammar, dict[str, Capture]]:
+    """The rules that a rule leads to, and what they capture.
 
     Raises:
         ArgumentError: one of them is not defined, or two have the same name.
@@ -141,7 +174,21 @@ def grammar_of(start: Rule) -> Grammar:
             raise ArgumentError("source", f"the rule {current.name!r}", "defined: call its define(…)")
         if known is current:
             open_rules += [rule for rule in current._body._rules.values() if found.get(rule.name) is not rule]
-    return Grammar({name: rule._body._node for name, rule in found.items() if rule._body}, start.name)
+    names: dict[str, str] = {}  # of rules, by those under which they refer to each other
+    captures: dict[str, Capture] = {}
+    for key, rule in found.items():
+        names[key] = key
+        if isinstance(rule, _Capturing):
+            names[key] = f"captured-{len(captures) + 1}"
+            while names[key] in found:
+                names[key] += "-"
+            captures[names[key]] = rule.capture
+
+    def renamed(node: Node) -> Node:
+        return Reference(names[node.rule]) if isinstance(node, Reference) else node
+
+    rules = {names[key]: rewritten(rule._body._node, renamed) for key, rule in found.items() if rule._body}
+    return Grammar(rules, start.name), captures
 
 
 def _phrase(argument: str, value: Any) -> Phrase:
@@ -153,7 +200,15 @@ def _phrase(argument: str, value: Any) -> Phrase:
             Terminal(repr(value), _core.literal(value.encode()), (value,)) if value else Sequence(()), {}
         )
     checked_instance(argument, value, Constraint, "a rule, a text or a constraint")
-    return Phrase(embedded(value.pattern, _core.scope(value._expression), 0, Watch()), {})
+    phrase = Phrase(embedded(value.pattern, _core.scope(value._expression), 0, Watch()), {})
+    if value._seen_names:
+        return _captured(Capture(tuple(sorted(value._seen_names)), value._form), phrase)
+    return phrase
+
+
+def _captured(capture: Capture, body: Phrase) -> Phrase:
+    rule = _Capturing(capture, body)
+    return Phrase(rule._node, rule._rules)
 
 
 def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> Phrase:

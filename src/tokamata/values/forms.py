@@ -83,12 +83,13 @@ class Reading:
 
     Attributes:
         pattern: the pattern that errors show.
+        limits, cancel: of the reading.
     """
 
     def __init__(self, pattern: str, limits: Limits, cancel: CancelToken | None) -> None:
         self.pattern = pattern
-        self._limits = limits
-        self._cancel = cancel
+        self.limits = limits
+        self.cancel = cancel
         self._splitters: dict[Split, _core.Splitter] = {}
 
     def splitter(self, form: Split) -> _core.Splitter:
@@ -96,14 +97,14 @@ class Reading:
         splitter = self._splitters.get(form)
         if splitter is None:
             splitter = _core.Splitter(
-                form.leaves, form.code, core_limits(self._limits), self._cancel, self.pattern
+                form.leaves, form.code, core_limits(self.limits), self.cancel, self.pattern
             )
             self._splitters[form] = splitter
         return splitter
 
     def groups(self, form: Pattern, text: bytes) -> Callable[[], dict[str, str | None]]:
         """A function that finds the named groups in a text of a pattern; it keeps no splitters alive."""
-        return partial(groups_of, form.pattern, form.flags, form.dialect, text, self._limits, self._cancel)
+        return partial(groups_of, form.pattern, form.flags, form.dialect, text, self.limits, self.cancel)
 
 
 class Form(ABC):

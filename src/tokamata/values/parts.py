@@ -1,4 +1,4 @@
-"""The values of a regular expression and of a sequence: a text with groups, and a tuple with names."""
+"""The values of regular expressions, sequences and grammars: groups, tuples with names, captures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex, overload
 
 from tokamata.values.variadic import TypeVarTuple, Unpack
 
-__all__ = ["Match", "Parts"]
+__all__ = ["Captures", "Match", "Parts"]
 
 _Ts = TypeVarTuple("_Ts")
 _Groups = Mapping[str, "str | None"]
@@ -103,3 +103,23 @@ class Parts(tuple[Unpack[_Ts]]):
     def __repr__(self) -> str:
         fields = "".join(f", {name}={value!r}" for name, value in self._fields.items())
         return f"Parts({super().__repr__()}{fields})"
+
+
+class Captures(dict[str, Any]):
+    """The values of the captured parts of a grammar's text, by name.
+
+    A part that a text has at most once has its value, or ``None`` if the text does not have it; a part that a
+    text may have several times has a list.  Parts are in the order in which they begin.
+
+        tk.grammar(source).parse("a=1, b=2")["pair"]    # ["a=1", "b=2"]
+
+    Attributes:
+        positions: by name, where each of its parts begins and ends, in characters.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any] = {}, positions: Mapping[str, list[tuple[int, int]]] = {}
+    ) -> None:
+        """``values``, ``positions``: as above."""
+        super().__init__(values)
+        self.positions = dict(positions)

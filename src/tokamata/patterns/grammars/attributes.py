@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,10 +27,11 @@ _VALUES = {  # the kinds of tokens that are the value of an attribute; none: it 
     "suffix": ("text", "regex", "name"),
     "stop": ("text", "regex", "name"),
     "max_tokens": ("number",),
+    "capture": ("text",),
 }
+_OPTIONAL = ("capture",)  # they need no value
 _REFUSED = {
-    "capture": "name a part of a constraint by captured(…), outside of the grammar",
-    "stop_capture": "name a part of a constraint by captured(…), outside of the grammar",
+    "stop_capture": "the stop is not part of the rule's text",
     "temperature": "set it where tokens are sampled",
 }
 
@@ -41,12 +43,14 @@ class Attributes(NamedTuple):
         is_lazy: whether its text ends where it may end first.
         suffix, stop: the terminal that ends it: its source.
         max_tokens: how many tokens it may have.
+        capture: the name of its text among the captured values; ``""``: that of the rule.
     """
 
     is_lazy: bool = False
     suffix: str | None = None
     stop: str | None = None
     max_tokens: int | None = None
+    capture: str | None = None
 
     @property
     def change_texts(self) -> bool:
@@ -78,7 +82,7 @@ def attributes_of(
             if value.kind not in kinds:
                 what = " or ".join(kinds) or "no value"
                 raise fault(value, f"{name.text} takes {what}, not {value.text!r:.40}", "")
-        elif kinds:
+        elif kinds and name.text not in _OPTIONAL:
             raise fault(name, f"{name.text} needs a value", f"write {name.text}=…")
         found[name.text] = value
         if tokens[at].text == ",":
@@ -94,4 +98,11 @@ def attributes_of(
         values.get("suffix"),
         None if stop == '""' else stop,  # "" stands for the end of the text
         None if most is None else number_in(most),
+        _captured(values.get("capture", '""')) if "capture" in found else None,
     )
+
+
+def _captured(literal: str) -> str:
+    """The name that a text of the grammar writes."""
+    name = ast.literal_eval(literal)
+    return name if isinstance(name, str) else ""

@@ -68,6 +68,7 @@ class Translation:
         priorities: of these terminals.
         sources: their bodies, as the file has them.
         preceding: the terminal that is defined before each of them, or ``""``.
+        captures: the names of captured values, by rule.
         uses_dialect: whether it has anything that lark's parser cannot read.
     """
 
@@ -77,6 +78,7 @@ class Translation:
     priorities: dict[str, int] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     preceding: dict[str, str] = field(default_factory=dict)
+    captures: dict[str, str] = field(default_factory=dict)
     uses_dialect: bool = False
     origins: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
 
@@ -272,6 +274,9 @@ class _Translator:
         if statement.is_terminal:
             self._last_terminal = statement.name.text.replace("-", "_")
         self._result.uses_dialect |= statement.has_brackets
+        if statement.attributes.capture is not None:
+            rule = self._plain_name(statement.name)
+            self._result.captures[rule] = statement.attributes.capture or statement.name.text
         for token in statement.head:
             text = self._plain_name(token) if token.kind == "name" else token.text
             self._out.append((text, token.position))

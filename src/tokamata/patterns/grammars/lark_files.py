@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Sequence as Items
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
@@ -47,7 +48,7 @@ from tokamata.patterns.regex import to_expression
 if TYPE_CHECKING:
     import lark
 
-__all__ = ["Trees", "read_lark"]
+__all__ = ["LarkFile", "Trees", "read_lark"]
 
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
@@ -56,10 +57,26 @@ _NO_FOLDER = "no folder: imports of files need the grammar's own path"
 _FAILURES = (ValueError, TypeError, AttributeError, AssertionError, LookupError)
 
 
-def read_lark(
-    text: str, path: Path | None, start: str, lexer: str, embed: Embed, watch: Watch
-) -> tuple[Grammar, str | None]:
-    """The grammar of a Lark file, and the file for lark's own parser; ``None`` if it cannot read it.
+class LarkFile(NamedTuple):
+    """A Lark file.
+
+    Attributes:
+        grammar: its rules.
+        readable: the file as lark's own parser reads it; ``None`` if it cannot.
+        captures: the names of captured values, by rule.
+        loaded: the rules as lark's loader has them, which say what trees look like.
+        shown: the names of terminals in trees, where they differ from those of the loader.
+    """
+
+    grammar: Grammar
+    readable: str | None
+    captures: Mapping[str, str]
+    loaded: Items[Any]
+    shown: Mapping[str, str]
+
+
+def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed, watch: Watch) -> LarkFile:
+    """A Lark file.
 
     Args:
         text: its content.
@@ -83,7 +100,7 @@ def read_lark(
                 raise _dialect_with_blocks(text)
             reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
             raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
-        return _contextual(file, text, path, start, watch), file.text
+        return LarkFile(_contextual(file, text, path, start, watch), file.text, {}, (), {})
     with _errors_of(file, text):
         loaded = _load(file.text, path)
     indentation = _indentation(loaded, text)
@@ -126,7 +143,14 @@ def read_lark(
     in_order = tuple(read[name] for name in _in_order(definitions, file) if name in read)
     ignored_terminals = tuple(read[name] for name in ignored)
     grammar = Grammar(bodies, start, ignored_terminals, in_order, indentation=indentation, text=text)
-    return grammar, None if file.uses_dialect else file.text
+    shown = {name: _shown(node_of(name), name) for name in file.parts}
+    return LarkFile(grammar, None if file.uses_dialect else file.text, file.captures, rules, shown)
+
+
+def _shown(node: Node, name: str) -> str:
+    """The name of what stands in place of a terminal."""
+    inside = node.children[0] if isinstance(node, Choice) else node
+    return inside.name if isinstance(inside, (Terminal, Embedded)) else name
 
 
 def _bodies(rules: Iterable[Any], node_of: Callable[[str], Node], watch: Watch) -> dict[str, Node]:

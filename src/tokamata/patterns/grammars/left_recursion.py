@@ -28,18 +28,21 @@ tail (Kleene's closure): nested repetitions make a state for each reading of an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 __all__ = ["components"]
 
+_Node = TypeVar("_Node", bound=Hashable)
 
-def components(successors: Mapping[str, Iterable[str]]) -> list[list[str]]:
+
+def components(successors: Mapping[_Node, Iterable[_Node]]) -> list[list[_Node]]:
     """The strongly connected components of a graph that contain a cycle (Tarjan 1972, without recursion)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    path: list[str] = []
-    on_path: set[str] = set()
-    found = []
+    index: dict[_Node, int] = {}
+    low: dict[_Node, int] = {}
+    path: list[_Node] = []
+    on_path: set[_Node] = set()
+    found: list[list[_Node]] = []
     for root in successors:
         if root in index:
             continue
@@ -63,7 +66,7 @@ def components(successors: Mapping[str, Iterable[str]]) -> list[list[str]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    component: list[str] = []
+                    component: list[_Node] = []
                     while not component or component[-1] != node:
                         component.append(path.pop())
                         on_path.discard(component[-1])

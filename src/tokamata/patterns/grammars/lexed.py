@@ -60,13 +60,17 @@ _Key = tuple[str, frozenset[str] | None, bool]  # of a terminal: its name, the c
 _NEVER = Choice(())  # no text
 
 
-def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
+def without_lexer(
+    grammar: Grammar, lexer: LexerName, watch: Watch, *, keeps_rules_apart: bool = False
+) -> Grammar:
     """The texts of a grammar under a lexer, as a grammar whose terminals are their regular languages.
 
     Args:
         grammar: one without :class:`.Repeat`, whose terminals have a :class:`.Pattern`.
         lexer: how its terminals are told apart.
         watch: stops the work.
+        keeps_rules_apart: whether a rule of the result is always of one rule of the grammar: for who asks
+            for derivations.  Its name is then that of the rule, a blank and a number.
 
     Raises:
         GrammarError: a block or a bracket does not end in the alternative in which it begins.
@@ -75,7 +79,7 @@ def without_lexer(grammar: Grammar, lexer: LexerName, watch: Watch) -> Grammar:
     """
     if grammar.indentation is not None:
         grammar = with_blocks(grammar)
-    return _Product(grammar, lexer, watch).grammar()
+    return _Product(grammar, lexer, watch).grammar(keeps_rules_apart)
 
 
 class _Product:
@@ -100,7 +104,7 @@ class _Product:
         self._names: dict[tuple[str, Configuration, _Ends], str] = {}
         self._open: list[tuple[str, Configuration, _Ends]] = []
 
-    def grammar(self) -> Grammar:
+    def grammar(self, keeps_rules_apart: bool) -> Grammar:
         begin = self._begin
         befores = self._ignored.after(begin)
         afters = frozenset(
@@ -122,7 +126,10 @@ class _Product:
         while self._open:
             rule, before, wanted = self._open.pop()
             rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
-        merged, start = merge_alike(rules, "", self._watch)
+        if keeps_rules_apart:
+            merged, start = merge_alike(rules, "", self._watch, lambda name: name.rpartition(" ")[0])
+        else:
+            merged, start = merge_alike(rules, "", self._watch)
         if self._layout is not None:
             merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
         return Grammar(merged, start, text=self._text)
@@ -354,15 +361,18 @@ class _Product:
             for end in self._lexer.ends(terminal, before):
                 if self._ignored.after(end) & wanted:
                     groups.setdefault(self._ignored.between(end, wanted), set()).add(end)
-            options = []
+            options, own = [], []
             for (some, may_be_empty), ends in groups.items():
                 texts = self._lexer.language(terminal, before, frozenset(ends))
                 texts = texts if terminal.texts else _core.terminal(texts)
                 after = [] if some is None else [some]
+                own.append(texts)
                 options.append(
                     _core.concat([texts, _core.union([*after, _core.epsilon()] if may_be_empty else after)])
                 )
-            self._made_terminals[key] = Terminal(terminal.name, _core.union(options))
+            self._made_terminals[key] = Terminal(
+                terminal.name, _core.union(options), own=_core.union(own) if own != options else None
+            )
         return self._made_terminals[key]
 
     def _embedded_texts(self, node: Embedded, before: Configuration, wanted: _Ends) -> Node:
@@ -372,7 +382,7 @@ class _Product:
                 some, may_be_empty = self._ignored.between(end, wanted)
                 after = [*([] if some is None else [some]), *([_core.epsilon()] if may_be_empty else [])]
                 expression = _core.concat([texts, _core.union(after)])
-                options.append(replace(node, expression=expression))
+                options.append(replace(node, expression=expression, own=texts))
         if not options:
             return _NEVER
         return options[0] if len(options) == 1 else Choice(tuple(options))

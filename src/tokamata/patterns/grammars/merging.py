@@ -6,6 +6,7 @@ How.  Rules are put into classes by their bodies, in which a reference counts as
 first all references are alike; classes are split until no more split.
 
 Worked example.  ``a: "x" b | "y"``, ``b: "x" a | "y"`` and ``c: "x" a | "z"``: a and b are one, c is not.
+Who asks for derivations keeps a and b apart, since they are different rules of the grammar.
 
 Source.  Moore, Gedanken-experiments on sequential machines, 1956, for rules in the place of states.  Cost.
 The size of the grammar for each round; rounds are few, at most as many as classes.
@@ -15,7 +16,7 @@ Rejected: Hopcroft's order of splitting, which needs the users of each rule and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -39,20 +40,24 @@ __all__ = ["merge_alike"]
 _Alternative: TypeAlias = tuple[int, tuple[str, ...]]
 
 
-def merge_alike(rules: Mapping[str, Node], start: str, watch: Watch) -> tuple[dict[str, Node], str]:
+def merge_alike(
+    rules: Mapping[str, Node], start: str, watch: Watch, kind: Callable[[str], str] = lambda _: ""
+) -> tuple[dict[str, Node], str]:
     """The same grammar with one rule for all that are alike; and the rule that it starts with.
 
     Args:
         rules: the body of each rule.
         start: the rule that a text is of.
         watch: stops the work.
+        kind: of a rule by its name; rules of different kinds are never made one.
 
     Raises:
         LimitExceeded, Cancelled: the work was stopped.
     """
     shapes: dict[object, int] = {}
     alternatives = {rule: _alternatives(body, shapes) for rule, body in rules.items()}
-    classes = dict.fromkeys(rules, 0)
+    kinds: dict[str, int] = {}
+    classes = {rule: kinds.setdefault(kind(rule), len(kinds)) for rule in rules}
     sizes = Counter(classes.values())
     size = 0
     while len(sizes) > size:

@@ -92,6 +92,7 @@ class Terminal:
         pattern: how lexers read it, in grammars that have a lexer.
         context: the names of the terminals that a contextual lexer looks for after it.
         is_bracketed: whether line breaks after it are ignored, since a bracket is open.
+        own: the texts without what is ignored after them, if ``expression`` has both.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Terminal:
     pattern: Pattern | None = None
     context: frozenset[str] | None = None
     is_bracketed: bool = False
+    own: _core.Expression | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -116,12 +118,14 @@ class Embedded:
         expression: the texts; only one that may stand in rules (``is_regular``) has no empty text for sure.
         is_regular: whether rules of the engine may contain it.
         position: where the grammar writes it.
+        own: as that of a terminal.
     """
 
     name: str
     expression: _core.Expression
     is_regular: bool
     position: int
+    own: _core.Expression | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:

@@ -35,7 +35,7 @@ from tokamata.patterns.grammars.syntax import (
     rewritten,
 )
 
-__all__ = ["Characters", "Terminals", "View"]
+__all__ = ["Characters", "Terminals", "View", "with_ignored"]
 
 Direction = Literal["left", "right"]  # see Builder
 
@@ -95,9 +95,9 @@ class Characters:
         """As in :class:`View`."""
         grammar = _with_lists_to_the_right(self._grammar) if direction == "right" else self._grammar
         if self._is_product:
-            grammar = without_lexer(grammar, "dynamic", self._account.watch)
+            grammar = without_lexer(grammar, "dynamic", self._account.watch, keeps_rules_apart=True)
         else:
-            grammar = _with_ignored(grammar)
+            grammar = with_ignored(grammar)
         spelling = Spelling(_with_terminals_alone(grammar), self._limits, self._cancel, self._account)
         self._characters = spelling.characters
         return _not_empty(spelling.productions(direction))
@@ -197,7 +197,7 @@ def _literals(grammar: Grammar) -> set[str]:
     return {node.name for node in nodes if isinstance(node, Terminal) and node.texts}
 
 
-def _with_ignored(grammar: Grammar) -> Grammar:
+def with_ignored(grammar: Grammar) -> Grammar:
     """With ignored texts at the start and after each terminal, as part of it."""
     if not grammar.ignored:
         return grammar
@@ -206,7 +206,7 @@ def _with_ignored(grammar: Grammar) -> Grammar:
 
     def leaf(node: Node) -> Node:
         if isinstance(node, Terminal | Embedded):
-            return Terminal(node.name, _core.concat([node.expression, after]))
+            return Terminal(node.name, _core.concat([node.expression, after]), own=node.expression)
         return node
 
     begin = Choice((Terminal("ignored", some), Sequence(())))
