@@ -74,7 +74,7 @@ from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
 from tokamata.type_constraints import type as type
 from tokamata.values.json_events import Event
-from tokamata.values.parts import Match, Parts
+from tokamata.values.parts import Captures, Match, Parts
 from tokamata.version import __version__ as __version__
 from tokamata.vocabulary import Vocabulary
 
@@ -87,6 +87,7 @@ __all__ = [
     "BudgetError",
     "CancelToken",
     "Cancelled",
+    "Captures",
     "Certificate",
     "CompiledConstraint",
     "Concatenation",

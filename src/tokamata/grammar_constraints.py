@@ -76,8 +76,8 @@ def grammar(
     Lark files may use what llguidance adds to lark's syntax: JSON Schema, control tokens, operators on
     terminals and more (docs/grammars.md, section "Beyond Lark").
 
-    :meth:`Constraint.parse` returns a ``lark.Tree`` where lark can read the grammar and has the lexer, and
-    elsewhere the text.
+    :meth:`Constraint.parse` returns the values of captured parts (:class:`tokamata.Captures`); without such
+    parts a ``lark.Tree`` for a Lark file, and elsewhere the text.
 
     Args:
         source: the grammar; or the path of its file, in UTF-8, as a ``pathlib.Path``; or a rule made by

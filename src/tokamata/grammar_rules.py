@@ -200,6 +200,11 @@ def _phrase(argument: str, value: Any) -> Phrase:
             Terminal(repr(value), _core.literal(value.encode()), (value,)) if value else Sequence(()), {}
         )
     checked_instance(argument, value, Constraint, "a rule, a text or a constraint")
+    if value._operator == "+" and value._names:  # its parts have the names
+        whole = Phrase(Sequence(()), {})
+        for operand in value._operands:
+            whole = _combined(Sequence, whole, operand)
+        return whole
     phrase = Phrase(embedded(value.pattern, _core.scope(value._expression), 0, Watch()), {})
     if value._seen_names:
         return _captured(Capture(tuple(sorted(value._seen_names)), value._form), phrase)

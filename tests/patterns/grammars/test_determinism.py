@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 import lark
 import pytest
@@ -438,3 +439,12 @@ def test_the_first_of_many_alternatives() -> None:
     """As many terminals as symbols of a machine word, and more."""
     letters = [chr(number) for number in range(0x3041, 0x3041 + 80)]
     assert of("root ::= " + " | ".join(f'"{letter}" root' for letter in letters) + ' | ""').kind == "top-down"
+
+
+@pytest.mark.parametrize("lexer", ["characters", "dynamic", "basic", "longest"])
+def test_rules_with_the_same_texts_are_kept_apart(lexer: Any) -> None:
+    """The engine makes such rules one, and then the text has one derivation."""
+    found = tk.grammar('start: a | b\na: "1"\nb: "1"\n', lexer=lexer).determinism()
+    assert found.kind == "ambiguous"
+    assert found.texts == ("1",)
+    assert sorted(map(str, found.derivations)) == ['start(a("1"))', 'start(b("1"))']

@@ -456,7 +456,7 @@ def test_max_tokens_counts_tokens_and_reserves_the_end() -> None:
         ("start: x %if eq(_, 0)\nx: /a/", 1, 10, "parametric rules"),
         ("start: x\nx[color=1]: /a/", 2, 3, "no attribute 'color'"),
         ("start: x\nx[lazy, lazy]: /a/", 2, 9, "given twice"),
-        ("start: x\nx[capture]: /a/", 2, 3, "capture is not supported"),
+        ('start: x\nx[stop_capture="a"]: /a/', 2, 3, "stop_capture is not supported"),
         ("start: x\nx[temperature=0.5]: /a/", 2, 3, "temperature is not supported"),
         ("start: x\nx[lazy]: y\ny: /a/", 2, 10, "made of terminals|not a terminal|terminal"),
         ("start: x\nx[lazy]: @word", 2, 10, "cannot stand in a rule with such attributes"),

@@ -17,8 +17,6 @@ CASES = {case["name"]: case for case in json.loads(FILE.read_text("utf-8"))["cas
 # Grammars that we refuse, by the beginning of their name, and what the error says.
 REFUSED = {
     "parametric_": "parametric rules",
-    "lark_syntax_attributes_3": "capture is not supported",
-    "lark_syntax_attributes_4": "capture is not supported",
     # Sets of ids with text tokens among them: tokens of texts are written as texts.
     "lark_syntax_general_27": "is text",
     "lark_syntax_general_35": "only control tokens can be left out",

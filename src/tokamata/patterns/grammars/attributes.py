@@ -5,7 +5,8 @@
 ``suffix=T``               likewise, of the body followed by ``T``
 ``stop=T``                 a text of the body in which ``T`` has not appeared; ``T`` is not part of it
 ``max_tokens=N``           a text of the body of at most ``N`` tokens, which begins and ends between tokens
-``capture``, ``stop_capture``, ``temperature``   refused: they change no text, and a caller would miss them
+``capture``, ``capture=N``  ``parse`` returns the text by the name of the rule, or by the text ``N``
+``stop_capture``, ``temperature``   refused: they change no text, and a caller would miss them
 =========================  ==================================================================
 
 ``T`` is a text, an expression or the name of a terminal.

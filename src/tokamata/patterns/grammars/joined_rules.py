@@ -194,7 +194,9 @@ class JoinedRules:
             return {rule: _core.union(texts) for rule, texts in options.items()}
         if isinstance(node, Repeat):
             if parts[0].keys() - {None}:
-                return None
+                if (node.minimum, node.maximum) != (0, 1):
+                    return None
+                return parts[0] | {None: _core.union([parts[0].get(None, _core.empty()), _core.epsilon()])}
             return {None: _core.repeat(parts[0][None], node.minimum, node.maximum)}
         assert isinstance(node, Sequence), node
         if is_reversed:

@@ -85,6 +85,7 @@ class _Chart:
         found: the nonterminals that derive a part of the text: the alternatives that do.
         order: for each of these, how many were found before it.
         sources: for an item and a position, the positions before the symbol that it read last.
+        empty: the symbols that derive the empty text somewhere.
     """
 
     def __init__(
@@ -101,12 +102,14 @@ class _Chart:
         self.found: dict[tuple[int, int, int], list[int]] = {}
         self.order: dict[tuple[int, int, int], int] = {}
         self.sources: dict[tuple[_Item, int], list[int]] = {}
+        self.empty: set[int] = set()
         self._waiting: dict[tuple[int, int], list[_Item]] = {}  # for a nonterminal, at a position
         self._items: dict[int, list[_Item]] = {}  # to be read on, by position
         self._positions: list[int] = []
 
     def fill(self) -> None:
         """Reads the text."""
+        self._waiting[0, 0] = []
         self._predict(0, 0)
         while self._positions:
             at = heapq.heappop(self._positions)
@@ -149,6 +152,8 @@ class _Chart:
             self._add((other, read + 1, origin), begin, at)
 
     def _add(self, item: _Item, source: int, at: int) -> None:
+        if source == at:
+            self.empty.add(self.alternatives[item[0]][1][item[1] - 1])
         sources = self.sources.get((item, at))
         if sources is None:
             self.sources[item, at] = [source]
@@ -169,12 +174,14 @@ class _Choice:
     def __init__(self, chart: _Chart, account: Account) -> None:
         self._chart = chart
         self._account = account
-        following: dict[int, set[int]] = {}
+        alone: dict[int, set[int]] = {}  # by nonterminal, those that it may derive by themselves
         for nonterminal, symbols in chart.alternatives:
-            following.setdefault(nonterminal, set()).update(~symbol for symbol in symbols if symbol < 0)
-        self._group_of: dict[int, int] = {}
-        for group, members in enumerate(components(following)):
-            self._group_of.update(dict.fromkeys(members, group))
+            others = [symbol for symbol in symbols if symbol not in chart.empty]
+            heads = symbols if not others else others if len(others) == 1 else ()
+            alone.setdefault(nonterminal, set()).update(~symbol for symbol in heads if symbol < 0)
+        self._cycle_of: dict[int, int] = {}
+        for cycle, members in enumerate(components(alone)):
+            self._cycle_of.update(dict.fromkeys(members, cycle))
 
     def constituent(self, length: int) -> Constituent:
         """That of the whole text."""
@@ -230,9 +237,9 @@ class _Choice:
         self, symbol: int, part: tuple[int, int], nonterminal: int, whole: tuple[int, int]
     ) -> bool:
         """Whether a part that is the whole may consist of the whole again."""
-        if symbol >= 0 or part != whole or ~symbol not in self._group_of:
+        if symbol >= 0 or part != whole or nonterminal not in self._cycle_of:
             return False
-        if self._group_of[~symbol] != self._group_of.get(nonterminal):
+        if self._cycle_of.get(~symbol) != self._cycle_of[nonterminal]:
             return False
         order = self._chart.order
-        return order[(~symbol, *part)] > order[(nonterminal, *whole)] or ~symbol == nonterminal
+        return order[(~symbol, *part)] >= order[(nonterminal, *whole)]
