@@ -128,7 +128,7 @@ def test_braces_repeat(bounds: str, counts: list[int], item: str) -> None:
 def test_lark_still_parses_what_only_repeats() -> None:
     tree = tk.grammar("start: item{2,3}\nitem: /[ab]/\n").parse("ab")
     assert [child.children for child in tree.children] == [["a"], ["b"]]
-    assert tk.grammar("start: A & B\n".replace("A & B", "T") + "T: /a+/ & /.{2}/\n").parse("aa") == "aa"
+    assert tk.grammar("start: T\nT: /a+/ & /.{2}/\n").parse("aa").children == ["aa"]
 
 
 # ---- embedded constraints ----

@@ -38,6 +38,8 @@ from tokamata.patterns.grammars.productions import Account, Productions, Symbols
 
 __all__ = ["Constituent", "first_derivation"]
 
+_SOURCES_OF_ITEM = 12  # so many take the memory of one
+
 _Item = tuple[int, int, int]  # an alternative; how many of its symbols were read; where it began
 
 
@@ -115,7 +117,7 @@ class _Chart:
             at = heapq.heappop(self._positions)
             open_items = self._items[at]
             while open_items:
-                self._account.spend(0, 4)
+                self._account.spend(0, 5)
                 self._read_on(open_items.pop(), at)
             del self._items[at]
 
@@ -160,6 +162,8 @@ class _Chart:
             self._push(item, at)
         else:
             sources.append(source)
+            if len(sources) % _SOURCES_OF_ITEM == 0:
+                self._account.spend(0, 1)
 
     def _push(self, item: _Item, at: int) -> None:
         if at not in self._items:
@@ -204,11 +208,14 @@ class _Choice:
 
     def _divided(self, nonterminal: int, begin: int, end: int) -> list[tuple[int, int, int]]:
         """The symbols of the first alternative, with their texts."""
+        borders: list[tuple[int, int]] | None = None
+        symbols: Symbols = ()
         for number in sorted(self._chart.found[nonterminal, begin, end]):
-            if (borders := self._borders(number, begin, end)) is not None:
-                symbols = self._chart.alternatives[number][1]
-                return [(symbol, *pair) for symbol, pair in zip(symbols, borders, strict=True)]
-        raise AssertionError("what was found first leads to nothing that was found later")
+            borders, symbols = self._borders(number, begin, end), self._chart.alternatives[number][1]
+            if borders is not None:
+                break
+        assert borders is not None  # the alternative that was found first needs nothing that was found later
+        return [(symbol, *pair) for symbol, pair in zip(symbols, borders, strict=True)]
 
     def _borders(self, number: int, begin: int, end: int) -> list[tuple[int, int]] | None:
         """Where the symbols of an alternative begin and end; ``None`` if it derives the text by itself."""
