@@ -63,7 +63,8 @@ void bind_expressions(nb::module_& m) {
   nb::class_<Expression>(m, "Expression")
       .def_prop_ro("depth", &Expression::depth)
       .def_prop_ro("control_tokens", [](const Expression& e) { return std::vector<std::string>(e.control_tokens().begin(), e.control_tokens().end()); })
-      .def_prop_ro("sees_edges", &Expression::sees_edges);
+      .def_prop_ro("sees_edges", &Expression::sees_edges)
+      .def_prop_ro("has_rules", &Expression::has_rules);
   m.def("empty", [] { return Expression::empty(); });
   m.def("epsilon", [] { return Expression::literal(""); });
   m.def("literal", [](const nb::bytes& data) { return Expression::literal(std::string(data.c_str(), data.size())); }, "data"_a);

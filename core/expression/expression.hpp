@@ -164,6 +164,8 @@ class Expression {
   bool sees_edges() const { return sees_edges_; }
   // Whether it holds a Reference.
   bool has_references() const { return has_references_; }
+  // Whether rules are in it, so that its texts need not be a regular set.
+  bool has_rules() const { return has_rules_; }
   // The bytes that begin or end a byte class somewhere in it (Arena::class_borders).
   const ByteSet& class_borders() const { return class_borders_; }
 
@@ -171,12 +173,14 @@ class Expression {
     if (const auto* token = std::get_if<ControlToken>(&node_)) control_tokens_.insert(token->name);
     sees_edges_ = std::holds_alternative<OneToken>(node_);
     has_references_ = std::holds_alternative<Reference>(node_);
+    has_rules_ = std::holds_alternative<Grammar>(node_);
     note_borders();
     const auto gather = [this](const ExpressionPtr& part) {
       class_borders_ |= part->class_borders_;
       control_tokens_.insert(part->control_tokens_.begin(), part->control_tokens_.end());
       sees_edges_ = sees_edges_ || part->sees_edges_;
       has_references_ = has_references_ || part->has_references_;
+      has_rules_ = has_rules_ || part->has_rules_;
     };
     std::visit(
         [&](const auto& n) {
@@ -237,6 +241,7 @@ class Expression {
   std::set<std::string> control_tokens_;
   bool sees_edges_ = false;
   bool has_references_ = false;
+  bool has_rules_ = false;
   ByteSet class_borders_;
 };
 

@@ -15,7 +15,7 @@ const char* words_of(Problem problem) {
   switch (problem) {
     case Problem::UnknownRule: return "refers to a rule that there is not";
     case Problem::Misplaced: return "refers to a rule within a complement, an intersection, lookaround or a terminal";
-    case Problem::NotText: return "holds what is no text by itself: control tokens, edges of tokens, complements, other rules";
+    case Problem::NotText: return "holds what is no text by itself: control tokens, edges of tokens, complements, rules that are not listed";
     case Problem::Open: return "holds lookaround that sees beyond a scope of its own";
     case Problem::Empty: return "accepts the empty text";
     case Problem::LeftRecursive: return "is left recursive: it begins with itself";
@@ -43,6 +43,9 @@ class Cutter {
     return part_of(tree);
   }
 
+  // The rules of sets that the trees contain; their numbers follow those of the trees.
+  const std::vector<PartId>& rules_of_sets() const { return rules_of_sets_; }
+
  private:
   // What a tree without references is, as far as its form shows.
   struct Facts {
@@ -55,7 +58,8 @@ class Cutter {
 
   PartId part_of(const ExpressionPtr& tree) {
     if (const auto known = known_.find(tree.get()); known != known_.end()) return known->second;
-    const PartId made = tree->has_references() ? std::visit([&](const auto& n) { return of(n); }, tree->node()) : leaf(tree);
+    const bool is_leaf = !tree->has_references() && !has_sets(*tree);
+    const PartId made = is_leaf ? leaf(tree) : std::visit([&](const auto& n) { return of(n); }, tree->node());
     known_.emplace(tree.get(), made);
     return made;
   }
@@ -96,10 +100,56 @@ class Cutter {
     return add({.kind = Part::Kind::Repetition, .nullable = nullable, .items = {body}, .minimum = n.minimum, .maximum = n.maximum});
   }
   PartId of(const Expression::Scope& n) { return part_of(n.body); }
+  PartId of(const Expression::Grammar& n) { return spliced(*listed(n)); }
   PartId of(const Expression::TooDeep&) { refuse_depth(); }
   template <class Other>
   PartId of(const Other&) {
     refuse(Problem::Misplaced);
+  }
+
+  // ---- sets of listed rules, which become rules of this one ----
+
+  static const ExpressionRuleSet* listed(const Expression::Grammar& n) {
+    return dynamic_cast<const ExpressionRuleSet*>(n.rules.get());
+  }
+
+  // Whether a tree has such sets where references may stand.
+  bool has_sets(const Expression& tree) {
+    if (const auto known = has_sets_.find(&tree); known != has_sets_.end()) return known->second;
+    const auto in_any = [this](const std::vector<ExpressionPtr>& items) {
+      return std::ranges::any_of(items, [this](const ExpressionPtr& item) { return has_sets(*item); });
+    };
+    bool found = false;
+    if (const auto* const grammar = std::get_if<Expression::Grammar>(&tree.node()))
+      found = listed(*grammar) != nullptr;
+    else if (const auto* const sequence = std::get_if<Expression::Concatenation>(&tree.node()))
+      found = in_any(sequence->items);
+    else if (const auto* const choice = std::get_if<Expression::Union>(&tree.node()))
+      found = in_any(choice->items);
+    else if (const auto* const repetition = std::get_if<Expression::Repetition>(&tree.node()))
+      found = has_sets(*repetition->body);
+    else if (const auto* const scope = std::get_if<Expression::Scope>(&tree.node()))
+      found = has_sets(*scope->body);
+    has_sets_.emplace(&tree, found);
+    return found;
+  }
+
+  // The start of a set, whose parts and rules are added once.
+  PartId spliced(const ExpressionRuleSet& set) {
+    const RuleParts& given = set.parts();
+    if (const auto known = starts_.find(&given); known != starts_.end()) return known->second;
+    const auto first_part = static_cast<std::uint32_t>(result_.parts.size());
+    const auto first_rule = static_cast<std::uint32_t>(rule_count_ + rules_of_sets_.size());
+    const auto moved = [first_part](PartId part) { return PartId{first_part + part.value}; };
+    for (Part part : given.parts) {
+      if (part.kind == Part::Kind::Reference) part.rule += first_rule;
+      for (PartId& item : part.items) item = moved(item);
+      result_.parts.push_back(std::move(part));
+    }
+    for (const PartId body : given.bodies) rules_of_sets_.push_back(moved(body));
+    result_.class_borders |= given.class_borders;
+    result_.distinguished |= given.distinguished;
+    return starts_.emplace(&given, moved(given.start)).first->second;
   }
 
   std::vector<PartId> all_of(const std::vector<ExpressionPtr>& trees) {
@@ -190,6 +240,9 @@ class Cutter {
   std::uint32_t rule_ = 0;
   std::unordered_map<const Expression*, PartId> known_;
   std::unordered_map<const Expression*, Facts> facts_;
+  std::unordered_map<const Expression*, bool> has_sets_;
+  std::unordered_map<const RuleParts*, PartId> starts_;
+  std::vector<PartId> rules_of_sets_;
 };
 
 // Pushes the rules that a text of a part may begin with; `met` are parts that were visited.
@@ -253,9 +306,10 @@ ExpressionRuleSet::ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, c
     if ((*all)[all->bodies[rule]].nullable) throw RuleSetError(Problem::Empty, rule);
   }
   all->start = cutter.cut(start, static_cast<std::uint32_t>(bodies.size()));
+  all->bodies.insert(all->bodies.end(), cutter.rules_of_sets().begin(), cutter.rules_of_sets().end());
   std::vector<bool> met(all->parts.size(), false);
-  all->begins.resize(bodies.size());
-  for (std::uint32_t rule = 0; rule < bodies.size(); ++rule) push_begins(*all, all->bodies[rule], met, all->begins[rule]);
+  all->begins.resize(all->bodies.size());
+  for (std::uint32_t rule = 0; rule < all->bodies.size(); ++rule) push_begins(*all, all->bodies[rule], met, all->begins[rule]);
   order_rules(*all);
   parts_ = std::move(all);
 }

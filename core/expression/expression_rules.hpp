@@ -6,7 +6,8 @@
 //
 // Contract.
 //   - A reference stands only under concatenations, unions, repetitions and scopes.  Every other part of a body is a regular
-//     set of texts: without control tokens, token edges and rules of another set, and with lookaround only inside scopes.
+//     set of texts: without control tokens and token edges, and with lookaround only inside scopes.
+//   - Another set of listed rules may stand where a reference may; its rules become rules of this set.
 //   - No rule accepts the empty text, and none is left recursive: a rule reads something before it refers to itself.
 //   - References to a rule that accepts no text, for example because it never ends, are left out.
 // The first two are checked when a set is made (RuleSetError).  The start is an expression like the bodies, and may accept
@@ -40,7 +41,7 @@ struct RuleSetError : std::invalid_argument {
   enum class Problem : std::uint8_t {
     UnknownRule,    // a reference to a number that no rule has
     Misplaced,      // a reference inside a complement, an intersection, lookaround or a terminal
-    NotText,        // control tokens, edges of tokens, complements of texts, rules of another set
+    NotText,        // control tokens, edges of tokens, complements of texts, rules that are not listed
     Open,           // lookaround without a scope
     Empty,          // a rule accepts the empty text
     LeftRecursive,  // a rule begins with itself
@@ -84,6 +85,7 @@ class ExpressionRuleSet : public RuleSet {
   // Literals included.
   ByteSet distinguished() const override { return parts_->distinguished; }
   bool spells(std::string_view) const override { return false; }
+  const RuleParts& parts() const { return *parts_; }
 
  private:
   std::shared_ptr<const RuleParts> parts_;

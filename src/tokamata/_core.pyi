@@ -18,6 +18,10 @@ class Expression:
         """The names of the control tokens in it."""
 
     @property
+    def has_rules(self) -> bool:
+        """Whether rules are in it, so that its texts need not be a regular set."""
+
+    @property
     def sees_edges(self) -> bool:
         """Whether it contains a :func:`one_token`."""
 

@@ -5,7 +5,7 @@
     nested = tk.grammar(value)
 
 The operators are those of constraints.  Texts and constraints take part where they stand beside a rule.  A
-constraint that is not regular, such as JSON, cannot stand in a rule that refers to itself within a text.
+constraint such as JSON cannot stand in a rule that refers to itself within a text.
 """
 
 from __future__ import annotations

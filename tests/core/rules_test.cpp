@@ -193,7 +193,7 @@ TEST(rules_refuse_what_they_cannot_mean) {
   CHECK(problem_of(with(Expression::control_token("end")), 0) == Problem::NotText);
   CHECK(problem_of(with(Expression::one_token(ByteSet::range('a', 'z'))), 0) == Problem::NotText);
   CHECK(problem_of(with(Expression::complement(text("b"))), 0) == Problem::NotText);
-  CHECK(problem_of(with(trees()), 0) == Problem::NotText);
+  CHECK(problem_of(with(Expression::intersection({trees(), text("T(1)")})), 0) == Problem::NotText);
   CHECK(problem_of(with(Expression::look_ahead(text("b"))), 0) == Problem::Open);
   CHECK(problem_of({text("")}, 0) == Problem::Empty);
   CHECK(problem_of({text("a"), Expression::repetition(rule(0), 0, 1, -1)}, 1) == Problem::Empty);
@@ -220,6 +220,18 @@ TEST(a_start_may_be_empty) {
                                    with_all_bytes({}));
   for (const char* good : {"", "()", "()(())", "((()())())"}) CHECK(accepts(constraint, good));
   for (const char* bad : {"(", ")", "())", "(()"}) CHECK(!accepts(constraint, bad));
+}
+
+// A set within another one: its rules become rules of that, also where they are named several times.
+TEST(sets_of_rules_stand_in_rules) {
+  const ExpressionPtr inner = grammar_of({Expression::unite({Expression::concatenation({text("<"), rule(0), text(">")}), rule(1)}), trees()},
+                                         Expression::unite({rule(0), text("")}));
+  const ExpressionPtr some = Expression::concatenation({text("="), inner});
+  const ExpressionPtr list = Expression::concatenation({text("("), rule(0), Expression::repetition(some, 0, kUnbounded, -1), text(")")});
+  const auto constraint = compiled(grammar_of({Expression::unite({list, some, trees()})}, Expression::concatenation({rule(0), inner})), with_all_bytes({}));
+  for (const char* const accepted : {"T(1)", "=", "=<<T(1)>>", "((T(1, T(2))==<T(3)>=))", "(=)T(1)", "=<T(1)><T(2)>"})
+    CHECK(accepts(constraint, accepted));
+  for (const char* const refused : {"", "<T(1)>", "=<>", "(T(1)<T(2)>)", "(=<(=)>)", "=<T(1>"}) CHECK(!accepts(constraint, refused));
 }
 
 // As deep as the text goes: nothing is done by recursion.

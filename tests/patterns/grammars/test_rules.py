@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import tokamata as tk
+from tests.support.masks import allowed
 from tests.support.matchers import is_text_of
+from tests.support.texts import all_texts
 
 
 def arithmetic() -> tk.Rule:
@@ -66,6 +72,70 @@ def test_repetitions_and_constraints_that_may_be_empty() -> None:
     constraint = tk.grammar(pair)
     texts = ["", "b", "aab", "abb", "abab", "bbb", "a", "ba"]
     assert [text for text in texts if is_text_of(constraint, text)] == ["", "b", "aab", "abb", "abab", "bbb"]
+
+
+def random_rules(draw: random.Random) -> tuple[dict[str, tk.Rule], dict[str, tk.Rule]]:
+    """Rules that use four others, and the same rules with grammars in place of these."""
+    plain: dict[str, tk.Rule] = {}
+    split: dict[str, tk.Rule] = {}
+
+    def items(names: list[str]) -> list[list[str]]:
+        ways = [[draw.choice(names) for _ in range(draw.randint(1, 3))] for _ in range(draw.randint(1, 2))]
+        return [*ways, [draw.choice("ab")]]
+
+    def phrase(ways: list[list[str]], rules: dict[str, tk.Rule]) -> Any:
+        options = [[rules.get(name) or tk.literal(name) for name in way] for way in ways]
+        sequences = [functools.reduce(operator.add, option) for option in options]
+        return functools.reduce(operator.or_, sequences)
+
+    for group, names in (("inner", "wx"), ("outer", "yz")):
+        bodies = {name: items([*names, *plain, *"abc"]) for name in names}
+        for rules in (plain, split):
+            rules.update({name: tk.rule(name) for name in names})
+            for name in names:
+                rules[name].define(phrase(bodies[name], rules))
+        if group == "inner":
+            split.update({name: tk.grammar(split[name]) for name in names})  # type: ignore[misc]
+    return plain, split
+
+
+def test_grammars_stand_in_rules_of_any_kind() -> None:
+    """Grammars within rules: the masks of random walks are those of one grammar with all of the rules."""
+    draw = random.Random(81)
+    vocabulary = tk.Vocabulary.load([*(text.encode() for text in all_texts("abc", 3, 1)), None], stop=39)
+    masks = 0
+    for _ in range(60):
+        plain, split = random_rules(draw)
+        whole, parts = (tk.grammar(rules["y"]).compile(vocabulary) for rules in (plain, split))
+        for _ in range(3):
+            first, second = whole.matcher(), parts.matcher()
+            for _ in range(12):
+                assert allowed(first) == allowed(second)
+                masks += 1
+                token = draw.choice(sorted(allowed(first)))
+                assert first.advance(token)
+                assert second.advance(token)
+                if first.is_finished:
+                    break
+    assert masks > 900
+
+
+def test_grammars_stand_in_rules_of_files() -> None:
+    word = tk.rule("word")
+    words = {"word": tk.grammar(word.define("<" + word + ">" | tk.regex("[a-z]")))}
+    source = 'start: "(" start ")" | "[" @word "]" | NAME "=" @word\nNAME: /[0-9]+/\n%ignore " "\n'
+    for lexer in ("dynamic", "characters", "longest", "basic"):
+        constraint = tk.grammar(source, lexer=lexer, constraints=words)  # type: ignore[arg-type]
+        for text in ("([ <<x>> ])", "( (1= a) )", "[a]"):
+            assert is_text_of(constraint, text), (lexer, text)
+        for text in ("([<x])", "<x>", "(1=)", "[< x>]"):
+            assert not is_text_of(constraint, text), (lexer, text)
+        assert constraint.determinism().kind == "unknown"
+    with pytest.raises(tk.NotRegularError):
+        constraint.pushdown_automaton()
+    nested = 'start: "(" start ")" | %lark {\nstart: "[" start "]" | /[0-9]+/\n}\n'
+    assert is_text_of(tk.grammar(nested), "(([[12]]))")
+    assert not is_text_of(tk.grammar(nested), "([(1)])")
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,10 @@ class Parts:
 def embedded(name: str, texts: _core.Expression, position: int, watch: Watch) -> Node:
     """Texts that no lexer reads, as a node of a grammar."""
     is_regular = _is_regular(texts)
+    fits = _fits_rules(texts)
     is_optional = has_empty(texts, watch)
     some = some_of(texts, watch) if is_regular and is_optional else texts
-    node = Embedded(name, some, is_regular, position)
+    node = Embedded(name, some, is_regular, is_regular or (fits and not is_optional), position)
     return Choice((node, Sequence(()))) if is_optional else node
 
 
@@ -198,6 +199,11 @@ def some_of(texts: _core.Expression, watch: Watch) -> _core.Expression:
 
 
 def _is_regular(texts: _core.Expression) -> bool:
+    """Whether some texts are a regular set: no rules, no control tokens."""
+    return not texts.has_rules and _fits_rules(texts)
+
+
+def _fits_rules(texts: _core.Expression) -> bool:
     """Whether rules of the engine may contain some texts."""
     try:
         _core.rules([_core.concat([_core.literal(b" "), texts])], _core.reference(0))

@@ -230,7 +230,7 @@ class _Reader:
             texts = any_token([(number, number) if is_id else name])
         else:
             texts = control_token(int(name[2:-2]) if is_id else name)
-        return Embedded(token.text, texts, False, token.position)
+        return Embedded(token.text, texts, False, False, token.position)
 
     def _literal(self, token: _Token) -> Node:
         text = token.text[1:-1]

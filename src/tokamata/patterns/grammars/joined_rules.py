@@ -1,6 +1,6 @@
-"""Rules that contain JSON, control tokens or other grammars, as one expression.
+"""Rules that contain JSON, control tokens or the like, as one expression.
 
-Problem.  The engine's listed rules are texts over regular parts.  What else a grammar contains can be joined
+Problem.  The engine's listed rules are texts over regular parts and other listed rules.  What else a grammar contains can be joined
 by sequences, choices and repetitions only, as constraints are.
 How.  Rules that lead to such parts are replaced by their bodies, those that a rule refers to first.  Rules
 that refer to each other at the end of their alternatives alone, or at the beginning alone, are an automaton,
@@ -54,7 +54,7 @@ def joined_names(rules: Mapping[str, Node]) -> dict[str, Embedded]:
         for node in children_first([body]):
             if isinstance(node, Reference):
                 users[node.rule].append(name)
-            elif isinstance(node, Embedded) and not node.is_regular:
+            elif isinstance(node, Embedded) and not node.is_of_rules:
                 because[name] = node
     open_rules = list(because)
     while open_rules:
@@ -144,7 +144,7 @@ class JoinedRules:
             rule, embedded = group[0], self._because[group[0]]
             shown = rule.split(" ")[0]
             reason = f"{embedded.name} cannot stand in {shown}, which refers to itself within a text"
-            hint = "JSON, control tokens and other grammars can only be repeated, as by * and +"
+            hint = "it can only be repeated, as by * and +; so can all JSON and all control tokens"
             raise GrammarError(self._text, embedded.position, reason, hint)
         numbers = {name: number + 1 for number, name in enumerate(group)}
         # Forwards a rule leads to those that it refers to, and to the end; backwards the start leads to it.
@@ -214,7 +214,7 @@ class JoinedRules:
         found: list[Node] = []
         inside: set[int] = set()
         for node in children_first([root]):
-            is_own = (isinstance(node, Embedded) and not node.is_regular) or (
+            is_own = (isinstance(node, Embedded) and not node.is_of_rules) or (
                 isinstance(node, Reference) and node.rule in self._rules
             )
             if is_own or any(id(child) in inside for child in node.children):

@@ -382,7 +382,8 @@ class _Product:
                 some, may_be_empty = self._ignored.between(end, wanted)
                 after = [*([] if some is None else [some]), *([_core.epsilon()] if may_be_empty else [])]
                 expression = _core.concat([texts, _core.union(after)])
-                options.append(replace(node, expression=expression, own=texts))
+                fits = node.is_regular or (node.is_of_rules and texts is node.expression)
+                options.append(replace(node, expression=expression, is_of_rules=fits, own=texts))
         if not options:
             return _NEVER
         return options[0] if len(options) == 1 else Choice(tuple(options))

@@ -14,7 +14,7 @@ Each begins with the other, so both are rewritten together.
 
 Each terminal is its regular language, and ignored texts may stand between any two of them.
 
-Rules that contain JSON, control tokens or other grammars are no rules of the engine (:mod:`.joined_rules`).
+Rules that contain JSON or control tokens are no rules of the engine (:mod:`.joined_rules`).
 """
 
 from __future__ import annotations
@@ -228,7 +228,8 @@ class _Lowering:
             self._made[key] = self._reference(node.rule)
             return
         inside = (self._rules[node.rule],) if isinstance(node, Reference) else node.children
-        if all(id(child) in self._regular for child in inside):
+        is_regular = not isinstance(node, Embedded) or node.is_regular
+        if is_regular and all(id(child) in self._regular for child in inside):
             self._regular[key] = self._texts(node, self._regular)
             self._has_loops[key] = any(self._has_loops[id(child)] for child in inside) or (
                 node.maximum != 1 if isinstance(node, Repeat) else _is_regex(node)
@@ -463,6 +464,9 @@ def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
     waits_for = {
         name: {node.rule for node in found if isinstance(node, Reference)} for name, found in nodes.items()
     }
+    for name, found in nodes.items():
+        if any(isinstance(node, Embedded) and not node.is_regular for node in found):
+            waits_for[name].add(name)  # it is not regular
     users: dict[str, list[str]] = {name: [] for name in rules}
     for name, names in waits_for.items():
         for used in names:

@@ -115,8 +115,9 @@ class Embedded:
 
     Attributes:
         name: what the grammar writes.
-        expression: the texts; only one that may stand in rules (``is_regular``) has no empty text for sure.
-        is_regular: whether rules of the engine may contain it.
+        expression: the texts; none of them is empty if rules of the engine may contain it.
+        is_regular: whether the texts are a regular set.
+        is_of_rules: whether rules of the engine may contain it.
         position: where the grammar writes it.
         own: as that of a terminal.
     """
@@ -124,6 +125,7 @@ class Embedded:
     name: str
     expression: _core.Expression
     is_regular: bool
+    is_of_rules: bool
     position: int
     own: _core.Expression | None = None
 
