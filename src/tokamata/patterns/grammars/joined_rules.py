@@ -1,7 +1,7 @@
 """Rules that contain JSON, control tokens or the like, as one expression.
 
-Problem.  The engine's listed rules are texts over regular parts and other listed rules.  What else a grammar contains can be joined
-by sequences, choices and repetitions only, as constraints are.
+Problem.  The engine's listed rules are texts over regular parts and other listed rules.  What else a grammar
+contains can be joined by sequences, choices and repetitions only, as constraints are.
 How.  Rules that lead to such parts are replaced by their bodies, those that a rule refers to first.  Rules
 that refer to each other at the end of their alternatives alone, or at the beginning alone, are an automaton,
 whose edges are the rest of the alternatives; its states are eliminated.  lark writes ``*`` and ``+`` so.  Any
