@@ -11,6 +11,7 @@ The value of a text, by how the constraint was made:
 ``regex``                                   the text, a :class:`.Match`, with its named groups
 ``json``, ``json_schema``                   the result of ``json.loads``
 ``type``, ``tool_call``                     an instance of the type, a ``ToolCall``
+``grammar``                                 captured values, a ``lark.Tree``, or the text
 ``a + b + c``                               a tuple (:class:`.Parts`) of the values of a, b and c
 ``a | b``, ``choice``                       the value of the first that accepts the text
 ``a.repeat(…)``, ``a.separated_by(b, …)``   a list of the values of a
