@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "common/check.hpp"
+
 namespace tokamata {
 
 using Part = RuleParts::Part;
@@ -15,7 +17,7 @@ const char* words_of(Problem problem) {
   switch (problem) {
     case Problem::UnknownRule: return "refers to a rule that there is not";
     case Problem::Misplaced: return "refers to a rule within a complement, an intersection, lookaround or a terminal";
-    case Problem::NotText: return "holds what is no text by itself: control tokens, edges of tokens, complements, rules that are not listed";
+    case Problem::NotText: return "holds what is no text by itself: control tokens, edges of tokens, complements, rules within other than sequences";
     case Problem::Open: return "holds lookaround that sees beyond a scope of its own";
     case Problem::Empty: return "accepts the empty text";
     case Problem::LeftRecursive: return "is left recursive: it begins with itself";
@@ -100,14 +102,24 @@ class Cutter {
     return add({.kind = Part::Kind::Repetition, .nullable = nullable, .items = {body}, .minimum = n.minimum, .maximum = n.maximum});
   }
   PartId of(const Expression::Scope& n) { return part_of(n.body); }
-  PartId of(const Expression::Grammar& n) { return spliced(*listed(n)); }
+  PartId of(const Expression::Grammar& n) {
+    if (const ExpressionRuleSet* const set = listed(n)) return spliced(*set);
+    note_other(n.rules);
+    return add({.kind = Part::Kind::Leaf, .nullable = false, .tree = Expression::grammar(n.rules)});
+  }
   PartId of(const Expression::TooDeep&) { refuse_depth(); }
   template <class Other>
   PartId of(const Other&) {
     refuse(Problem::Misplaced);
   }
 
-  // ---- sets of listed rules, which become rules of this one ----
+  // ---- other sets of rules: listed ones become rules of this one ----
+
+  void note_other(const std::shared_ptr<const RuleSet>& set) {
+    if (std::ranges::find(result_.others, set) == result_.others.end()) result_.others.push_back(set);
+    result_.class_borders |= set->class_borders();
+    result_.distinguished |= set->distinguished();
+  }
 
   static const ExpressionRuleSet* listed(const Expression::Grammar& n) {
     return dynamic_cast<const ExpressionRuleSet*>(n.rules.get());
@@ -121,7 +133,7 @@ class Cutter {
     };
     bool found = false;
     if (const auto* const grammar = std::get_if<Expression::Grammar>(&tree.node()))
-      found = listed(*grammar) != nullptr;
+      found = grammar != nullptr;
     else if (const auto* const sequence = std::get_if<Expression::Concatenation>(&tree.node()))
       found = in_any(sequence->items);
     else if (const auto* const choice = std::get_if<Expression::Union>(&tree.node()))
@@ -149,6 +161,7 @@ class Cutter {
     for (const PartId body : given.bodies) rules_of_sets_.push_back(moved(body));
     result_.class_borders |= given.class_borders;
     result_.distinguished |= given.distinguished;
+    for (const auto& other : given.others) note_other(other);
     return starts_.emplace(&given, moved(given.start)).first->second;
   }
 
@@ -314,6 +327,14 @@ ExpressionRuleSet::ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, c
   parts_ = std::move(all);
 }
 
+bool ExpressionRuleSet::spells(std::string_view part) const {
+  return std::ranges::any_of(parts_->others, [part](const auto& set) { return set->spells(part); });
+}
+
+std::string_view ExpressionRuleSet::ending_bytes() const {
+  return parts_->remembers() ? parts_->others.front()->ending_bytes() : std::string_view();
+}
+
 std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source) const {
   return std::make_unique<ExpressionRules>(source, parts_);
 }
@@ -330,7 +351,7 @@ std::uint32_t finite(std::uint64_t length) { return static_cast<std::uint32_t>(s
 
 ExpressionId ExpressionRules::start(Arena& arena, Budget& budget) {
   if (abouts_.empty()) measure(arena, budget);
-  return made(parts_->start, arena, budget);
+  return made(parts_->start, false, arena, budget);
 }
 
 // The lengths of shortest texts by part, kEndless where there are none: those of leaves are given, and the shortest is
@@ -389,7 +410,7 @@ void ExpressionRules::measure(Arena& arena, Budget& budget) {
   for (const std::uint32_t rule : parts_->order) first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, arena, budget);
   for (std::uint32_t rule = 0; rule < rules; ++rule) {
     const std::uint32_t body = parts_->bodies[rule].value;
-    abouts_.push_back({.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = true});
+    abouts_.push_back({.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = !parts_->remembers()});
   }
 }
 
@@ -402,7 +423,8 @@ ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<B
   if (n.kind == Part::Kind::Reference) {
     bytes = first_bytes_[n.rule];
   } else if (n.kind == Part::Kind::Leaf) {
-    bytes = arena.first_bytes(leaf(part, arena, budget));
+    const ExpressionId known_leaf = leaf(part, arena, budget);
+    bytes = arena.node(known_leaf).rules ? arena.leaf_bytes(known_leaf, budget).value_or(ByteSet::range(0x00, 0xFF)) : arena.first_bytes(known_leaf);
   } else {
     for (const PartId item : n.items) {
       bytes |= first_bytes_of(item, known, arena, budget);
@@ -417,40 +439,45 @@ ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<B
 
 // What may be empty, though its form does not say so, becomes a terminal, which is known to live.
 ExpressionId ExpressionRules::leaf(PartId part, Arena& arena, Budget& budget) {
-  if (const auto known = made_.find(part.value); known != made_.end()) return known->second;
+  if (const auto known = leaves_.find(part.value); known != leaves_.end()) return known->second;
   const ExpressionId tree = arena.add(*(*parts_)[part].tree, budget);
   const ExpressionId result = arena.node(tree).constrained ? arena.terminal(tree, budget) : tree;
-  made_.emplace(part.value, result);
+  leaves_.emplace(part.value, result);
   return result;
 }
 
-ExpressionId ExpressionRules::made(PartId part, Arena& arena, Budget& budget) {
+ExpressionId ExpressionRules::made(PartId part, bool approximated, Arena& arena, Budget& budget) {
   const Part& n = (*parts_)[part];
-  if (n.kind == Part::Kind::Leaf) return leaf(part, arena, budget);
+  if (n.kind == Part::Kind::Leaf) {
+    const ExpressionId exact = leaf(part, arena, budget);
+    return approximated ? arena.approximated(exact, budget) : exact;
+  }
   if (n.kind == Part::Kind::Reference)
-    return abouts_[n.rule].shortest == kEndless ? Arena::kEmpty : arena.rule(source(), {n.rule});
-  if (const auto known = made_.find(part.value); known != made_.end()) return known->second;
+    return abouts_[n.rule].shortest == kEndless ? Arena::kEmpty : arena.rule(source(), {n.rule + (approximated ? rule_count() : 0)});
+  const std::uint64_t key = (std::uint64_t{part.value} << 1) | (approximated ? 1 : 0);
+  if (const auto known = made_.find(key); known != made_.end()) return known->second;
   budget.step();
   std::vector<ExpressionId> items;
-  for (const PartId item : n.items) items.push_back(made(item, arena, budget));
+  for (const PartId item : n.items) items.push_back(made(item, approximated, arena, budget));
   const ExpressionId result = n.kind == Part::Kind::Concatenation ? arena.concatenate_all(items, budget)
                               : n.kind == Part::Kind::Union       ? arena.unite(items)
                                                                   : arena.repeat(items[0], n.minimum, n.maximum);
-  made_.emplace(part.value, result);
+  made_.emplace(key, result);
   return result;
 }
 
 ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) {
   const auto key = [byte](std::uint32_t of) { return (std::uint64_t{of} << 8) | byte; };
-  const auto is_known = [&](std::uint32_t of) { return !first_bytes_[of].contains(byte) || derivatives_.contains(key(of)); };
+  const std::uint32_t offset = is_approximated(rule.value) ? rule_count() : 0;
+  const auto is_known = [&](std::uint32_t of) { return !first_bytes_[number(of)].contains(byte) || derivatives_.contains(key(of)); };
   std::vector<std::uint32_t> open{rule.value};
   while (!open.empty()) {
     budget.step();
     const std::uint32_t at = open.back();
     const std::size_t before = open.size();
     if (!is_known(at))
-      for (const std::uint32_t begun : parts_->begins[at])
-        if (!is_known(begun)) open.push_back(begun);
+      for (const std::uint32_t begun : parts_->begins[number(at)])
+        if (!is_known(begun + offset)) open.push_back(begun + offset);
     if (open.size() > before) continue;
     open.pop_back();
     if (is_known(at)) continue;
@@ -461,9 +488,23 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
   return known == derivatives_.end() ? Arena::kEmpty : known->second;
 }
 
+ExpressionId ExpressionRules::approximated(RuleId rule, Arena& arena, Budget&) {
+  return arena.rule(source(), {number(rule.value) + rule_count()});
+}
+
+std::vector<Approximation> ExpressionRules::approximations(RuleId rule, Arena& arena, Budget& budget) {
+  return {{approximated(rule, arena, budget)}};
+}
+
+ExpressionId ExpressionRules::after(RuleId, std::size_t, Arena&, Budget&) {
+  TOKAMATA_CHECK(false, "no listed rule begins with strings");
+  return Arena::kEmpty;
+}
+
 // ---- memory -----------------------------------------------------------------------------------
 
 void ExpressionRules::begin_anew() {
+  release(leaves_);
   release(made_);
   release(derivatives_);
 }

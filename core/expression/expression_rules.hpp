@@ -7,7 +7,7 @@
 // Contract.
 //   - A reference stands only under concatenations, unions, repetitions and scopes.  Every other part of a body is a regular
 //     set of texts: without control tokens and token edges, and with lookaround only inside scopes.
-//   - Another set of listed rules may stand where a reference may; its rules become rules of this set.
+//   - Another set of rules may stand where a reference may.  If it is listed, its rules become rules of this set.
 //   - No rule accepts the empty text, and none is left recursive: a rule reads something before it refers to itself.
 //   - References to a rule that accepts no text, for example because it never ends, are left out.
 // The first two are checked when a set is made (RuleSetError).  The start is an expression like the bodies, and may accept
@@ -16,7 +16,8 @@
 // How.  The trees are cut into *parts*.  A tree without references is one part, which the arena treats like any expression;
 // if it may be empty, it becomes a terminal, so that everything that remains is live.  The lengths of shortest texts are a
 // least fixed point over the parts, computed in the order of the lengths.  Listed rules do not remember what was written:
-// each is its own over-approximation, and no token is unverified.
+// each is its own over-approximation, and no token is unverified.  But other rules in them may, such as those of JSON.  Then
+// each rule has a second number, under which its body consists of over-approximations.
 // Cost.  n log n in the parts, once.  A body is added to the arena when a text first reaches it.  A derivative of a rule by
 // a byte is computed once, after those of the rules that it may begin with, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
@@ -41,7 +42,7 @@ struct RuleSetError : std::invalid_argument {
   enum class Problem : std::uint8_t {
     UnknownRule,    // a reference to a number that no rule has
     Misplaced,      // a reference inside a complement, an intersection, lookaround or a terminal
-    NotText,        // control tokens, edges of tokens, complements of texts, rules that are not listed
+    NotText,        // control tokens, edges of tokens, complements of texts, rules in an intersection or a terminal
     Open,           // lookaround without a scope
     Empty,          // a rule accepts the empty text
     LeftRecursive,  // a rule begins with itself
@@ -69,7 +70,9 @@ struct RuleParts {
   std::vector<std::vector<std::uint32_t>> begins;  // by rule: the rules that a text of it may begin with
   std::vector<std::uint32_t> order;                // all rules, each after those that it may begin with
   ByteSet class_borders, distinguished;
+  std::vector<std::shared_ptr<const RuleSet>> others;  // sets of rules that are not listed
 
+  bool remembers() const { return !others.empty(); }
   const Part& operator[](PartId part) const { return parts[part.value]; }
 };
 
@@ -84,43 +87,62 @@ class ExpressionRuleSet : public RuleSet {
   ByteSet class_borders() const override { return parts_->class_borders; }
   // Literals included.
   ByteSet distinguished() const override { return parts_->distinguished; }
-  bool spells(std::string_view) const override { return false; }
+  bool spells(std::string_view part) const override;
+  std::string_view ending_bytes() const override;
   const RuleParts& parts() const { return *parts_; }
 
  private:
   std::shared_ptr<const RuleParts> parts_;
 };
 
-class ExpressionRules : public Rules {
+class ExpressionRules : public RememberingRules {
  public:
-  ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts) : Rules(source), parts_(std::move(parts)) {}
+  ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts) : RememberingRules(source), parts_(std::move(parts)) {}
 
   bool joins() const override { return true; }
-  bool is_listed() const override { return true; }
+  bool is_listed() const override { return !parts_->remembers(); }
   ExpressionId start(Arena& arena, Budget& budget) override;
-  About about(RuleId rule) const override { return abouts_[rule.value]; }
+  About about(RuleId rule) const override { return abouts_[number(rule.value)]; }
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
-  ByteSet first_bytes(RuleId rule, Arena&, Budget&) override { return first_bytes_[rule.value]; }
-  const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[rule.value]; }
+  ByteSet first_bytes(RuleId rule, Arena&, Budget&) override { return first_bytes_[number(rule.value)]; }
+  const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[number(rule.value)]; }
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override { return body(rule.value, arena, budget); }
   void begin_anew() override;
+
+  // ---- if other rules in them remember what was written ----
+
+  RememberingRules* remembering() override { return parts_->remembers() ? this : nullptr; }
+  RuleId committed(RuleId rule, std::uint32_t) override { return rule; }  // none waits
+  ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) override;
+  std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) override;
+  std::span<const std::string_view> strings(RuleId, Arena&, Budget&) override { return {}; }
+  ExpressionId after(RuleId, std::size_t, Arena&, Budget&) override;
+  std::uint32_t spelled_after(RuleId, std::size_t) const override { return 0; }
 
  private:
   using Part = RuleParts::Part;
   using PartId = RuleParts::PartId;
+
+  // From 0 on, the rules; after them, their over-approximations.
+  std::uint32_t rule_count() const { return static_cast<std::uint32_t>(parts_->bodies.size()); }
+  std::uint32_t number(std::uint32_t rule) const { return rule % rule_count(); }
+  bool is_approximated(std::uint32_t rule) const { return rule >= rule_count(); }
 
   void measure(Arena& arena, Budget& budget);
   template <class OfLeaf>
   std::vector<std::uint32_t> lengths(OfLeaf&& of_leaf, Budget& budget) const;
   ByteSet first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena, Budget& budget);
   ExpressionId leaf(PartId part, Arena& arena, Budget& budget);
-  ExpressionId made(PartId part, Arena& arena, Budget& budget);
-  ExpressionId body(std::uint32_t rule, Arena& arena, Budget& budget) { return made(parts_->bodies[rule], arena, budget); }
+  ExpressionId made(PartId part, bool approximated, Arena& arena, Budget& budget);
+  ExpressionId body(std::uint32_t rule, Arena& arena, Budget& budget) {
+    return made(parts_->bodies[number(rule)], is_approximated(rule), arena, budget);
+  }
 
   std::shared_ptr<const RuleParts> parts_;
   counted::vector<About> abouts_;        // by rule, as are the first bytes
   counted::vector<ByteSet> first_bytes_;
-  counted::unordered_map<std::uint32_t, ExpressionId> made_;         // by part
+  counted::unordered_map<std::uint32_t, ExpressionId> leaves_;       // by part
+  counted::unordered_map<std::uint64_t, ExpressionId> made_;         // by part, and whether it is an over-approximation
   counted::unordered_map<std::uint64_t, ExpressionId> derivatives_;  // by rule and byte
 };
 

@@ -135,7 +135,7 @@ class RememberingRules : public Rules {
  public:
   using Rules::Rules;
 
-  RememberingRules* remembering() final { return this; }
+  RememberingRules* remembering() override { return this; }
   // A rule that waits, once the choice is made.
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
   // The over-approximation of a rule that stands after something else.  It is unverified wherever it may accept more than
