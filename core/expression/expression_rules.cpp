@@ -102,6 +102,11 @@ class Cutter {
     return add({.kind = Part::Kind::Repetition, .nullable = nullable, .items = {body}, .minimum = n.minimum, .maximum = n.maximum});
   }
   PartId of(const Expression::Scope& n) { return part_of(n.body); }
+  PartId of(const Expression::Intersection& n) {
+    const ExpressionPtr* const whole = whole_of(n);
+    if (whole == nullptr) refuse(Problem::Misplaced);
+    return some_of(part_of(*whole));
+  }
   PartId of(const Expression::Grammar& n) {
     if (const ExpressionRuleSet* const set = listed(n)) return spliced(*set);
     note_other(n.rules);
@@ -111,6 +116,45 @@ class Cutter {
   template <class Other>
   PartId of(const Other&) {
     refuse(Problem::Misplaced);
+  }
+
+  // ---- without the empty text ----
+
+  // If an intersection only excludes the empty text: that from which it does.
+  static const ExpressionPtr* whole_of(const Expression::Intersection& n) {
+    const auto excludes_empty = [](const ExpressionPtr& item) {
+      const auto* const complement = std::get_if<Expression::Complement>(&item->node());
+      const auto* const literal = complement ? std::get_if<Expression::Literal>(&complement->body->node()) : nullptr;
+      return literal != nullptr && literal->bytes.empty();
+    };
+    if (n.items.size() != 2 || excludes_empty(n.items[0]) == excludes_empty(n.items[1])) return nullptr;
+    return excludes_empty(n.items[0]) ? &n.items[1] : &n.items[0];
+  }
+
+  // The texts of a part that are not empty.  Of a sequence, the first item that is not empty is one of them.
+  PartId some_of(PartId part) {
+    if (!result_[part].nullable) return part;
+    if (const auto known = some_.find(part.value); known != some_.end()) return known->second;
+    Part n = result_[part];
+    n.nullable = false;
+    PartId made{};
+    if (n.kind == Part::Kind::Leaf) {
+      made = leaf(Expression::intersection({n.tree, Expression::complement(Expression::literal(""))}));
+    } else if (n.kind == Part::Kind::Concatenation) {
+      PartId rest = n.items.back();
+      made = some_of(rest);
+      for (std::size_t i = n.items.size() - 1; i-- > 0;) {
+        const PartId begun = add({.kind = Part::Kind::Concatenation, .nullable = false, .items = {some_of(n.items[i]), rest}});
+        rest = add({.kind = Part::Kind::Concatenation, .nullable = true, .items = {n.items[i], rest}});
+        made = add({.kind = Part::Kind::Union, .nullable = false, .items = {begun, made}});
+      }
+    } else {
+      for (PartId& item : n.items) item = some_of(item);
+      n.minimum = std::max<Count>(n.minimum, 1);
+      made = add(std::move(n));
+    }
+    some_.emplace(part.value, made);
+    return made;
   }
 
   // ---- other sets of rules: listed ones become rules of this one ----
@@ -142,6 +186,8 @@ class Cutter {
       found = has_sets(*repetition->body);
     else if (const auto* const scope = std::get_if<Expression::Scope>(&tree.node()))
       found = has_sets(*scope->body);
+    else if (const auto* const intersection = std::get_if<Expression::Intersection>(&tree.node()))
+      found = whole_of(*intersection) != nullptr && has_sets(**whole_of(*intersection));
     has_sets_.emplace(&tree, found);
     return found;
   }
@@ -252,6 +298,7 @@ class Cutter {
   std::size_t rule_count_;
   std::uint32_t rule_ = 0;
   std::unordered_map<const Expression*, PartId> known_;
+  std::unordered_map<std::uint32_t, PartId> some_;
   std::unordered_map<const Expression*, Facts> facts_;
   std::unordered_map<const Expression*, bool> has_sets_;
   std::unordered_map<const RuleParts*, PartId> starts_;
@@ -309,6 +356,28 @@ void order_rules(RuleParts& all) {
   }
 }
 
+// From the leaves up to all that contains them.
+void mark_remembering(RuleParts& all) {
+  all.remembers.assign(all.bodies.size(), false);
+  std::vector<std::vector<PartId>> users(all.parts.size());
+  std::vector<PartId> open;
+  for (std::uint32_t part = 0; part < all.parts.size(); ++part) {
+    const Part& n = all[{part}];
+    for (const PartId item : n.items) users[item.value].push_back({part});
+    if (n.kind == Part::Kind::Reference) users[all.bodies[n.rule].value].push_back({part});
+    if (n.kind == Part::Kind::Leaf && std::holds_alternative<Expression::Grammar>(n.tree->node())) open.push_back({part});
+  }
+  std::vector<bool> met(all.parts.size(), false);
+  while (!open.empty()) {
+    const PartId at = open.back();
+    open.pop_back();
+    if (met[at.value]) continue;
+    met[at.value] = true;
+    open.insert(open.end(), users[at.value].begin(), users[at.value].end());
+  }
+  for (std::uint32_t rule = 0; rule < all.bodies.size(); ++rule) all.remembers[rule] = met[all.bodies[rule].value];
+}
+
 }  // namespace
 
 ExpressionRuleSet::ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start) {
@@ -324,6 +393,7 @@ ExpressionRuleSet::ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, c
   all->begins.resize(all->bodies.size());
   for (std::uint32_t rule = 0; rule < all->bodies.size(); ++rule) push_begins(*all, all->bodies[rule], met, all->begins[rule]);
   order_rules(*all);
+  mark_remembering(*all);
   parts_ = std::move(all);
 }
 
@@ -332,7 +402,7 @@ bool ExpressionRuleSet::spells(std::string_view part) const {
 }
 
 std::string_view ExpressionRuleSet::ending_bytes() const {
-  return parts_->remembers() ? parts_->others.front()->ending_bytes() : std::string_view();
+  return parts_->others.empty() ? std::string_view() : parts_->others.front()->ending_bytes();
 }
 
 std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source) const {
@@ -410,7 +480,12 @@ void ExpressionRules::measure(Arena& arena, Budget& budget) {
   for (const std::uint32_t rule : parts_->order) first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, arena, budget);
   for (std::uint32_t rule = 0; rule < rules; ++rule) {
     const std::uint32_t body = parts_->bodies[rule].value;
-    abouts_.push_back({.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = !parts_->remembers()});
+    abouts_.push_back({.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = !parts_->remembers[rule]});
+  }
+  if (parts_->others.empty()) return;
+  for (std::uint32_t rule = 0; rule < rules; ++rule) {
+    abouts_.push_back(abouts_[rule]);
+    abouts_.back().waits = true;
   }
 }
 
@@ -453,7 +528,7 @@ ExpressionId ExpressionRules::made(PartId part, bool approximated, Arena& arena,
     return approximated ? arena.approximated(exact, budget) : exact;
   }
   if (n.kind == Part::Kind::Reference)
-    return abouts_[n.rule].shortest == kEndless ? Arena::kEmpty : arena.rule(source(), {n.rule + (approximated ? rule_count() : 0)});
+    return abouts_[n.rule].shortest == kEndless ? Arena::kEmpty : arena.rule(source(), {n.rule + (approximated && parts_->remembers[n.rule] ? rule_count() : 0)});
   const std::uint64_t key = (std::uint64_t{part.value} << 1) | (approximated ? 1 : 0);
   if (const auto known = made_.find(key); known != made_.end()) return known->second;
   budget.step();
@@ -477,7 +552,7 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
     const std::size_t before = open.size();
     if (!is_known(at))
       for (const std::uint32_t begun : parts_->begins[number(at)])
-        if (!is_known(begun + offset)) open.push_back(begun + offset);
+        if (const std::uint32_t also = begun + (parts_->remembers[begun] ? offset : 0); !is_known(also)) open.push_back(also);
     if (open.size() > before) continue;
     open.pop_back();
     if (is_known(at)) continue;
@@ -489,7 +564,7 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
 }
 
 ExpressionId ExpressionRules::approximated(RuleId rule, Arena& arena, Budget&) {
-  return arena.rule(source(), {number(rule.value) + rule_count()});
+  return arena.rule(source(), {parts_->remembers[number(rule.value)] ? number(rule.value) + rule_count() : rule.value});
 }
 
 std::vector<Approximation> ExpressionRules::approximations(RuleId rule, Arena& arena, Budget& budget) {

@@ -5,8 +5,9 @@
 // that is, the rest of the inner tree, and then the rest of the outer one.
 //
 // Contract.
-//   - A reference stands only under concatenations, unions, repetitions and scopes.  Every other part of a body is a regular
-//     set of texts: without control tokens and token edges, and with lookaround only inside scopes.
+//   - A reference stands only under concatenations, unions, repetitions, scopes, and intersections that only exclude the
+//     empty text.  Every other part of a body is a regular set of texts: without control tokens and token edges, and with
+//     lookaround only inside scopes.
 //   - Another set of rules may stand where a reference may.  If it is listed, its rules become rules of this set.
 //   - No rule accepts the empty text, and none is left recursive: a rule reads something before it refers to itself.
 //   - References to a rule that accepts no text, for example because it never ends, are left out.
@@ -16,8 +17,8 @@
 // How.  The trees are cut into *parts*.  A tree without references is one part, which the arena treats like any expression;
 // if it may be empty, it becomes a terminal, so that everything that remains is live.  The lengths of shortest texts are a
 // least fixed point over the parts, computed in the order of the lengths.  Listed rules do not remember what was written:
-// each is its own over-approximation, and no token is unverified.  But other rules in them may, such as those of JSON.  Then
-// each rule has a second number, under which its body consists of over-approximations.
+// each is its own over-approximation, and no token is unverified.  But other rules in them may, such as those of JSON.  Then a
+// rule that refers to such has a second number, under which its body consists of over-approximations.
 // Cost.  n log n in the parts, once.  A body is added to the arena when a text first reaches it.  A derivative of a rule by
 // a byte is computed once, after those of the rules that it may begin with, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
@@ -69,10 +70,10 @@ struct RuleParts {
   PartId start;
   std::vector<std::vector<std::uint32_t>> begins;  // by rule: the rules that a text of it may begin with
   std::vector<std::uint32_t> order;                // all rules, each after those that it may begin with
+  std::vector<bool> remembers;                     // by rule: whether its texts contain texts of `others`
   ByteSet class_borders, distinguished;
   std::vector<std::shared_ptr<const RuleSet>> others;  // sets of rules that are not listed
 
-  bool remembers() const { return !others.empty(); }
   const Part& operator[](PartId part) const { return parts[part.value]; }
 };
 
@@ -100,9 +101,9 @@ class ExpressionRules : public RememberingRules {
   ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts) : RememberingRules(source), parts_(std::move(parts)) {}
 
   bool joins() const override { return true; }
-  bool is_listed() const override { return !parts_->remembers(); }
+  bool is_listed() const override { return parts_->others.empty(); }
   ExpressionId start(Arena& arena, Budget& budget) override;
-  About about(RuleId rule) const override { return abouts_[number(rule.value)]; }
+  About about(RuleId rule) const override { return abouts_[rule.value]; }
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
   ByteSet first_bytes(RuleId rule, Arena&, Budget&) override { return first_bytes_[number(rule.value)]; }
   const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[number(rule.value)]; }
@@ -111,8 +112,9 @@ class ExpressionRules : public RememberingRules {
 
   // ---- if other rules in them remember what was written ----
 
-  RememberingRules* remembering() override { return parts_->remembers() ? this : nullptr; }
-  RuleId committed(RuleId rule, std::uint32_t) override { return rule; }  // none waits
+  RememberingRules* remembering() override { return parts_->others.empty() ? nullptr : this; }
+  // What is read in an over-approximation waits, but nothing that is to be read: the end after it is unverified.
+  RuleId committed(RuleId rule, std::uint32_t) override { return rule; }
   ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) override;
   std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) override;
   std::span<const std::string_view> strings(RuleId, Arena&, Budget&) override { return {}; }
@@ -123,7 +125,7 @@ class ExpressionRules : public RememberingRules {
   using Part = RuleParts::Part;
   using PartId = RuleParts::PartId;
 
-  // From 0 on, the rules; after them, their over-approximations.
+  // The rules come first; after them, in the same order, their over-approximations.
   std::uint32_t rule_count() const { return static_cast<std::uint32_t>(parts_->bodies.size()); }
   std::uint32_t number(std::uint32_t rule) const { return rule % rule_count(); }
   bool is_approximated(std::uint32_t rule) const { return rule >= rule_count(); }
@@ -139,8 +141,8 @@ class ExpressionRules : public RememberingRules {
   }
 
   std::shared_ptr<const RuleParts> parts_;
-  counted::vector<About> abouts_;        // by rule, as are the first bytes
-  counted::vector<ByteSet> first_bytes_;
+  counted::vector<About> abouts_;        // by rule and over-approximation
+  counted::vector<ByteSet> first_bytes_; // by rule
   counted::unordered_map<std::uint32_t, ExpressionId> leaves_;       // by part
   counted::unordered_map<std::uint64_t, ExpressionId> made_;         // by part, and whether it is an over-approximation
   counted::unordered_map<std::uint64_t, ExpressionId> derivatives_;  // by rule and byte

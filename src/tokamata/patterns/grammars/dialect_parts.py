@@ -170,11 +170,12 @@ class Parts:
 
 def embedded(name: str, texts: _core.Expression, position: int, watch: Watch) -> Node:
     """Texts that no lexer reads, as a node of a grammar."""
-    is_regular = _is_regular(texts)
-    fits = _fits_rules(texts)
     is_optional = has_empty(texts, watch)
-    some = some_of(texts, watch) if is_regular and is_optional else texts
-    node = Embedded(name, some, is_regular, is_regular or (fits and not is_optional), position)
+    some = some_of(texts, watch)
+    fits = _fits_rules(some)
+    if not fits and is_optional:
+        some = texts
+    node = Embedded(name, some, fits and not texts.has_rules, fits, position)
     return Choice((node, Sequence(()))) if is_optional else node
 
 
