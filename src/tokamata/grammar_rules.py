@@ -4,8 +4,8 @@
     value.define(tk.regex("[0-9]+") | "[" + value + ("," + value).repeat() + "]")
     nested = tk.grammar(value)
 
-The operators are those of constraints.  Texts and constraints take part where they stand beside a rule.  A
-constraint such as JSON cannot stand in a rule that refers to itself within a text.
+The operators are those of constraints.  Texts and constraints take part where they stand beside a rule.
+Control tokens cannot stand in a rule that refers to itself within a text.
 """
 
 from __future__ import annotations

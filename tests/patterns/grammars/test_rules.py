@@ -144,8 +144,10 @@ def test_grammars_stand_in_rules_of_files() -> None:
         (lambda: tk.grammar(tk.rule("x")), "'x' .*define|define.*'x'"),
         (lambda: arithmetic().define("a"), "no second definition"),
         (lambda: tk.rule("a") + 5, "a rule, a text or a constraint"),
-        (lambda: tk.grammar(nested(tk.json())), r"json\(\) cannot stand in a, which refers to itself within"),
-        (lambda: tk.grammar(nested(tk.control_token("<x>"))), "cannot stand in a"),
+        (
+            lambda: tk.grammar(nested(tk.control_token("<x>"))),
+            "cannot stand in a, which refers to itself within",
+        ),
         (lambda: tk.rule("a") + tk.rule("a"), "different names"),
         (
             lambda: tk.grammar(

@@ -1,6 +1,6 @@
-"""Rules that contain JSON, control tokens or the like, as one expression.
+"""Rules that contain control tokens or the like, as one expression.
 
-Problem.  The engine's listed rules are texts over regular parts and other listed rules.  What else a grammar
+Problem.  The engine's listed rules are texts over regular parts, JSON and other rules.  What else a grammar
 contains can be joined by sequences, choices and repetitions only, as constraints are.
 How.  Rules that lead to such parts are replaced by their bodies, those that a rule refers to first.  Rules
 that refer to each other at the end of their alternatives alone, or at the beginning alone, are an automaton,
@@ -144,7 +144,7 @@ class JoinedRules:
             rule, embedded = group[0], self._because[group[0]]
             shown = rule.split(" ")[0]
             reason = f"{embedded.name} cannot stand in {shown}, which refers to itself within a text"
-            hint = "it can only be repeated, as by * and +; so can all JSON and all control tokens"
+            hint = "it can only be repeated, as by * and +"
             raise GrammarError(self._text, embedded.position, reason, hint)
         numbers = {name: number + 1 for number, name in enumerate(group)}
         # Forwards a rule leads to those that it refers to, and to the end; backwards the start leads to it.
