@@ -2,6 +2,7 @@
 // (tests/patterns/json_schema); here no mask may lie about a step, and no order of operations may break anything.
 
 #include "amounts.hpp"
+#include "expression/expression_rules.hpp"
 #include "random_values.hpp"
 #include "small_limits.hpp"
 #include "walk.hpp"
@@ -68,6 +69,20 @@ bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const ora
   return false;
 }
 
+// A rule that refers to itself around values, whose own brackets it uses too.
+ExpressionPtr within_rules(const ExpressionPtr& values, Choices& choices) {
+  const ExpressionPtr rule = Expression::reference(0);
+  const auto text = [](const char* bytes) { return Expression::literal(bytes); };
+  const ExpressionPtr more = Expression::repetition(Expression::concatenation({text(","), rule}), 0, tokamata::kUnbounded, -1);
+  const ExpressionPtr optional = Expression::repetition(values, 0, 1, -1);
+  const ExpressionPtr body = choices.of<ExpressionPtr>({
+      Expression::unite({values, Expression::concatenation({text("["), rule, more, text("]")})}),
+      Expression::unite({Expression::concatenation({text("a"), values}), Expression::concatenation({text("{"), rule, text("}"), optional})}),
+      Expression::concatenation({values, Expression::repetition(Expression::concatenation({text(":"), rule}), 0, 1, -1)}),
+  });
+  return Expression::grammar(std::make_shared<tokamata::ExpressionRuleSet>(std::vector{body}, rule));
+}
+
 // Of values that are nearly always some; `make` gets the number of the case.
 template <class Make>
 void compare_many(std::uint64_t first_seed, Make&& make) {
@@ -119,6 +134,24 @@ TEST(json_masks_of_strings_without_some) {
   compare_many(3'000'000, [](std::uint64_t seed, RandomValues& values) {
     return seed % 2 ? values.strings_without_some() : values.objects_without_some();
   });
+}
+
+TEST(json_masks_within_rules) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  std::size_t walked = 0;
+  const std::uint64_t count = test::drawn(400);
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    Choices choices(5'000'000 + seed);
+    const ExpressionPtr grammar = within_rules(RandomValues(choices).grammar(), choices);
+    const auto constraint = compiled_if_some(grammar, vocabulary, limits);
+    if (!constraint) continue;
+    ++walked;
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    compare_with_steps(constraint, tokens, choices, 15);
+  }
+  CHECK(2 * walked > count);
 }
 
 // (ab)*b{k}: behind abababab there must be room for k more.
@@ -187,7 +220,8 @@ TEST(json_operations_in_any_order) {
   for (std::uint64_t seed = 0; seed < test::drawn(150); ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed + 1'000'000);
-    const ExpressionPtr grammar = RandomValues(choices).grammar();
+    const ExpressionPtr values = RandomValues(choices).grammar();
+    const ExpressionPtr grammar = seed % 2 ? within_rules(values, choices) : values;
     const Limits ample{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
     const auto reference = compiled_if_some(grammar, vocabulary, ample);
     if (!reference) continue;

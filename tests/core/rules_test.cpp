@@ -187,6 +187,7 @@ TEST(rules_refuse_what_they_cannot_mean) {
   const auto with = [](const ExpressionPtr& part) { return std::vector{Expression::concatenation({text("a"), part})}; };
   CHECK(problem_of(with(rule(1)), 0) == Problem::UnknownRule);
   CHECK(problem_of(with(Expression::intersection({rule(0), text("a")})), 0) == Problem::Misplaced);
+  CHECK(problem_of(with(Expression::intersection({rule(0), Expression::complement(text("a"))})), 0) == Problem::Misplaced);
   CHECK(problem_of(with(Expression::complement(rule(0))), 0) == Problem::Misplaced);
   CHECK(problem_of(with(Expression::look_ahead(rule(0))), 0) == Problem::Misplaced);
   CHECK(problem_of(with(Expression::terminal(rule(0))), 0) == Problem::Misplaced);
@@ -232,6 +233,16 @@ TEST(sets_of_rules_stand_in_rules) {
   for (const char* const accepted : {"T(1)", "=", "=<<T(1)>>", "((T(1, T(2))==<T(3)>=))", "(=)T(1)", "=<T(1)><T(2)>"})
     CHECK(accepts(constraint, accepted));
   for (const char* const refused : {"", "<T(1)>", "=<>", "(T(1)<T(2)>)", "(=<(=)>)", "=<T(1>"}) CHECK(!accepts(constraint, refused));
+}
+
+// Of an optional sequence, its texts but the empty one.
+TEST(the_empty_text_is_left_out_of_rules) {
+  const auto optional = [](const ExpressionPtr& part) { return Expression::repetition(part, 0, 1, -1); };
+  const ExpressionPtr whole = Expression::concatenation({optional(rule(0)), optional(text("a")), Expression::repetition(optional(text("b")), 2, 3, -1)});
+  const ExpressionPtr some = Expression::intersection({whole, Expression::complement(text(""))});
+  const auto constraint = compiled(grammar_of({Expression::concatenation({text("("), some, text(")")})}, Expression::unite({rule(0), some})), with_all_bytes({}));
+  for (const char* const accepted : {"a", "b", "abbb", "(a)", "((b)a)", "(a)abb", "((bbb))bb"}) CHECK(accepts(constraint, accepted));
+  for (const char* const refused : {"", "()", "(())", "bbbb", "aa", "(a)(a)", "((a)())"}) CHECK(!accepts(constraint, refused));
 }
 
 // As deep as the text goes: nothing is done by recursion.
