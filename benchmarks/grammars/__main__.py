@@ -3,7 +3,8 @@
 python -m benchmarks.grammars --engines 'tokamata;llguidance'
 
 The grammars are those of tests/data/grammars/syncode, under lark's dynamic lexer.  Peers read lazy comments
-greedily, so theirs are written without a lazy quantifier.
+greedily, so theirs are written without a lazy quantifier.  Each grammar has a text of a kilobyte here, over
+which what is made once weighs most; --texts adds others.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def main() -> int:
     parser = parser_for(__doc__ or "")
     parser.add_argument("--engines", default=f"{TOKAMATA};llguidance;glrmask;xgrammar", metavar="NAMES")
     parser.add_argument("--prepare", type=float, metavar="S")
+    parser.add_argument("--texts", type=Path, metavar="FOLDER", help="more texts, in folders by grammar")
     parser.set_defaults(timeout=30.0, replay_timeout=300.0, memory=16.0)
     return run(measure, parser.parse_args())
 
@@ -46,7 +48,7 @@ def measure(options: Namespace, work: Path) -> Report:
     report = Report(environment.describe())
     runs = run_engines(
         options.engines.split(";"),
-        [_case(name, tokenizer) for name in _TARGETS],
+        [_case(name, tokenizer, options.texts) for name in _TARGETS],
         "llama-3.1",
         tokenizer,
         options,
@@ -66,11 +68,13 @@ def measure(options: Namespace, work: Path) -> Report:
     return report
 
 
-def _case(name: str, tokenizer: Tokenizer) -> Case:
+def _case(name: str, tokenizer: Tokenizer, folder: Path | None) -> Case:
     grammar = (GRAMMARS / f"{name}.lark").read_text(encoding="utf-8")
     greedy = grammar.replace(_LAZY[0], _GREEDY).replace(_LAZY[1], _GREEDY)
-    text = (Path(__file__).parent / "texts" / f"{name}.txt").read_text(encoding="utf-8").rstrip()
-    texts = [tokenizer.encode(text)]
+    files = [Path(__file__).parent / "texts" / f"{name}.txt"]
+    if folder is not None:
+        files += sorted((folder / name).glob("*"))
+    texts = [tokenizer.encode(file.read_text(encoding="utf-8").rstrip()) for file in files]
     return Case(name, "grammar", lambda engine: grammar if engine == TOKAMATA else greedy, lambda _: texts)
 
 
