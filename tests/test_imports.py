@@ -33,7 +33,7 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
-    "repair": ["costs", "results", "searching"],
+    "repair": ["costs", "default_costs", "results", "searching"],
     "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",

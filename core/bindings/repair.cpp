@@ -1,5 +1,6 @@
 // The search for repairs, and the check of what it proves, for Python.
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -20,6 +21,7 @@ namespace tokamata {
 namespace {
 
 using GivenRewrite = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost>;
+using GivenDoubts = std::vector<std::pair<std::uint32_t, EditCost>>;
 
 ByteCosts costs_of(const std::vector<EditCost>& given) {
   ByteCosts costs;
@@ -28,11 +30,17 @@ ByteCosts costs_of(const std::vector<EditCost>& given) {
   return costs;
 }
 
-EditModel model_of(const std::vector<std::vector<EditCost>>& costs, const std::vector<GivenRewrite>& rewrites) {
+EditModel model_of(const std::vector<std::vector<EditCost>>& costs, const std::vector<GivenRewrite>& rewrites,
+                   const GivenDoubts& doubts, std::size_t length) {
   if (costs.size() != 5) throw nb::value_error("five lists of costs: to prepend, insert, append, remove, replace");
-  EditModel model{costs_of(costs[0]), costs_of(costs[1]), costs_of(costs[2]), costs_of(costs[3]), costs_of(costs[4]), {}};
+  EditModel model{costs_of(costs[0]), costs_of(costs[1]), costs_of(costs[2]), costs_of(costs[3]), costs_of(costs[4]), {}, {}};
   for (const auto& [begin, end, written, cost] : rewrites)
     model.rewrites.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
+  if (!doubts.empty()) model.doubts.assign(length, 0);
+  for (const auto& [position, cost] : doubts) {
+    if (position >= length) throw nb::value_error("a doubt beyond the text");
+    model.doubts[position] += cost;
+  }
   return model;
 }
 
@@ -61,29 +69,33 @@ std::vector<RepairSearch::Reached> reached_of(const nb::bytes& data) {
   return reached;
 }
 
-// A search; the rewrites in the order in which they were given, and what its errors show.
+// A search; the rewrites in the order in which they were given, the doubts, and what its errors show.
 struct BoundSearch {
   std::shared_ptr<RepairSearch> search;
   std::vector<Rewrite> rewrites;
+  std::vector<EditCost> doubts;
   nb::object pattern;
 };
 
-// The edits of the best answer: kind, begin and end of what was read, what was written, the number of the rewrite.
+// The edits of the best answer: kind, begin and end of what was read, what was written, the number of the rewrite.  A byte
+// that is kept in spite of a doubt is one of them.
 nb::list edits_of(const BoundSearch& self) {
   static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
   nb::list edits;
-  std::size_t position = 0;
+  std::size_t position = 0, written_bytes = 0;
   for (const auto& [kind, operand] : self.search->best().steps) {
     std::size_t end = position + (kind != EditKind::Insert);
     if (kind == EditKind::Rewrite) end = self.rewrites[operand].end;
-    if (kind != EditKind::Keep) {
-      const char byte = static_cast<char>(operand);
+    const bool is_doubtful = kind == EditKind::Keep && !self.doubts.empty() && self.doubts[position] > 0;
+    if (kind != EditKind::Keep || is_doubtful) {
+      const char byte = is_doubtful ? self.search->best().text[written_bytes] : static_cast<char>(operand);
       const std::string_view written = kind == EditKind::Rewrite  ? std::string_view(self.rewrites[operand].written)
                                        : kind == EditKind::Remove ? std::string_view()
                                                                   : std::string_view(&byte, 1);
       edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(kind)], position, end,
                                   nb::bytes(written.data(), written.size()), kind == EditKind::Rewrite ? operand : 0));
     }
+    if (kind != EditKind::Remove) written_bytes += kind == EditKind::Rewrite ? self.rewrites[operand].written.size() : 1;
     position = end;
   }
   return edits;
@@ -107,17 +119,18 @@ void bind_repair(nb::module_& m) {
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
            [](BoundSearch* self, const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
-              const std::vector<GivenRewrite>& rewrites, std::uint32_t weight, const Limits& limits,
-              std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             EditModel model = model_of(costs, rewrites);
+              const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts,
+              std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             EditModel model = model_of(costs, rewrites, doubts, text.size());
              std::vector<Rewrite> kept = model.rewrites;
+             std::vector<EditCost> doubted = model.doubts;
              std::string bytes(text.c_str(), text.size());
              auto search = searching(pattern, [&] {
                return std::make_shared<RepairSearch>(*expression, std::move(bytes), std::move(model), weight, limits, std::move(cancel));
              });
-             new (self) BoundSearch{std::move(search), std::move(kept), std::move(pattern)};
+             new (self) BoundSearch{std::move(search), std::move(kept), std::move(doubted), std::move(pattern)};
            },
-           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundSearch& self) {
              switch (searching(self.pattern, [&] { return self.search->improve(); })) {
@@ -141,16 +154,16 @@ void bind_repair(nb::module_& m) {
       });
   m.def("flaw_of_bound",
         [](const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
-           const std::vector<GivenRewrite>& rewrites, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
+           const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-          EditModel model = model_of(costs, rewrites);
+          EditModel model = model_of(costs, rewrites, doubts, text.size());
           const std::string bytes(text.c_str(), text.size());
           const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
           return searching(pattern, [&] {
             return flaw_of_bound(*expression, bytes, std::move(model), proof, limits, std::move(cancel));
           });
         },
-        "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+        "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
 }
 
 }  // namespace tokamata

@@ -105,7 +105,7 @@ class BoundCheck {
     };
     if (position < text_.size()) {
       const auto byte = static_cast<std::uint8_t>(text_[position]);
-      if (!leads_within(position + 1, automaton_.next(state, byte, budget_), cost)) return false;
+      if (!leads_within(position + 1, automaton_.next(state, byte, budget_), cost + model_.keeping(position))) return false;
       if (!leads_within(position + 1, state, cost + model_.remove[byte])) return false;
       const auto [begin, end] = rewrites_at_.equal_range(position);
       for (auto at = begin; at != end; ++at) {

@@ -1,8 +1,9 @@
 // What edits a repair may make, and what each of them costs.
 //
-// A repair reads the broken text from left to right.  At each position it keeps a byte for nothing, inserts a byte, removes
-// one, puts one in place of another, or takes a *rewrite*: a span of the text that becomes other bytes at a price of its own.
-// Rewrites belong to one text.  Who asks for a repair finds their spans, with patterns that may look around, so that the
+// A repair reads the broken text from left to right.  At each position it keeps a byte, inserts a byte, removes one, puts one
+// in place of another, or takes a *rewrite*: a span of the text that becomes other bytes at a price of its own.  A byte is
+// kept for nothing, unless it is in *doubt*: it looks as if it did not mean itself.
+// Rewrites and doubts belong to one text.  Who asks for a repair finds them, with patterns that may look around, so that the
 // search needs no patterns.
 // Example.  On  {'a':1,}  the rewrites may be  1..2 → "  and  3..4 → "  (other quotes), and  6..7 → nothing (comma at the end).
 #pragma once
@@ -34,7 +35,9 @@ struct EditModel {
   ByteCosts remove;   // by byte of the text
   ByteCosts replace;  // by byte written, in place of one of the text
   std::vector<Rewrite> rewrites;
+  std::vector<EditCost> doubts;  // by position: the cost of keeping the byte; empty: there are none
 
+  EditCost keeping(std::size_t position) const { return doubts.empty() ? 0 : doubts[position]; }
   const ByteCosts& inserting(std::size_t position, std::size_t length) const {
     return position == length ? append : position == 0 ? prepend : insert;
   }

@@ -79,6 +79,7 @@ void RepairSearch::check_model() const {
     if (cost == kNoEdit) throw BadEditModel("a byte that cannot be removed: then there may be no repair at all");
   for (const EditCost cost : model_.append)
     if (cost == kNoEdit) throw BadEditModel("a byte that cannot be appended: then there may be no repair at all");
+  if (!model_.doubts.empty() && model_.doubts.size() != text_.size()) throw BadEditModel("doubts of another text");
   for (const Rewrite& rewrite : model_.rewrites)
     if (rewrite.begin >= rewrite.end || rewrite.end > text_.size() || rewrite.cost == kNoEdit)
       throw BadEditModel("a rewrite of no bytes, or of bytes outside of the text");
@@ -257,7 +258,9 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
     if (automaton_->accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
   } else {
     const auto byte = static_cast<std::uint8_t>(text_[node.position]);
-    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), node.reached, {EditKind::Keep, 0});
+    PathCost kept = node.reached;
+    kept.cost += model_.keeping(node.position);
+    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), kept, {EditKind::Keep, 0});
     for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index) {
       const Rewrite& rewrite = model_.rewrites[index];
       PathCost reached = node.reached;

@@ -68,7 +68,7 @@ from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
-from tokamata.repair.costs import EditCosts, Rewrite
+from tokamata.repair.costs import Doubt, EditCosts, Rewrite
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
@@ -95,6 +95,7 @@ __all__ = [
     "ContextError",
     "Derivation",
     "Determinism",
+    "Doubt",
     "Edit",
     "EditCosts",
     "EmptyConstraintError",

@@ -472,6 +472,7 @@ class RepairSearch:
         text: the broken text.
         costs: five tables by byte: to prepend, insert, append, remove and replace one; 2^32 - 1: never.
         rewrites: begin, end, what is written, the cost; in the order of their beginnings.
+        doubts: positions of bytes that cost something to keep, and the costs.
         weight: in hundredths, at least 100.
         limits, cancel: of the search as a whole.
         pattern: the pattern that errors show.
@@ -488,6 +489,7 @@ class RepairSearch:
         text: bytes,
         costs: Sequence[Sequence[int]],
         rewrites: Sequence[tuple[int, int, bytes, int]],
+        doubts: Sequence[tuple[int, int]],
         weight: int,
         limits: Limits,
         cancel: CancelToken | None,
@@ -507,7 +509,10 @@ class RepairSearch:
 
     @property
     def edits(self) -> list[tuple[str, int, int, bytes, int]]:
-        """Its edits: kind, begin, end, what is written, the number of the rewrite."""
+        """Its edits: kind, begin, end, what is written, the number of the rewrite.
+
+        ``"keep"``: of a byte that is in doubt.
+        """
 
     @property
     def lower_bound(self) -> int:
@@ -529,6 +534,7 @@ def flaw_of_bound(
     text: bytes,
     costs: Sequence[Sequence[int]],
     rewrites: Sequence[tuple[int, int, bytes, int]],
+    doubts: Sequence[tuple[int, int]],
     bound: int,
     reached: bytes,
     is_exact: bool,

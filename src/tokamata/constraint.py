@@ -22,7 +22,8 @@ from tokamata.errors import (
 )
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.matching import CompiledConstraint, Tokenization
-from tokamata.repair.costs import DEFAULT_COSTS, EditCosts
+from tokamata.repair.costs import EditCosts
+from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.searching import searched_repairs
 from tokamata.values.forms import (

@@ -33,6 +33,8 @@ EditModel random_model(Choices& choices, std::size_t length) {
     const auto end = static_cast<std::uint32_t>(begin + 1 + choices.below(static_cast<std::uint32_t>(length - begin)));
     model.rewrites.push_back({begin, end, std::string(choices.below(3), 'a'), static_cast<EditCost>(choices.below(4))});
   }
+  if (choices.one_in(2))
+    for (std::size_t at = 0; at < length; ++at) model.doubts.push_back(static_cast<EditCost>(choices.one_in(3) ? choices.below(4) : 0));
   return model;
 }
 
@@ -64,7 +66,7 @@ std::optional<std::uint64_t> judged(const Expression& pattern, const std::string
       const StateId target = automaton.next(state, byte, budget);
       if (inserting[value] != kNoEdit) add(position, target, inserting[value]);
       if (position == text.size()) continue;
-      if (static_cast<std::uint8_t>(text[position]) == byte) add(position + 1, target, 0);
+      if (static_cast<std::uint8_t>(text[position]) == byte) add(position + 1, target, model.keeping(position));
       if (model.replace[value] != kNoEdit) add(position + 1, target, model.replace[value]);
     }
     if (position == text.size()) continue;

@@ -16,7 +16,7 @@ import tokamata as tk
 from tests.support.automata.machines import random_acceptor
 from tokamata.automata import EPSILON, Acceptor, is_empty, product
 from tokamata.automata.correction import Prices, correction, grammar_correction, within_distance
-from tokamata.repair.costs import EditCosts, Rewrite, Span
+from tokamata.repair.costs import Doubt, EditCosts, Rewrite, Span
 from tokamata.repair.results import Repair
 
 LETTERS = "abc"
@@ -222,6 +222,57 @@ def _with_fixed(acceptor: Acceptor, pieces: list[tuple[bytes, bool]], prices: Pr
         least = further
     least = inserted(least)
     return int(min((cost for state, cost in least.items() if state in acceptor.accepting), default=1e9))
+
+
+def test_bytes_in_doubt_cost_something_to_keep() -> None:
+    costs = EditCosts(other=3, doubts=[Doubt("b?", b"b", 2), Doubt("less", b"b|x", 1)])
+    found = tk.regex("ab*c?").repair("abbx", costs=costs)
+    check(found, 7)
+    assert [(edit.name, edit.removed, edit.written) for edit in found.edits] == [
+        ("b?", b"b", b"b"),
+        ("b?", b"b", b"b"),
+        ("remove", b"x", b""),
+    ]
+    unpaid = dataclasses.replace(found.certificate, edits=found.edits[1:], cost=5, lower_bound=5)
+    assert unpaid.flaw() == "the byte at 1 is kept for nothing"
+    assert tk.regex("ab*").repair("abb", costs=costs).edits == ()  # accepted as it is
+
+
+def test_rewrites_may_be_functions() -> None:
+    costs = EditCosts(rewrites=[Rewrite("louder", b"[a-z]+", lambda match: match.group().upper(), 5)])
+    found = tk.literal("say HELLO").repair("say hello", costs=costs)
+    check(found, 5)
+    assert found.edits[0] == ("louder", 4, 9, b"hello", b"HELLO", 5)
+
+
+@pytest.mark.parametrize(
+    ("broken", "meant"),
+    [
+        ('{"a": [1, 2, "b": 3}', '{"a": [1, 2], "b": 3}'),
+        ('{"a": [1, 2]]}', '{"a": [1, 2]}'),
+        ('{"a": ["x" "y"]}', '{"a": ["x" ,"y"]}'),
+        ('{"a" 1}', '{"a" :1}'),
+        ('{"a: "x", "b": 1}', '{"a": "x", "b": 1}'),
+        ('{"names": ["Jane", "Alice]}', '{"names": ["Jane", "Alice"]}'),
+        ('{"a": 1, "b": [2,],}', '{"a": 1, "b": [2]}'),
+        ('{"a": "say "hi" to all"}', r'{"a": "say \"hi\" to all"}'),
+        ("{'a': 'b', 'c': 'd'}", '{"a": "b", "c": "d"}'),
+        ("{'it': 'is Bob's', 'say': '\"x\"'}", r'{"it": "is Bob\'s", "say": "\"x\""}'.replace("\\'", "'")),
+        ("{“a”: “b”}", '{"a": "b"}'),
+        ("{a: True, b_c: None}", '{"a": true, "b_c": null}'),
+        ('{"a": "http://x.y/z", "b": [1}', '{"a": "http://x.y/z", "b": [1]}'),
+        ('{"a": 1, // first\n"b": 2}', '{"a": 1, "b": 2}'),
+        ('Sure:\n```json\n{"a": 1}\n```\nBye!', '{"a": 1}'),
+        ('{"a": "x\ny"}', '{"a": "x\\ny"}'),
+        ('{"a": [{"b": "text that is cut', '{"a": [{"b": "text that is cut"}]}'),
+    ],
+)
+def test_mistakes_in_json_are_undone(broken: str, meant: str) -> None:
+    found = tk.json(whitespace="any", spelling="any").repair(broken)
+    assert json.loads(found.text) == json.loads(meant), found
+    assert found.optimal
+    assert applied(found) == found.text
+    assert found.certificate.flaw() is None
 
 
 SCHEMA = {

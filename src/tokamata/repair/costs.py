@@ -1,21 +1,20 @@
 """What each edit of a repair costs.
 
 A cost stands for how seldom a mistake is made: 1,000 times the negative natural logarithm of its
-frequency.  So the cheapest repair undoes the likeliest mistakes.  The figures of :data:`DEFAULT_COSTS` are
-estimates, which are not fitted to data yet.
+frequency.  So the cheapest repair undoes the likeliest mistakes.  :mod:`.default_costs` has those for JSON.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 
-__all__ = ["DEFAULT_COSTS", "EditCosts", "Rewrite", "Span"]
+__all__ = ["Doubt", "EditCosts", "Rewrite", "Span"]
 
 _NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
@@ -27,13 +26,27 @@ class Rewrite(NamedTuple):
     Attributes:
         name: what an :class:`.Edit` says about it.
         pattern: for :mod:`re`, of bytes; its matches are those of ``re.finditer``.
-        replacement: what is written instead, as for ``re.sub``.
+        replacement: what is written instead, as for ``re.sub``: a template, or a function of the match.
         cost: what it costs.
     """
 
     name: str
     pattern: bytes
-    replacement: bytes
+    replacement: bytes | Callable[[re.Match[bytes]], bytes]
+    cost: int
+
+
+class Doubt(NamedTuple):
+    """A byte that hardly means itself: a repair that keeps it pays for that.
+
+    Attributes:
+        name: what an :class:`.Edit` says about it.
+        pattern: for :mod:`re`, of bytes; the first byte of each match is in doubt.
+        cost: what it costs to keep it.
+    """
+
+    name: str
+    pattern: bytes
     cost: int
 
 
@@ -62,6 +75,7 @@ class EditCosts:
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
+        doubts: bytes that cost something to keep; of several doubts about one byte the dearest counts.
 
     Raises:
         ArgumentError: a cost is no whole number from 0 to 1,000,000,000, a key is no ``str``, or a pattern
@@ -75,6 +89,7 @@ class EditCosts:
     remove: Mapping[str, int] = field(default_factory=dict)
     replace: int | None = None
     rewrites: Sequence[Rewrite] = ()
+    doubts: Sequence[Doubt] = ()
 
     def __post_init__(self) -> None:
         _checked_cost("other", self.other)
@@ -95,6 +110,15 @@ class EditCosts:
             except (re.error, TypeError, IndexError) as error:
                 expected = f"a pattern and a replacement of bytes for re: {error}"
                 raise ArgumentError("EditCosts.rewrites", shown_argument(rewrite), expected) from None
+        checked_instance("EditCosts.doubts", self.doubts, (list, tuple))
+        for doubt in self.doubts:
+            checked_instance("EditCosts.doubts", doubt, Doubt)
+            _checked_cost("doubts", doubt.cost)
+            try:
+                re.compile(doubt.pattern).search(b"")
+            except (re.error, TypeError) as error:
+                expected = f"a pattern of bytes for re: {error}"
+                raise ArgumentError("EditCosts.doubts", shown_argument(doubt), expected) from None
 
     def tables(self) -> list[list[int]]:
         """What the engine reads: prepend, insert, append, remove and replace, each by byte."""
@@ -107,13 +131,22 @@ class EditCosts:
         """The rewrites that a text admits, in the order of their beginnings."""
         found = []
         for name, pattern, replacement, cost in self.rewrites:
-            is_template = b"\\" in replacement
             for match in re.finditer(pattern, text):
                 begin, end = match.span()
                 if begin < end:
-                    written = match.expand(replacement) if is_template else replacement
+                    written = (
+                        match.expand(replacement) if isinstance(replacement, bytes) else replacement(match)
+                    )
                     found.append(Span(begin, end, written, cost, name))
         return sorted(found, key=lambda span: span.begin)
+
+    def doubtful(self, text: bytes) -> dict[int, Doubt]:
+        """The doubts about a text, by position."""
+        found: dict[int, Doubt] = {}
+        for doubt in sorted(self.doubts, key=lambda doubt: doubt.cost):
+            matches = re.finditer(doubt.pattern, text)
+            found.update((match.start(), doubt) for match in matches if match.start() < len(text))
+        return {position: doubt for position, doubt in sorted(found.items()) if doubt.cost > 0}
 
 
 def _checked_cost(name: str, cost: object) -> None:
@@ -130,68 +163,3 @@ def _by_byte(base: list[int], costs: Mapping[str, int]) -> list[int]:
         for byte in characters.encode("utf-8", "surrogatepass"):
             table[byte] = cost
     return table
-
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_DIGITS = "0123456789"
-_BLANKS = " \t\r\n"
-
-# For JSON.  What keeps degenerate optima away: closing what is open is cheap at the end, since texts are cut
-# off there, and a quote before all of a text, which would make a string of it, is dear.
-DEFAULT_COSTS = EditCosts(
-    other=7000,
-    insert={
-        _LETTERS + _DIGITS: 6000,
-        _BLANKS: 3000,
-        '"': 3000,
-        ",": 2000,
-        ":": 2200,
-        "{[": 3500,
-        "}]": 2000,
-        "\\": 3500,
-    },
-    prepend={'"': 30_000, "'": 30_000, "{[(": 2500},
-    append={
-        _LETTERS + _DIGITS: 1500,
-        _BLANKS: 1500,
-        "}])": 200,
-        '"': 700,
-        ",:": 1000,
-        "{[(": 1500,
-    },
-    remove={
-        _LETTERS + _DIGITS: 5000,
-        _BLANKS: 3000,
-        '"': 3500,
-        ",": 2000,
-        ":": 3000,
-        "{[(": 3500,
-        "}])": 2500,
-        "\x00": 1000,
-        "`": 1000,
-    },
-    rewrites=(
-        Rewrite("drop a trailing comma", rb",(?=\s*[}\]])", b"", 700),
-        Rewrite("drop a last comma", rb",\s*\Z", b"", 800),
-        Rewrite("escape a quote", rb'"', rb'\\"', 2600),
-        Rewrite("escape a line break", rb"\n", rb"\\n", 1500),
-        Rewrite("escape a carriage return", rb"\r", rb"\\r", 1500),
-        Rewrite("escape a tab", rb"\t", rb"\\t", 1500),
-        Rewrite("escape a backslash", rb"\\", rb"\\\\", 2000),
-        Rewrite("single quote", rb"'", b'"', 500),
-        Rewrite("typographic quote", "[“”„]".encode(), b'"', 1000),
-        Rewrite("Python's True", rb"\bTrue\b", b"true", 400),
-        Rewrite("Python's False", rb"\bFalse\b", b"false", 400),
-        Rewrite("Python's None", rb"\bNone\b", b"null", 400),
-        Rewrite("no number", rb"\b(?:NaN|Infinity|undefined)\b", b"null", 1000),
-        Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$][\w$-]*(?=\s*:)", rb'"\g<0>"', 1200),
-        Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*[,}\]])", rb'"\g<0>"', 2500),
-        Rewrite("number as a string", rb"(?<=[:\[,\s])-?\d[\d.eE+-]*(?=\s*[,}\]])", rb'"\g<0>"', 2500),
-        Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?)"', rb"\1", 2500),
-        Rewrite("string as a literal", rb'"(true|false|null)"', rb"\1", 2500),
-        # A bound on the length keeps the search for comments linear in texts with many beginnings and no end.
-        Rewrite("drop a comment", rb"//[^\n]*|/\*(?s:.{0,2000}?)\*/|#[^\n]*", b"", 2500),
-        Rewrite("drop prose before", rb"\A[^{\[]+(?=[{\[])", b"", 2500),
-        Rewrite("drop prose after", rb"(?<=[}\]])[^}\]]+\Z", b"", 2500),
-    ),
-)

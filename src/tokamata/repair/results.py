@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
-from tokamata.repair.costs import EditCosts
+from tokamata.repair.costs import Doubt, EditCosts
 from tokamata.values.forms import Reading, accepted
 
 __all__ = ["Certificate", "Edit", "Repair"]
@@ -20,7 +20,8 @@ class Edit(NamedTuple):
     """One edit: ``text[begin:end]`` of the broken text became ``written``.
 
     Attributes:
-        name: ``"insert"``, ``"remove"``, ``"replace"``, or the name of a :class:`.Rewrite`.
+        name: ``"insert"``, ``"remove"``, ``"replace"``, or the name of a :class:`.Rewrite` or a
+            :class:`.Doubt`; a byte in doubt was kept, so ``written`` is ``removed``.
         begin, end: offsets into the broken text, in bytes.
         removed: the bytes that were there.
         written: the bytes that are there now.
@@ -84,8 +85,9 @@ class Certificate:
         if self.lower_bound > self.cost:
             return "the lower bound is above the cost"
         tables, spans = self.costs.tables(), self.costs.spans(self.broken)
+        doubts = self.costs.doubtful(self.broken)
         flaw = self._flaw_of_edits(
-            tables, {(span.begin, span.end, span.written, span.name): span.cost for span in spans}
+            tables, {(span.begin, span.end, span.written, span.name): span.cost for span in spans}, doubts
         )
         if flaw is not None:
             return flaw
@@ -99,6 +101,7 @@ class Certificate:
                 self.broken,
                 tables,
                 plain,
+                [(position, doubt.cost) for position, doubt in doubts.items()],
                 self.lower_bound,
                 self.nodes,
                 self.is_exact,
@@ -110,14 +113,24 @@ class Certificate:
         )
 
     def _flaw_of_edits(
-        self, tables: list[list[int]], rewrites: dict[tuple[int, int, bytes, str], int]
+        self,
+        tables: list[list[int]],
+        rewrites: dict[tuple[int, int, bytes, str], int],
+        doubts: dict[int, Doubt],
     ) -> str | None:
         prepend, insert, append, remove, replace = tables
         text, position, cost = b"", 0, 0
+        unpaid = sorted(doubts, reverse=True)
         for name, begin, end, removed, written, stated in self.edits:
             if not position <= begin <= end <= len(self.broken) or self.broken[begin:end] != removed:
                 return f"the edit at byte {begin} does not fit the text"
-            if name == "insert" and begin == end and len(written) == 1:
+            while unpaid and unpaid[-1] < end:
+                if unpaid[-1] < begin:
+                    return f"the byte at {unpaid[-1]} is kept for nothing"
+                unpaid.pop()
+            if begin in doubts and written == removed and name == doubts[begin].name:
+                own = doubts[begin].cost
+            elif name == "insert" and begin == end and len(written) == 1:
                 at_end, at_begin = begin == len(self.broken), begin == 0
                 own = (append if at_end else prepend if at_begin else insert)[written[0]]
             elif name == "remove" and len(removed) == 1 and not written:
@@ -130,6 +143,8 @@ class Certificate:
                 return f"the edit at byte {begin} is not made at this cost"
             text += self.broken[position:begin] + written
             position, cost = end, cost + own
+        if unpaid:
+            return f"the byte at {unpaid[-1]} is kept for nothing"
         if text + self.broken[position:] != self.text:
             return "the edits do not lead to the repaired text"
         return None if cost == self.cost else "the costs of the edits do not add up"

@@ -11,7 +11,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
-from tokamata.repair.costs import EditCosts, Span
+from tokamata.repair.costs import Doubt, EditCosts, Span
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.values.forms import Reading, accepted
 
@@ -70,18 +70,21 @@ def _answers(
         certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, unharmed)
         yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, parse)
         return
-    spans, tables = costs.spans(broken), costs.tables()
+    spans, doubts, tables = costs.spans(broken), costs.doubtful(broken), costs.tables()
     plain = [span[:4] for span in spans]
+    doubted = [(position, doubt.cost) for position, doubt in doubts.items()]
     left = max(limits.seconds - (time.perf_counter() - start), _NO_TIME)
     limits = replace(limits, seconds=left)
-    search = _core.RepairSearch(wanted, broken, tables, plain, weight, core_limits(limits), cancel, pattern)
+    search = _core.RepairSearch(
+        wanted, broken, tables, plain, doubted, weight, core_limits(limits), cancel, pattern
+    )
     first_us: int | None = None
     while True:
         is_better = search.improve() == "better"
         if is_better and first_us is None:
             first_us = round(1e6 * (time.perf_counter() - start))
         written, cost, (bound, nodes, is_exact) = search.text, search.cost, search.proof()
-        edits = tuple(_edit(tables, spans, broken, *edit) for edit in search.edits)
+        edits = tuple(_edit(tables, spans, doubts, broken, *edit) for edit in search.edits)
         certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, wanted)
         yield Repair(
             written.decode(),
@@ -101,6 +104,7 @@ def _answers(
 def _edit(
     tables: list[list[int]],
     spans: list[Span],
+    doubts: dict[int, Doubt],
     broken: bytes,
     kind: str,
     begin: int,
@@ -111,6 +115,8 @@ def _edit(
     """An edit of the engine, with its name and its cost."""
     removed = broken[begin:end]
     prepend, insert, append, remove, replaced = tables
+    if kind == "keep":
+        return Edit(doubts[begin].name, begin, end, removed, written, doubts[begin].cost)
     if kind == "rewrite":
         return Edit(spans[number].name, begin, end, removed, written, spans[number].cost)
     if kind == "remove":
