@@ -6,6 +6,7 @@ one.  Masks themselves are judged elsewhere.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from typing import Any
@@ -253,6 +254,25 @@ def test_deep_texts_end_at_once(schema: Any, front: str, unit: str, back: str) -
     deepest = max(made)
     if deepest == 10_000:
         assert made[10_000] <= 12 * made[1000] + 60_000_000
+
+
+def test_long_names_in_any_order() -> None:
+    """Each byte of a declared name is a step towards the end, though any other name may stand there too."""
+    made = {}
+    for length in (10, 20, 40):
+        names = [letter * length for letter in "abc"]
+        schema = {
+            "type": "object",
+            "required": names,
+            "properties": {name: {"type": "integer"} for name in names},
+        }
+        compiled = compiled_for(schema, [], limits=tk.Limits(seconds=60))
+        matcher = compiled.matcher()
+        text = bytes(matcher.shortest_completion()).decode()
+        assert json.loads(text) == dict.fromkeys(names, 0)
+        assert len(text) == 3 * length + 16
+        made[length] = compiled.states
+    assert made[40] <= 5 * made[10]
 
 
 def test_small_budgets_are_answered() -> None:

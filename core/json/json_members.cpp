@@ -114,7 +114,8 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   rest.low = static_cast<std::uint32_t>(first - next.names.begin());
   rest.high = static_cast<std::uint32_t>(last - next.names.begin());
   rest.record = static_cast<std::uint32_t>(read + 1);
-  return expression(this->rule(rest, least), work);
+  // The lengths are from the quotes before the names on.
+  return expression(this->rule(rest, least < kNoLength ? least - rest.record : least), work);
 }
 
 JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {

@@ -1,0 +1,1 @@
+"""Repairs of broken JSON, beside the peers."""
