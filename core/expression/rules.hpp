@@ -91,8 +91,9 @@ class Rules : public CountedObject {
     bool by_tokens = false;  // `spelled` holds even if the vocabulary lacks bytes of the pattern
   };
 
-  // The choice that makes everything after it unverified; all other numbers belong to the rules.
-  static constexpr std::uint32_t kUnverified = 1 << 16;
+  // The choice that makes everything after it unverified, and the one by which over-approximations forget as little as
+  // leaves finitely many of them for each depth; all other numbers belong to the rules.
+  static constexpr std::uint32_t kUnverified = 1 << 16, kRelaxed = kUnverified + 1;
 
   explicit Rules(std::uint32_t source) : source_(source) {}
   virtual ~Rules() = default;

@@ -319,7 +319,7 @@ std::vector<Approximation> JsonRules::approximate_within(ExpressionId rest, Expr
     const auto [head, tail] = arena.split(front);
     const ExpressionNode n = arena.node(head);
     const std::optional<Rule> rule = n.kind == Kind::Rule ? std::optional(rules_[n.rule().value]) : std::nullopt;
-    const bool is_other = rule && rule->form == Form::Other && rule->high != kDeclared &&
+    const bool is_other = rule && rule->form == Form::Other &&
                           (is_any_name(*rule, work) || stays_ample(name_so_far(*rule, work).rest, work));
     const bool is_string = n.kind == Kind::Terminal && (head == all_strings || (style_.spelling == Spelling::Plain && stays_ample(head, work)));
     const ExpressionId behind = arena.concatenate(arena.approximated(tail, work.budget), further);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "json/escapes.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 #include "common/memoized.hpp"
@@ -41,7 +42,7 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   std::vector<ExpressionId> next;
   if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
     next.push_back(layout_.after(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
-  if (rule.line.mode != Mode::Exact) add_approximate_others(rule, next, work);
+  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified) add_approximate_others(rule, next, work);
   const ExpressionId more = arena.unite(next);
   if (more != Arena::kEmpty)
     ways.push_back(is_first ? more : layout_.after_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
@@ -53,20 +54,18 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
   const Choice& next = choice(object, work);
   std::vector<ExpressionId> ways;
   const auto begun = [&](std::uint32_t name_class) {
-    return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line}, begun_name(objects_[object], object, name_class, work), work);
+    return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line}, begun_name(objects_[object], name_class, work), work);
   };
   if (!next.names.empty()) {
     std::uint32_t least = ~0u;
     for (const Choice::Name& name : next.names) least = std::min(least, name.length);
-    if (style_.spelling == Spelling::Any) {
-      if (line.mode == Mode::Exact) ways.push_back(begun(kDeclared));
-    } else {
-      const auto count = static_cast<std::uint32_t>(next.names.size());
-      ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least), work));
-    }
+    const auto count = static_cast<std::uint32_t>(next.names.size());
+    ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least), work));
   }
-  if (line.mode == Mode::Exact)
-    for (const auto& [number, length] : next.others) ways.push_back(begun(number));
+  for (const auto& [number, length] : next.others) {
+    if (line.mode == Mode::Exact) ways.push_back(begun(number));
+    if (line.mode == Mode::Relaxed) ways.push_back(relaxed_other_name(object, number, line, work));
+  }
   return work.arena.unite(ways);
 }
 
@@ -75,7 +74,7 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
 std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Budget& budget) {
   const Rule& rule = rules_[id.value];
   strings_.clear();
-  if (rule.form != Form::Name) return strings_;
+  if (rule.form != Form::Name || style_.spelling == Spelling::Any) return strings_;
   const Choice& next = choice(rule.subject, {arena, budget});
   for (std::uint32_t i = rule.low; i < rule.high; ++i)
     strings_.push_back(next.names[i].spelled.substr(rule.record));
@@ -99,7 +98,9 @@ ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const
   return after_name(sets_.objects().branches(object.rest, name.name, work), rest, rule.line, work);
 }
 
+// Names that may be spelled in any way: what an escape stands for is read as its plain spelling, once it is whole.
 ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const Work& work) {
+  if (style_.spelling == Spelling::Any && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
   const Choice& next = choice(rule.subject, work);
   const auto begin = next.names.begin() + rule.low, end = next.names.begin() + rule.high;
   const std::size_t read = rule.record;
@@ -116,6 +117,46 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   rest.record = static_cast<std::uint32_t>(read + 1);
   // The lengths are from the quotes before the names on.
   return expression(this->rule(rest, least < kNoLength ? least - rest.record : least), work);
+}
+
+ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const Work& work) {
+  const Choice& next = choice(rule.subject, work);
+  const TextId escape = texts_.extended(rule.escape, byte);
+  const std::string begun = texts_.string(escape);
+  Rule rest = rule;
+  rest.escape = escape;
+  rest.high = rule.low;
+  std::uint32_t least = ~0u;
+  for (std::uint32_t i = rule.low; i < rule.high; ++i) {
+    const Choice::Name& name = next.names[i];
+    const std::optional<SpelledCodePoint> code_point = code_point_at(name.spelled, rule.record);
+    if (!code_point) continue;
+    const std::optional<std::size_t> left = bytes_left_of_escape(code_point->value, begun);
+    if (!left) continue;
+    if (rest.high == rule.low) rest.low = i;
+    rest.high = i + 1;
+    if (*left == 0) {  // all names that take this escape have the same character there
+      rest.escape = Texts::kEmpty;
+      rest.record = static_cast<std::uint32_t>(rule.record + code_point->size);
+    }
+    const auto read = static_cast<std::uint32_t>(rule.record + code_point->size);
+    if (name.length < kNoLength) least = std::min(least, capped_sum(name.length - read, *left));
+  }
+  if (rest.high == rule.low) return Arena::kEmpty;
+  return expression(this->rule(rest, std::min(least, kNoLength)), work);
+}
+
+ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
+  ByteSet bytes;
+  const Choice& next = choice(rule.subject, work);
+  const std::string begun = texts_.string(rule.escape);
+  for (std::uint32_t i = rule.low; i < rule.high; ++i) {
+    const std::string_view name = next.names[i].spelled;
+    if (begun.empty()) bytes.add(static_cast<std::uint8_t>(name[rule.record]));
+    if (style_.spelling != Spelling::Any) continue;
+    if (const auto code_point = code_point_at(name, rule.record)) bytes |= next_bytes_of_escape(code_point->value, begun);
+  }
+  return bytes;
 }
 
 JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {
@@ -152,23 +193,15 @@ ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object 
 ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& work) {
   if (name.rest == Arena::kEmpty) return Arena::kEmpty;
   const Choice& next = choice(wanted.subject, work);
-  constexpr std::uint32_t kSpare = 4;            // bytes that distinguish a name from all that are taken
-  constexpr std::uint32_t kLongestSpelling = 6;  // of a byte
-  std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare);
-  if (wanted.high == kDeclared) length = std::max(length, capped_times(kLongestSpelling, next.length_of(wanted.high)));
+  constexpr std::uint32_t kSpare = 4;  // bytes that distinguish a name from all that are taken
+  const std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare);
   wanted.low = name.is_settled ? 1 : 0;
   const RuleId id = rule(wanted, length);
   made(id) = name.rest;
   return expression(id, work);
 }
 
-JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t object_number, std::uint32_t name_class, const Work& work) {
-  if (name_class == kDeclared) {
-    std::vector<ExpressionId> names;
-    for (const Choice::Name& name : choice(object_number, work).names)
-      names.push_back(work.arena.add(*spelled_name_in_any_way(sets_.table().text(name.name)), work.budget));
-    return {work.arena.unite(names), true};
-  }
+JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t name_class, const Work& work) {
   const auto classes = sets_.objects().name_classes(object.rest, work);
   const ObjectFormulas::NameClass& of_name = (*classes)[name_class];
   const Name name{work.arena.terminal(of_name.names, work.budget), of_name.is_any};
@@ -198,7 +231,7 @@ JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
   const RuleId id = rule(other, 0);  // which is there
   if (const ExpressionId known = made(id); known != Arena::kEmpty) return {known, other.low != 0};
   const Object object = objects_[other.subject];
-  Name name = begun_name(object, other.subject, other.high, work);
+  Name name = begun_name(object, other.high, work);
   TextId record = Texts::kEmpty;
   for (const char byte : texts_.string({other.record})) {
     record = texts_.extended(record, static_cast<std::uint8_t>(byte));
@@ -234,18 +267,8 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   }
   if (byte != '"' || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
   TextId spelled{rule.record};
-  if (style_.spelling == Spelling::Any) {
-    const std::string name = read_string(texts_.string(spelled));
-    if (rule.high == kDeclared) {
-      const Choice& next = choice(rule.subject, work);
-      const auto found = std::ranges::find(next.names, *sets_.table().find_name(name), &Choice::Name::name);
-      Rule declared{Form::Name, rule.subject, static_cast<std::uint32_t>(found - next.names.begin()), 0,
-                    static_cast<std::uint32_t>(found->spelled.size() - 1), rule.line};
-      declared.high = declared.low + 1;
-      return derive_name(declared, byte, work);
-    }
-    spelled = texts_.extended(Texts::kEmpty, spelled_string(name));
-  }
+  if (style_.spelling == Spelling::Any)
+    spelled = texts_.extended(Texts::kEmpty, spelled_string(read_string(texts_.string(spelled))));
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;
   after.others = text_sets_.with(object.others, spelled);
@@ -297,7 +320,6 @@ Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified,
   const Name name = name_so_far(other, work);
   const bool is_any = is_any_name(other, work), is_plain = style_.spelling == Spelling::Plain;
   Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Approximation), work), {}, {}};
-  if (other.high == kDeclared) return approximation;
   const Object& object = objects_[other.subject];
   const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
   const TextId record{other.record};
@@ -328,7 +350,7 @@ std::uint32_t JsonRules::approximate_object(std::uint32_t number, const Work& wo
 
 bool JsonRules::is_any_name(const Rule& other, const Work& work) {
   const auto classes = sets_.objects().name_classes(objects_[other.subject].rest, work);
-  return other.high != kDeclared && (*classes)[other.high].is_any;
+  return (*classes)[other.high].is_any;
 }
 
 // A name of some language, whatever is taken, with its quote, and what follows it.
@@ -355,27 +377,29 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
     const ExpressionId inside = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
     add_way(layout_.after_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
-  if (style_.spelling == Spelling::Any && !next.names.empty()) add(kDeclared, begun_name(objects_[rule.subject], rule.subject, kDeclared, work));
-  for (const auto& [number, length] : next.others) add(number, begun_name(objects_[rule.subject], rule.subject, number, work));
+  for (const auto& [number, length] : next.others) add(number, begun_name(objects_[rule.subject], number, work));
+}
+
+// A name of the class that is not declared, with its quote, and what follows it.
+ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work) {
+  const std::uint32_t order = objects_[object].order;
+  const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
+  const ExpressionId all = (*classes)[name_class].names;
+  const ExpressionId names = memoized(relaxed_names_, std::uint64_t{order} << 32 | all.value, [&] {
+    std::vector<std::string> declared;
+    for (const NameId name : orders_[order].names->names) declared.push_back(sets_.table().text(name));
+    return sets_.without_texts(all, declared, work);
+  });
+  return names == Arena::kEmpty ? names : approximate_other(object, name_class, names, Gap::None, false, line, work);
 }
 
 // What follows another name, which is not said to be written.
 ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
-  std::vector<ExpressionId> ways;
-  const auto add = [&](const ObjectFormulas::Branches& branches, const Object& rest) {
-    ways.push_back(after_name(branches, rest, rule.line, work));
-  };
-  if (rule.high == kDeclared) {
-    for (const Choice::Name& name : choice(rule.subject, work).names)
-      add(sets_.objects().branches(object.rest, name.name, work), after_declared(object, name));
-  } else {
-    Object rest = object;
-    if (style_.order == PropertyOrder::Schema) rest.next = orders_[object.order].names->ordered;
-    const auto classes = sets_.objects().name_classes(object.rest, work);
-    add(sets_.objects().branches(object.rest, (*classes)[rule.high], work), rest);
-  }
-  return work.arena.unite(ways);
+  Object rest = object;
+  if (style_.order == PropertyOrder::Schema) rest.next = orders_[object.order].names->ordered;
+  const auto classes = sets_.objects().name_classes(object.rest, work);
+  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), rest, rule.line, work);
 }
 
 }  // namespace tokamata::json

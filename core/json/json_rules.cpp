@@ -22,7 +22,7 @@ constexpr ByteSet byte_set_of(std::string_view bytes) {
 
 std::uint64_t JsonRules::hash_of(const Rule& rule) {
   std::uint64_t hash = static_cast<std::uint64_t>(rule.form) + 1;
-  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)})
+  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.escape.value, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)})
     hash = mix(hash, part);
   return hash;
 }
@@ -152,14 +152,7 @@ ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
       if (arena.node(rest).nullable) return ByteSet::range(0, 0xFF);
       return arena.leaf_bytes(rest, budget).value_or(ByteSet::range(0, 0xFF));
     }
-    case Form::Name: {
-      ByteSet bytes;
-      const Choice& names = choice(rule.subject, work);
-      for (std::uint32_t i = rule.low; i < rule.high; ++i) {
-        bytes.add(static_cast<std::uint8_t>(names.names[i].spelled[rule.record]));
-      }
-      return bytes;
-    }
+    case Form::Name: return bytes_of_name(rule, work);
     default: return arena.leaf_bytes(expanded(id, work), budget).value_or(ByteSet::range(0, 0xFF));
   }
 }
@@ -182,8 +175,8 @@ const ByteSet& JsonRules::may_begin(RuleId id) const {
 
 RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
   Rule rule = rules_[id.value];
-  if (choice == kUnverified)
-    rule.line.mode = rule.line.mode == Mode::Approximation ? Mode::Unverified : rule.line.mode;
+  if (choice == kUnverified || choice == kRelaxed)
+    rule.line.mode = rule.line.mode != Mode::Approximation ? rule.line.mode : choice == kRelaxed ? Mode::Relaxed : Mode::Unverified;
   else if (layout_.waits(rule.line.indent))
     rule.line.indent.width = static_cast<std::uint8_t>(choice);
   return this->rule(rule, abouts_[id.value].spelled);
@@ -331,6 +324,7 @@ void JsonRules::swap_with_before() {
 void JsonRules::forget_memos() {
   release(choices_);
   release(afters_);
+  release(relaxed_names_);
   release(made_);
   ended_.reset();
   release(values_left_);
@@ -359,6 +353,7 @@ RuleId JsonRules::kept(RuleId id) {
   }
   if (rule.form == Form::Recorded || rule.form == Form::Other)
     rule.record = texts_.moved(before_->texts, {rule.record}, before_->moved_texts).value;
+  if (rule.form == Form::Name) rule.escape = texts_.moved(before_->texts, rule.escape, before_->moved_texts);
   return this->rule(rule, before_->abouts[id.value].spelled);
 }
 

@@ -79,7 +79,10 @@ class JsonRules : public RememberingRules {
 
  private:
   enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, After, Recorded };
-  enum class Mode : std::uint8_t { Exact, Approximation, Unverified };
+  // Approximation and Unverified serve masks: a name that is not declared is any text, and what is taken of these is
+  // refused elsewhere, so that all objects share the segments of that text.  Relaxed serves searches, which see one
+  // expression alone: there such a name is none that is declared, and nothing waits.
+  enum class Mode : std::uint8_t { Exact, Approximation, Unverified, Relaxed };
   // Where a rule stands.
   struct Line {
     Indent indent;
@@ -94,8 +97,9 @@ class JsonRules : public RememberingRules {
     std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
                               // Other: whether it is settled; Recorded: that, and what it begins as
     std::uint32_t high = 0;   // Other: class; Recorded: set of the element
-    std::uint32_t record = 0; // Name: bytes so far; Other, Recorded: the text so far
+    std::uint32_t record = 0; // Name: bytes so far, in plain spelling; Other, Recorded: the text so far
     Line line;
+    TextId escape = Texts::kEmpty; // Name: the text so far of an escape that is begun
     bool operator==(const Rule&) const = default;
   };
   static std::uint64_t hash_of(const Rule& rule);
@@ -117,7 +121,6 @@ class JsonRules : public RememberingRules {
     ValueSets::Order names;
     TextSetId spelled;
   };
-  static constexpr std::uint32_t kDeclared = ~std::uint32_t{0};  // in place of a class of other names
   // The names that may follow, as they are spelled, sorted; and the least text that follows each.
   struct Choice {
     struct Name {
@@ -128,14 +131,11 @@ class JsonRules : public RememberingRules {
     };
     counted::vector<Name> names;
     counted::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
-    // After some name of a class, which is not known yet.
+    // With some name of a class.
     std::uint32_t length_of(std::uint32_t name_class) const {
-      std::uint32_t most = 0;
-      if (name_class == kDeclared)
-        for (const Name& name : names) most = std::max(most, name.length);
       for (const auto& [number, length] : others)
-        if (number == name_class) most = length;
-      return most;
+        if (number == name_class) return length;
+      return 0;
     }
   };
 
@@ -145,6 +145,8 @@ class JsonRules : public RememberingRules {
   bool is_opened_for_approximation(const Rule& rule);
   ExpressionId expand_value(const Rule& rule, const Work& work);
   ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
+  ExpressionId derive_escape(const Rule& rule, std::uint8_t byte, const Work& work);
+  ByteSet bytes_of_name(const Rule& rule, const Work& work);
   ExpressionId after_name_of(const Rule& rule, std::size_t place, const Work& work);
   ExpressionId derive_other(RuleId rule, std::uint8_t byte, const Work& work);
 
@@ -166,7 +168,8 @@ class JsonRules : public RememberingRules {
   ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
   ExpressionId names(std::uint32_t object, Line line, const Work& work);
   ExpressionId other_name(Rule wanted, const Name& name, const Work& work);
-  Name begun_name(const Object& object, std::uint32_t object_number, std::uint32_t name_class, const Work& work);
+  ExpressionId relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work);
+  Name begun_name(const Object& object, std::uint32_t name_class, const Work& work);
   Name checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, const Work& work);
   Name name_so_far(const Rule& other, const Work& work);
   std::vector<std::string> taken_below(const Object& object, TextId record) const;
@@ -267,6 +270,7 @@ class JsonRules : public RememberingRules {
   counted::vector<Object> objects_;
   counted::unordered_map<std::uint32_t, Choice> choices_;  // by object
   counted::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;  // by array and the set of the element under way
+  counted::unordered_map<std::uint64_t, ExpressionId> relaxed_names_;  // by order and names of a class
   counted::vector<Order> orders_;
   counted::unordered_map<const NameOrder*, std::uint32_t> order_index_;
   counted::vector<counted::vector<NameId>> name_sets_;

@@ -21,8 +21,6 @@ const ExpressionPtr& string_texts(bool any_spelling) {
   return made[any_spelling ? 1 : 0];
 }
 
-ExpressionPtr spelled_name_in_any_way(const std::string& name) { return spelled_in_json(Expression::literal(name), true); }
-
 // ---- strings ----------------------------------------------------------------------------------
 
 namespace {

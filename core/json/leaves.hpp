@@ -17,9 +17,6 @@ const ExpressionPtr& string_texts(bool any_spelling);
 // Numbers in a range; `digits_only`: without fraction and exponent.
 ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, bool any_spelling);
 
-// All spellings of one text.
-ExpressionPtr spelled_name_in_any_way(const std::string& name);
-
 // A string between its quotes, in plain spelling, and back from any spelling.
 std::string spelled_string(std::string_view value);
 std::string read_string(std::string_view spelled);

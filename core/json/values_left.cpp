@@ -74,12 +74,11 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
   std::uint64_t found = 1;
   if (rule.form == Form::Members) {
     found = values_of_members(objects_[rule.subject], most, work);
-  } else if (rule.form == Form::Name || (rule.form == Form::Other && rule.high == kDeclared)) {
+  } else if (rule.form == Form::Name) {
     // Nobody says here which of the names it becomes.
     const counted::vector<Choice::Name> names = choice(rule.subject, work).names;
-    const bool is_name = rule.form == Form::Name;
     found = most;
-    for (std::size_t i = is_name ? rule.low : 0; i < (is_name ? rule.high : names.size()); ++i)
+    for (std::size_t i = rule.low; i < rule.high; ++i)
       found = std::min(found, values_after(objects_[rule.subject], names[i], most, work));
   } else if (rule.form == Form::Elements && !sets_.arrays().tells_equal(arrays_[rule.subject].rest)) {
     for (const auto ways = sets_.arrays().branches(arrays_[rule.subject].rest, work); const Branch<ArrayTag>& way : *ways)
@@ -205,7 +204,7 @@ bool JsonRules::is_endless(const Rule& rule, const Work& work) {
     return true;
   }
   if (rule.form != Form::Members && rule.form != Form::Other) return false;
-  return rule.high != kDeclared && takes_names_for_ever(objects_[rule.subject], work);
+  return takes_names_for_ever(objects_[rule.subject], work);
 }
 
 // Whether names that are not declared may always come, and leave all as it was.

@@ -59,7 +59,8 @@ StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budg
   if (!arena.node(exact).rules || !arena.remembers()) return state;
   std::vector<ExpressionId> alternatives;
   for (const Approximation& one : arena.approximations(exact, budget)) alternatives.push_back(one.expression);
-  return automaton.state_of(arena.settled(arena.unite(alternatives)), budget);
+  const ExpressionId relaxed = arena.concatenate(arena.commit(Rules::kRelaxed), arena.unite(alternatives));
+  return automaton.state_of(arena.settled(relaxed), budget);
 }
 
 // Searches from a state of the pattern, with nothing reached yet.
