@@ -17,7 +17,20 @@ ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, 
   const Object object = objects_[number];
   const auto length = sets_.objects().some_length(object.rest, room(object), work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
-  return expression(rule({Form::Members, number, is_first, 0, 0, line}, spelled), work);
+  return expression(rule({Form::Members, number, is_first, 0, 0, line}, spelled, least_of_members(number, is_first, line, work)), work);
+}
+
+// With the brace.
+std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work) {
+  if (line.mode != Mode::Relaxed) return 1;
+  const std::uint32_t members = sets_.objects().least_length(objects_[object].rest, kLevels, work);
+  return capped_sum(members, is_first && members > 0 ? 0 : 1);
+}
+
+// After a name and its quote.
+std::uint32_t JsonRules::least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work) {
+  if (line.mode != Mode::Relaxed) return 1;
+  return capped_sum(sets_.objects().least_length_with(objects_[object].rest, name, kLevels, work), 2);
 }
 
 const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& work) {
@@ -57,10 +70,13 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
     return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line}, begun_name(objects_[object], name_class, work), work);
   };
   if (!next.names.empty()) {
-    std::uint32_t least = ~0u;
-    for (const Choice::Name& name : next.names) least = std::min(least, name.length);
+    std::uint32_t least = ~0u, shortest = kLongestLength;
+    for (const Choice::Name& name : next.names) {
+      least = std::min(least, name.length);
+      shortest = std::min(shortest, shortest_with(name, object, 0, line, work));
+    }
     const auto count = static_cast<std::uint32_t>(next.names.size());
-    ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least), work));
+    ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least, shortest), work));
   }
   for (const auto& [number, length] : next.others) {
     if (line.mode == Mode::Exact) ways.push_back(begun(number));
@@ -98,6 +114,12 @@ ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const
   return after_name(sets_.objects().branches(object.rest, name.name, work), rest, rule.line, work);
 }
 
+// About::shortest of a name of which so many bytes are read.
+std::uint32_t JsonRules::shortest_with(const Choice::Name& name, std::uint32_t object, std::size_t read, const Line& line, const Work& work) {
+  if (line.mode != Mode::Relaxed) return 1;
+  return capped_sum(name.spelled.size() - read, least_of_name(object, name.name, line, work));
+}
+
 // Names that may be spelled in any way: what an escape stands for is read as its plain spelling, once it is whole.
 ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const Work& work) {
   if (style_.spelling == Spelling::Any && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
@@ -109,14 +131,17 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   if (first == last) return Arena::kEmpty;
   if (byte == '"' && first->spelled.size() == read + 1)
     return after_name_of(rule, static_cast<std::size_t>(first - next.names.begin()), work);
-  std::uint32_t least = ~0u;
-  for (auto name = first; name != last; ++name) least = std::min(least, name->length);
+  std::uint32_t least = ~0u, shortest = kLongestLength;
+  for (auto name = first; name != last; ++name) {
+    least = std::min(least, name->length);
+    shortest = std::min(shortest, shortest_with(*name, rule.subject, read + 1, rule.line, work));
+  }
   Rule rest = rule;
   rest.low = static_cast<std::uint32_t>(first - next.names.begin());
   rest.high = static_cast<std::uint32_t>(last - next.names.begin());
   rest.record = static_cast<std::uint32_t>(read + 1);
   // The lengths are from the quotes before the names on.
-  return expression(this->rule(rest, least < kNoLength ? least - rest.record : least), work);
+  return expression(this->rule(rest, least < kNoLength ? least - rest.record : least, shortest), work);
 }
 
 ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const Work& work) {
@@ -126,7 +151,7 @@ ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const
   Rule rest = rule;
   rest.escape = escape;
   rest.high = rule.low;
-  std::uint32_t least = ~0u;
+  std::uint32_t least = ~0u, shortest = kLongestLength;
   for (std::uint32_t i = rule.low; i < rule.high; ++i) {
     const Choice::Name& name = next.names[i];
     const std::optional<SpelledCodePoint> code_point = code_point_at(name.spelled, rule.record);
@@ -141,9 +166,10 @@ ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const
     }
     const auto read = static_cast<std::uint32_t>(rule.record + code_point->size);
     if (name.length < kNoLength) least = std::min(least, capped_sum(name.length - read, *left));
+    shortest = std::min(shortest, capped_sum(shortest_with(name, rule.subject, read, rule.line, work), rule.line.mode == Mode::Relaxed ? *left : 0));
   }
   if (rest.high == rule.low) return Arena::kEmpty;
-  return expression(this->rule(rest, std::min(least, kNoLength)), work);
+  return expression(this->rule(rest, std::min(least, kNoLength), shortest), work);
 }
 
 ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
@@ -362,7 +388,8 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
   const ExpressionId quoted = gap == Gap::None ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
   const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
-  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length), work);
+  const std::uint32_t shortest = line.mode == Mode::Relaxed ? capped_sum(least_of_members(object, false, line, work), 2) : 1;
+  const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length, shortest), work);
   return arena.concatenate(arena.terminal(quoted, work.budget), is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
 }
 

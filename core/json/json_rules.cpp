@@ -43,13 +43,13 @@ std::uint32_t number_in(counted::vector<T>& all, NumberTable& index, const T& wa
 
 }  // namespace
 
-RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled) {
+RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled, std::uint32_t shortest) {
   Rule wanted = given;
   if (!layout_.has_depth()) wanted.line.indent = {};
   const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Approximation;
   const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
   const auto next = static_cast<std::uint32_t>(rules_.size());
-  put_at(abouts_, next, About{1, spelled, waits, wanted.line.mode == Mode::Unverified, keeps});  // first: no rule lacks its own
+  put_at(abouts_, next, About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps});  // first: no rule lacks its own
   return {number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
 }
 
@@ -179,7 +179,7 @@ RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
     rule.line.mode = rule.line.mode != Mode::Approximation ? rule.line.mode : choice == kRelaxed ? Mode::Relaxed : Mode::Unverified;
   else if (layout_.waits(rule.line.indent))
     rule.line.indent.width = static_cast<std::uint8_t>(choice);
-  return this->rule(rule, abouts_[id.value].spelled);
+  return this->rule(rule, abouts_[id.value].spelled, abouts_[id.value].shortest);
 }
 
 ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
@@ -246,7 +246,8 @@ std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget&
 ExpressionId JsonRules::value(SetId set, Gap gap, Line line, const Work& work) {
   const std::uint32_t length = sets_.some_length(set, work).value_or(ExpressionNode::kUnspelled);
   const Rule wanted{Form::Value, set.value, static_cast<std::uint32_t>(gap), 0, 0, line};
-  return expression(rule(wanted, length), work);
+  const std::uint32_t shortest = line.mode == Mode::Relaxed ? sets_.least_length(set, kLevels, work) : 1;
+  return expression(rule(wanted, length, shortest), work);
 }
 
 // Strings that are listed say more without a terminal around them: there are few.
@@ -354,7 +355,7 @@ RuleId JsonRules::kept(RuleId id) {
   if (rule.form == Form::Recorded || rule.form == Form::Other)
     rule.record = texts_.moved(before_->texts, {rule.record}, before_->moved_texts).value;
   if (rule.form == Form::Name) rule.escape = texts_.moved(before_->texts, rule.escape, before_->moved_texts);
-  return this->rule(rule, before_->abouts[id.value].spelled);
+  return this->rule(rule, before_->abouts[id.value].spelled, before_->abouts[id.value].shortest);
 }
 
 void JsonRules::all_kept() { before_.reset(); }

@@ -139,12 +139,16 @@ class JsonRules : public RememberingRules {
     }
   };
 
-  RuleId rule(const Rule& rule, std::uint32_t spelled);
+  RuleId rule(const Rule& rule, std::uint32_t spelled, std::uint32_t shortest = 1);
+  // About::shortest of relaxed rules; 1 of others, which serve no search by lengths.
+  std::uint32_t least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work);
+  std::uint32_t least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work);
   ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
   ExpressionId expanded(RuleId rule, const Work& work);
   bool is_opened_for_approximation(const Rule& rule);
   ExpressionId expand_value(const Rule& rule, const Work& work);
   ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
+  std::uint32_t shortest_with(const Choice::Name& name, std::uint32_t object, std::size_t read, const Line& line, const Work& work);
   ExpressionId derive_escape(const Rule& rule, std::uint8_t byte, const Work& work);
   ByteSet bytes_of_name(const Rule& rule, const Work& work);
   ExpressionId after_name_of(const Rule& rule, std::size_t place, const Work& work);
@@ -230,6 +234,7 @@ class JsonRules : public RememberingRules {
 
   // ---- how many texts and values there are: values_left.cpp ----
   // Whether more than so many values can still be written; false if that is not known.
+  static constexpr std::uint32_t kLevels = 6;  // of nested values that lower bounds count
   static constexpr std::uint64_t kMany = std::uint64_t{1} << 40;  // more than any text holds
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);

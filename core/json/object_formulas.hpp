@@ -68,6 +68,10 @@ class ObjectFormulas {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> others;    // class of other names (name_classes), length
   };
   Next next(ObjectId f, const Room& room, bool in_order, const Work& work);
+  // Lower bounds, of the texts of `depth` levels (ValueSets::least_length): no text that ends the object is shorter, with
+  // comma, quotes and colon for each member; and the same of the value of a member and all that comes after it.
+  std::uint32_t least_length(ObjectId f, std::uint32_t depth, const Work& work);
+  std::uint32_t least_length_with(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
   // The number of objects, at most `most`; of names that are in order (object_counts.cpp).
   std::uint64_t count(ObjectId f, const NameOrder& order, std::uint64_t most, const Work& work);
 
@@ -112,6 +116,7 @@ class ObjectFormulas {
   SetId value_if_plain(ObjectId f, NameId name, const Work& work);
   counted::vector<NameId> required_if_plain(ObjectId f) const;
   std::optional<std::uint32_t> member_length(NameId name, SetId value, const Work& work);
+  std::uint32_t least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
   std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);
   std::optional<std::uint32_t> search_length(ObjectId f, const Room& room, const Work& work);
   Next next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work);
@@ -144,6 +149,7 @@ class ObjectFormulas {
   counted::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
   counted::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula
   counted::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
+  counted::unordered_map<std::uint64_t, std::uint32_t> least_lengths_;  // by formula and depth
 };
 
 }  // namespace tokamata::json

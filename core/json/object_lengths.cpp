@@ -130,6 +130,30 @@ void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& 
   }
 }
 
+// ---- lower bounds -----------------------------------------------------------------------------
+
+std::uint32_t ObjectFormulas::least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work) {
+  return capped_sum(sets_.least_length(value_if_plain(f, name, work), depth, work), 3, sets_.spelled_name(name).size());
+}
+
+// Of a conjunction all required members, of other formulas nothing.
+std::uint32_t ObjectFormulas::least_length(ObjectId f, std::uint32_t depth, const Work& work) {
+  if (!is_plain(f)) return 0;
+  const std::uint64_t key = std::uint64_t{f.value} << 32 | depth;
+  if (const auto known = least_lengths_.find(key); known != least_lengths_.end()) return known->second;
+  std::uint32_t length = 0;
+  for (const NameId name : required_if_plain(f)) length = capped_sum(length, least_member(f, name, depth, work));
+  least_lengths_.emplace(key, length);
+  return length;
+}
+
+std::uint32_t ObjectFormulas::least_length_with(ObjectId f, NameId name, std::uint32_t depth, const Work& work) {
+  if (!is_plain(f)) return 1;
+  const std::uint32_t all = least_length(f, depth, work), member = least_member(f, name, depth, work);
+  const std::uint32_t value = sets_.least_length(value_if_plain(f, name, work), depth, work);
+  return capped_sum(value, std::ranges::binary_search(required_if_plain(f), name) && all < kLongestLength ? all - member : all);
+}
+
 // ---- formulas ---------------------------------------------------------------------------------
 
 // What a shortest way to end the object may have members for.

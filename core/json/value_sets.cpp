@@ -343,6 +343,25 @@ std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work)
   return least;
 }
 
+std::uint32_t ValueSets::least_length(SetId set, std::uint32_t depth, const Work& work) {
+  if (set == kAnySet || depth == 0) return 1;
+  const std::uint64_t key = std::uint64_t{set.value} << 32 | depth;
+  if (const auto known = least_lengths_.find(key); known != least_lengths_.end()) return known->second;
+  const Parts found = parts(set, work);
+  std::uint32_t least = kLongestLength;
+  if (found.simple & (kNull | kTrue)) least = 4;
+  else if (found.simple & kFalse) least = 5;
+  if (found.strings != Arena::kEmpty) least = std::min(least, capped_sum(work.arena.node(found.strings).shortest, 2));
+  if (found.numbers != Arena::kEmpty) least = std::min(least, std::max(work.arena.node(found.numbers).shortest, 1u));
+  if (found.arrays != Formulas<ArrayTag>::kFalse) least = std::min(least, 2u);
+  if (found.objects != Formulas<ObjectTag>::kFalse) {
+    const std::uint32_t members = objects_.least_length(found.objects, depth - 1, work);
+    least = std::min(least, capped_sum(members, members == 0 ? 2 : 1));  // no comma after the last one
+  }
+  least_lengths_.emplace(key, least);
+  return least;
+}
+
 bool ValueSets::is_exact(SetId set) {
   if (spelling_ == Spelling::Any) return true;
   if (const auto known = exact_.find(set.value); known != exact_.end()) return known->second;

@@ -58,6 +58,9 @@ class ValueSets {
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
   std::optional<std::uint32_t> some_length(SetId set, const Work& work);
+  // No text of the set is shorter.  Values that are nested deeper than `depth` count as one byte, so that the bound is the
+  // same whatever was asked before.
+  std::uint32_t least_length(SetId set, std::uint32_t depth, const Work& work);
   bool lives(SetId set, const Work& work) { return some_length(set, work).has_value(); }
   // How often a search came upon a set that it was in the middle of: what it found empty may not be.
   std::uint64_t taints() const { return taints_; }
@@ -139,6 +142,7 @@ class ValueSets {
     std::optional<std::uint32_t> length;
   };
   counted::unordered_map<std::uint32_t, Length> lengths_;
+  counted::unordered_map<std::uint64_t, std::uint32_t> least_lengths_;  // by set and depth
   struct Counted {
     Search search;
     std::uint64_t count, most;

@@ -28,11 +28,11 @@ class BoundCheck {
     if (bound == 0) return {};
     if (const std::string wrong = take(reached); !wrong.empty()) return wrong;
     const Place start{0, start_};
-    if (start.state != ByteAutomaton::kDead && estimate_(0, automaton_, start.state) < bound && !holds(start, 0))
+    if (start.state != ByteAutomaton::kDead && estimate_(0, automaton_, start.state).cost < bound && !holds(start, 0))
       return "the start is missing";
     for (const auto& [key, cost] : least_) {
       const Place place{static_cast<std::uint32_t>(key >> 32), {static_cast<std::uint32_t>(key)}};
-      if (cost + estimate_(place.position, automaton_, place.state) >= bound) continue;
+      if (cost + estimate_(place.position, automaton_, place.state).cost >= bound) continue;
       if (place.position == text_.size() && automaton_.accepting(place.state)) return "a repair costs less than the bound";
       if (!has_edges(place, cost, bound)) return "an edge of less than the bound leads out of the nodes of the proof";
     }
@@ -100,7 +100,7 @@ class BoundCheck {
   bool has_edges(const Place& place, std::uint64_t cost, std::uint64_t bound) {
     const auto [position, state] = place;
     const auto leads_within = [&](std::uint32_t to, StateId target, std::uint64_t paid) {
-      if (target == ByteAutomaton::kDead || paid + estimate_(to, automaton_, target) >= bound) return true;
+      if (target == ByteAutomaton::kDead || paid + estimate_(to, automaton_, target).cost >= bound) return true;
       return holds({to, target}, paid);
     };
     if (position < text_.size()) {

@@ -9,7 +9,8 @@
 // Source.  The h_auto of paper 004 is the distance to acceptance, which is inadmissible: for the text `abc` and the language
 // {abc} it is 3 at the start, where nothing is to be paid (docs/errata.md, E15).  With the rest of the text subtracted it
 // is admissible.  It is consistent where `shortest` is the length of a shortest text; where it is only a bound (constrained
-// expressions, some rules) the search opens nodes again.
+// expressions, some rules) the search opens nodes again.  The bytes that are missing are a bound on those that will be
+// written, too, which decides between equal costs.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +32,14 @@ class Estimate {
         growth_ = std::min<EditCost>(growth_, static_cast<EditCost>(rewrite.cost / (rewrite.written.size() - read)));
   }
 
-  std::uint64_t operator()(std::size_t position, const ByteAutomaton& automaton, StateId state) const {
+  struct Bound {
+    std::uint64_t cost;
+    std::uint32_t written;  // bytes
+  };
+  Bound operator()(std::size_t position, const ByteAutomaton& automaton, StateId state) const {
     const std::uint64_t shortest = automaton.node(state).shortest, rest = length_ - position;
-    if (shortest <= rest) return 0;
-    return (shortest - rest) * (rest == 0 ? append_ : growth_);
+    if (shortest <= rest) return {0, 0};
+    return {(shortest - rest) * (rest == 0 ? append_ : growth_), static_cast<std::uint32_t>(shortest - rest)};
   }
 
  private:

@@ -53,13 +53,25 @@ RepairSearch::RepairSearch(const Expression& pattern, std::string text, EditMode
   end_charging();
 }
 
-StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget) {
+namespace {
+
+ExpressionId approximated(ByteAutomaton& automaton, StateId state, Budget& budget) {
   Arena& arena = automaton.arena();
-  const ExpressionId exact = automaton.expression(state);
-  if (!arena.node(exact).rules || !arena.remembers()) return state;
   std::vector<ExpressionId> alternatives;
-  for (const Approximation& one : arena.approximations(exact, budget)) alternatives.push_back(one.expression);
-  const ExpressionId relaxed = arena.concatenate(arena.commit(Rules::kRelaxed), arena.unite(alternatives));
+  for (const Approximation& one : arena.approximations(automaton.expression(state), budget)) alternatives.push_back(one.expression);
+  return arena.unite(alternatives);
+}
+
+bool is_approximated(ByteAutomaton& automaton, StateId state) {
+  return automaton.arena().remembers() && automaton.arena().node(automaton.expression(state)).rules;
+}
+
+}  // namespace
+
+StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget) {
+  if (!is_approximated(automaton, state)) return state;
+  Arena& arena = automaton.arena();
+  const ExpressionId relaxed = arena.concatenate(arena.commit(Rules::kRelaxed), approximated(automaton, state, budget));
   return automaton.state_of(arena.settled(relaxed), budget);
 }
 
@@ -149,7 +161,8 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
       const ExpressionNode node = automaton_->node(target);
       if (!automaton_->accepting(target) && (node.spelled >= least || node.constrained)) {
         // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
-        const std::uint64_t left = automaton_->node(over_approximation(*automaton_, target, budget)).spelled;
+        const bool is_exact = !is_approximated(*automaton_, target);
+        const std::uint64_t left = (is_exact ? automaton_->node(target) : automaton_->arena().node(approximated(*automaton_, target, budget))).spelled;
         open.push({best.length + 1 + left, best.length + 1, target});
         continue;
       }
@@ -195,10 +208,11 @@ const std::vector<RepairSearch::Writing>& RepairSearch::writings_of(const Node& 
 // No answer through the edges that the node has left costs less.
 PathCost RepairSearch::bound_of(const Node& node) const {
   PathCost bound = node.reached;
-  bound.cost += node.estimate;
+  bound.cost += node.estimate.cost;
+  bound.written += node.estimate.written;
   if (node.next != kFirst) {
     const std::uint64_t next = node.reached.cost + writings_of(node)[node.next - 1].cost;
-    if (next >= bound.cost) bound.cost = next, ++bound.written;
+    if (next >= bound.cost) bound = {next, node.reached.lost, node.reached.written + std::max(node.estimate.written, 1u)};
   }
   return bound;
 }
@@ -236,8 +250,8 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
     push(*known);
     return;
   }
-  const std::uint64_t estimate = estimate_(position, *automaton_, state);
-  if (PathCost bound = reached; bound.cost += estimate, is_hopeless(bound)) return;
+  const Estimate::Bound estimate = estimate_(position, *automaton_, state);
+  if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
   nodes_.push_back({position, state, reached, estimate, from, step});
   node_index_.add(number, hash);
@@ -426,7 +440,7 @@ std::uint64_t RepairSearch::open_bound() const {
 std::vector<RepairSearch::Reached> RepairSearch::reached(std::uint64_t bound) const {
   std::vector<bool> needed(nodes_.size());
   for (NodeNumber number = 0; number < nodes_.size(); ++number)
-    if (nodes_[number].reached.cost + nodes_[number].estimate < bound)
+    if (nodes_[number].reached.cost + nodes_[number].estimate.cost < bound)
       for (NodeNumber at = number; at != kNoNode && !needed[at]; at = nodes_[at].from) needed[at] = true;
   std::vector<NodeNumber> order;
   for (NodeNumber number = 0; number < nodes_.size(); ++number)

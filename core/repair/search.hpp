@@ -114,7 +114,7 @@ class RepairSearch : private Accounted {
     std::uint32_t position;
     StateId state;
     PathCost reached;         // from the start
-    std::uint64_t estimate;
+    Estimate::Bound estimate;
     NodeNumber from;
     EditStep step;
     std::uint32_t next = kFirst;  // which edges come next: kFirst, or 1 + an index into the writings, or kDone
@@ -135,7 +135,7 @@ class RepairSearch : private Accounted {
     bool operator<(const Entry& other) const {  // the best on top
       if (key != other.key) return key > other.key;
       if (unread != other.unread) return unread > other.unread;
-      return node > other.node;
+      return node < other.node;  // the latest: of nodes that are alike it is the nearest to an end
     }
   };
 

@@ -25,6 +25,7 @@ __all__ = ["DEFAULT_COSTS"]
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"
 _BLANKS = " \t\r\n"
+_PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LONGEST = 2000
 
 # Where a string, a name or another value may begin, and what follows its end.
@@ -129,14 +130,7 @@ DEFAULT_COSTS = EditCosts(
         "\\": 3500,
     },
     prepend={'"': 30_000, "'": 30_000, "{[(": 2500},
-    append={
-        _LETTERS + _DIGITS: 1500,
-        _BLANKS: 1500,
-        "}])": 200,
-        '"': 700,
-        ",:": 1000,
-        "{[(": 1500,
-    },
+    append={_PRINTABLE: 40},
     remove={
         _LETTERS + _DIGITS: 5000,
         _BLANKS: 3000,
