@@ -359,7 +359,7 @@ def test_python_types_are_repaired_to_values() -> None:
     assert tk.type(Person).repair('{"name": "Ann", "age": 3').value == Person("Ann", 3)
     python = tk.type(Person, syntax="python").repair('Person(name="Ann", age=3')
     assert python.value == Person("Ann", 3)
-    check(python, 200)
+    check(python, 40)
 
 
 def test_ties_keep_more_and_then_write_less() -> None:

@@ -18,6 +18,7 @@ __all__ = ["Doubt", "EditCosts", "Rewrite", "Span"]
 
 _NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
+_CLOSING = (b"]", b"}", b")")
 
 
 class Rewrite(NamedTuple):
@@ -72,6 +73,8 @@ class EditCosts:
         insert: of a byte written within the text.
         prepend: of a byte written before the text; ``insert`` where it is not named.
         append: of a byte written after the end of the text; ``insert`` where it is not named.
+        resume: the same for a text that seems cut off, because it does not end in a closing bracket; ``append``
+            where it is not named.
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
@@ -86,6 +89,7 @@ class EditCosts:
     insert: Mapping[str, int] = field(default_factory=dict)
     prepend: Mapping[str, int] = field(default_factory=dict)
     append: Mapping[str, int] = field(default_factory=dict)
+    resume: Mapping[str, int] = field(default_factory=dict)
     remove: Mapping[str, int] = field(default_factory=dict)
     replace: int | None = None
     rewrites: Sequence[Rewrite] = ()
@@ -95,7 +99,7 @@ class EditCosts:
         _checked_cost("other", self.other)
         if self.replace is not None:
             _checked_cost("replace", self.replace)
-        for name in ("insert", "prepend", "append", "remove"):
+        for name in ("insert", "prepend", "append", "resume", "remove"):
             mapping = getattr(self, name)
             checked_instance(f"EditCosts.{name}", mapping, Mapping)
             for key, cost in mapping.items():
@@ -120,12 +124,15 @@ class EditCosts:
                 expected = f"a pattern of bytes for re: {error}"
                 raise ArgumentError("EditCosts.doubts", shown_argument(doubt), expected) from None
 
-    def tables(self) -> list[list[int]]:
-        """What the engine reads: prepend, insert, append, remove and replace, each by byte."""
+    def tables(self, text: bytes) -> list[list[int]]:
+        """What the engine reads for a text: prepend, insert, append, remove and replace, each by byte."""
         insert = _by_byte([self.other] * 256, self.insert)
         replace = [_NEVER if self.replace is None else self.replace] * 256
         remove = _by_byte([self.other] * 256, self.remove)
-        return [_by_byte(insert, self.prepend), insert, _by_byte(insert, self.append), remove, replace]
+        append = _by_byte(insert, self.append)
+        if not text.rstrip().endswith(_CLOSING):
+            append = _by_byte(append, self.resume)
+        return [_by_byte(insert, self.prepend), insert, append, remove, replace]
 
     def spans(self, text: bytes) -> list[Span]:
         """The rewrites that a text admits, in the order of their beginnings."""

@@ -130,7 +130,16 @@ DEFAULT_COSTS = EditCosts(
         "\\": 3500,
     },
     prepend={'"': 30_000, "'": 30_000, "{[(": 2500},
-    append={_PRINTABLE: 40},
+    append={
+        _LETTERS + _DIGITS: 1500,
+        _BLANKS: 1500,
+        "}])": 200,
+        '"': 700,
+        ",:": 1000,
+        "{[(": 1500,
+    },
+    # How much is missing does not matter.
+    resume={_PRINTABLE: 40},
     remove={
         _LETTERS + _DIGITS: 5000,
         _BLANKS: 3000,

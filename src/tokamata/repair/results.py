@@ -84,7 +84,7 @@ class Certificate:
         given, token = core_limits(checked_limits(limits)), checked_cancel(cancel)
         if self.lower_bound > self.cost:
             return "the lower bound is above the cost"
-        tables, spans = self.costs.tables(), self.costs.spans(self.broken)
+        tables, spans = self.costs.tables(self.broken), self.costs.spans(self.broken)
         doubts = self.costs.doubtful(self.broken)
         flaw = self._flaw_of_edits(
             tables, {(span.begin, span.end, span.written, span.name): span.cost for span in spans}, doubts

@@ -70,7 +70,7 @@ def _answers(
         certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, unharmed)
         yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, parse)
         return
-    spans, doubts, tables = costs.spans(broken), costs.doubtful(broken), costs.tables()
+    spans, doubts, tables = costs.spans(broken), costs.doubtful(broken), costs.tables(broken)
     plain = [span[:4] for span in spans]
     doubted = [(position, doubt.cost) for position, doubt in doubts.items()]
     left = max(limits.seconds - (time.perf_counter() - start), _NO_TIME)
