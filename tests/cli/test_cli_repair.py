@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 import tokamata as tk
 from tests.support.paths import ROOT
 from tokamata.cli.app import app
-from tokamata.cli.console import Bar, Screen
+from tokamata.cli.console import Bar
 from tokamata.cli.differences import difference, edit_table, grouped, proof_of
 from tokamata.cli.files import write
 from tokamata.repair.results import Edit, Repair
@@ -142,12 +142,11 @@ def test_bytes_that_are_no_text() -> None:
 
 def shown(broken: str | bytes, edits: list[Edit], **console: object) -> str:
     """The difference, as it is written to a console."""
-    screen = Screen()
-    screen.err = Console(file=io.StringIO(), width=200, **console)  # type: ignore[arg-type]
+    target = Console(file=io.StringIO(), width=200, **console)  # type: ignore[arg-type]
     given = broken.encode() if isinstance(broken, str) else broken
-    screen.err.print(difference(screen, given, edits))
-    assert isinstance(screen.err.file, io.StringIO)
-    return screen.err.file.getvalue()
+    target.print(difference(target, given, edits))
+    assert isinstance(target.file, io.StringIO)
+    return target.file.getvalue()
 
 
 def test_differences_in_colours_and_without() -> None:

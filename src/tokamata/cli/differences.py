@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rich.console import Console
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from tokamata.cli.console import Screen, shown_bytes, shown_text
+from tokamata.cli.console import shown_bytes, shown_text
 from tokamata.repair.results import Edit, Repair
 
-__all__ = ["difference", "edit_table", "grouped", "proof_of"]
+__all__ = ["difference", "edit_table", "grouped", "proof_of", "show_edits", "verdict_of"]
 
 # Backgrounds show blanks too; terminals of eight colours have these three.
 _REMOVED = Style(color="white", bgcolor="red", strike=True)
@@ -21,6 +22,25 @@ _DOUBTED = Style(color="black", bgcolor="yellow")
 _AROUND = 40  # bytes of the text that are shown before and after an edit
 _LONGEST = 60  # bytes of an edit that are shown
 _SINGLE = ("insert", "remove", "replace")  # the names of edits of one byte
+
+
+def verdict_of(repair: Repair[object]) -> str:
+    """How many edits there are, what they cost, and how near they are to the optimum."""
+    count = len(grouped(repair.edits))
+    return f"{count} edit{'s' * (count != 1)}, cost {repair.cost:,}, {proof_of(repair)}"
+
+
+def show_edits(console: Console, repair: Repair[object], first_line: int = 1) -> None:
+    """Show the text around the edits of a repair, and a table of them.
+
+    Args:
+        console: where to write.
+        repair: the repair.
+        first_line: the number of the first line of the text in its file.
+    """
+    broken, edits = repair.certificate.broken, grouped(repair.edits)
+    console.print(difference(console, broken, edits))
+    console.print(edit_table(broken, edits, first_line))
 
 
 def grouped(edits: Sequence[Edit]) -> list[Edit]:
@@ -36,12 +56,12 @@ def grouped(edits: Sequence[Edit]) -> list[Edit]:
     return found
 
 
-def difference(screen: Screen, broken: bytes, edits: Sequence[Edit]) -> Text:
+def difference(console: Console, broken: bytes, edits: Sequence[Edit]) -> Text:
     """The text around each edit, with what was removed and what was written instead.
 
-    Colours tell them apart; where there are none, ``[-removed-]`` and ``{+written+}``.
+    Colours tell them apart; where the console has none, ``[-removed-]`` and ``{+written+}``.
     """
-    has_colours = not (screen.err.no_color or screen.err.color_system is None)
+    has_colours = not (console.no_color or console.color_system is None)
     shown, position = Text(overflow="fold"), 0
     for edit in edits:
         shown.append(_kept(broken[position : edit.begin], position > 0, True))

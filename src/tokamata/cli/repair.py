@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tokamata.cli.console import Bar, Screen, shown_text
 from tokamata.cli.constraints import OptionError, Requested
-from tokamata.cli.differences import difference, edit_table, grouped, proof_of
+from tokamata.cli.differences import show_edits, verdict_of
 from tokamata.cli.files import Source, destinations, read, sources_of, write
 from tokamata.errors import LimitExceeded
 from tokamata.json_constraints import JsonConstraint
@@ -244,12 +244,8 @@ class _Repairing:
             if self.is_single:
                 self._screen.err.print(Text.assemble((part.place, "bold"), ": unchanged"))
             return
-        edits = grouped(answer.edits)
-        count = f"{len(edits)} edit" + "s" * (len(edits) != 1)
-        verdict = f": repaired, {count}, cost {answer.cost:,}, {proof_of(answer)}"
-        self._screen.err.print(Text.assemble((part.place, "bold"), verdict))
-        self._screen.err.print(difference(self._screen, part.text, edits))
-        self._screen.err.print(edit_table(part.text, edits, part.line))
+        self._screen.err.print(Text.assemble((part.place, "bold"), f": repaired, {verdict_of(answer)}"))
+        show_edits(self._screen.err, answer, part.line)
 
     def fail(self, place: str, why: str) -> None:
         """Report a text that is not repaired."""
