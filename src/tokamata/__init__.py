@@ -69,6 +69,7 @@ from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite
+from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
@@ -81,6 +82,7 @@ from tokamata.vocabulary import Vocabulary
 # `type` and `json` are public but missing here: `from tokamata import *` would hide the built-in function and
 # the module of the standard library.
 __all__ = [
+    "DEFAULT_COSTS",
     "AlgebraError",
     "Answer",
     "ArgumentError",

@@ -1,1 +1,1 @@
-"""The command line: ``tokamata generate`` and ``tokamata mask``."""
+"""The command line: ``tokamata generate``, ``tokamata mask`` and ``tokamata repair``."""

@@ -1,4 +1,4 @@
-"""The commands and their options; ``generate.py`` and ``mask.py`` run them."""
+"""The commands and their options; ``generate.py``, ``mask.py`` and ``repair.py`` run them."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ GrammarOption = Annotated[
 ]
 LexerOption = Annotated[
     Literal["characters", "dynamic", "basic", "longest"] | None,
-    typer.Option("--lexer", help="How terminals of a Lark file are told apart.  [default: dynamic]"),
+    typer.Option("--lexer", help="How terminals of a Lark file are told apart. (default: dynamic)"),
 ]
 SyntaxOption = Annotated[
     Literal["json", "python"] | None,
-    typer.Option("--syntax", help="How values of --type are written.  [default: json]"),
+    typer.Option("--syntax", help="How values of --type are written. (default: json)"),
 ]
 Order = Annotated[
     Literal["schema", "any"] | None,
-    typer.Option("--order", help="Of the names in objects: as declared, or any.  [default: schema]"),
+    typer.Option("--order", help="Of the names in objects: as declared, or any. (default: schema)"),
 ]
 WhitespaceOption = Annotated[
     Literal["compact", "natural", "any"] | None,
     typer.Option(
-        "--whitespace", help="None, as people write it, or all that JSON allows.  [default: natural]"
+        "--whitespace", help="None, as people write it, or all that JSON allows. (default: natural)"
     ),
 ]
 SpellingOption = Annotated[
     Literal["plain", "any"] | None,
     typer.Option(
-        "--spelling", help="Of strings and numbers: plain, or any that JSON allows.  [default: plain]"
+        "--spelling", help="Of strings and numbers: plain, or any that JSON allows. (default: plain)"
     ),
 ]
 
@@ -124,11 +124,11 @@ def generate(
     spelling: SpellingOption = None,
     model: Annotated[
         Path | None,
-        typer.Option("--model", "-m", help="A folder with a transformers model.  [default: Gemma 3 270M]"),
+        typer.Option("--model", "-m", help="A folder with a transformers model. (default: Gemma 3 270M)"),
     ] = None,
     max_new_tokens: Annotated[int, typer.Option(min=1, help="The most tokens to write.")] = 256,
     temperature: Annotated[float, typer.Option(min=0.0, help="What the logits are divided by.")] = 1.0,
-    top_k: Annotated[int | None, typer.Option(min=1, help="Keep this many tokens.  [default: all]")] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Keep this many tokens. (default: all)")] = None,
     top_p: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Keep the most probable tokens up to this probability.")
     ] = 1.0,
@@ -146,7 +146,7 @@ def generate(
     ] = False,
     chat: Annotated[
         bool | None,
-        typer.Option("--chat/--no-chat", help="Use the chat template.  [default: where the model has one]"),
+        typer.Option("--chat/--no-chat", help="Use the chat template. (default: where the model has one)"),
     ] = None,
 ) -> None:
     """Let a model write a text that matches a pattern, a JSON Schema, a Python type or a grammar.
@@ -192,7 +192,7 @@ def mask(
     vocabulary: Annotated[
         Path | None,
         typer.Option(
-            "--vocabulary", "-v", help="A tokenizer's file or folder.  [default: that of Gemma 3 270M]"
+            "--vocabulary", "-v", help="A tokenizer's file or folder. (default: that of Gemma 3 270M)"
         ),
     ] = None,
     tokenization: TokenizationOption = TokenizationChoice.any,
@@ -209,3 +209,55 @@ def mask(
     )
     if not run(Screen(), requested, text, vocabulary, tokenization.value):
         raise typer.Exit(1)
+
+
+@app.command()
+@reports_errors
+def repair(
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Files or folders; - is standard input. (default: -)",
+            show_default=False,
+        ),
+    ] = None,
+    regex: Regex = None,
+    schema: SchemaOption = None,
+    type_: TypeOption = None,
+    grammar: GrammarOption = None,
+    lexer: LexerOption = None,
+    syntax: SyntaxOption = None,
+    order: Order = None,
+    lines: Annotated[
+        bool,
+        typer.Option("--lines", "-l", help="Each line is a text, as in files named .jsonl and .ndjson."),
+    ] = False,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", "-i", help="Write into the files that were read.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file, or of several into this folder."),
+    ] = None,
+    deadline: Annotated[
+        float | None,
+        typer.Option(
+            "--deadline", min=0.0, help="Seconds for each text; then the best repair so far is taken."
+        ),
+    ] = None,
+) -> None:
+    """Change texts as little as possible, so that they match; without an option for what, any JSON.
+
+    The text goes to standard output, the edits, their cost and how near it is to the optimum to standard
+    error.  Exits with 0 if all texts match as they are, with 1 if one was repaired, with 2 after an error and
+    where a text cannot be repaired within the limits.
+    """
+    from tokamata.cli.constraints import Given, requested_constraint, styles_of
+    from tokamata.cli.repair import Destination, run
+
+    given, styles = Given(regex, schema, type_, grammar), styles_of(order, None, None)
+    requested = requested_constraint(given, syntax, lexer, styles, default_is_json=True)
+    code = run(Screen(), requested, inputs or [], lines, Destination(in_place, output), deadline)
+    if code:
+        raise typer.Exit(code)

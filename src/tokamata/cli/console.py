@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rich.console import Console
 from rich.panel import Panel
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
@@ -22,11 +24,13 @@ from rich.text import Text
 from tokamata.errors import BudgetError, caret
 from tokamata.integrations.gemma_gguf import Progress as Report
 
-__all__ = ["Screen", "shown_bytes", "shown_text"]
+__all__ = ["Bar", "Screen", "shown_bytes", "shown_text"]
 
 # Neighbouring tokens differ in colour, and where there are no colours, in an underline.
 _COLOURS = (Style(color="black", bgcolor="#a8d8ea"), Style(color="black", bgcolor="#ffd3b6"))
 _UNDERLINES = (Style(), Style(underline=True))
+
+_LATE_S = 1.0  # work that takes less shows no bar
 
 
 class Screen:
@@ -58,14 +62,7 @@ class Screen:
         if not self.err.is_terminal:
             yield self._lines()
             return
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=self.err, transient=True) as bars:
+        with Progress(*_columns(), console=self.err, transient=True) as bars:
             task = bars.add_task("starting", total=None)
 
             def report(what: str, share: float) -> None:
@@ -76,6 +73,13 @@ class Screen:
                     bars.update(task, total=1.0, completed=share, description=what)
 
             yield report
+
+    @contextmanager
+    def late_bar(self) -> Iterator[Bar]:
+        """Show a bar once the work has taken a second; none in a file or a pipe."""
+        bar = Bar(self.err)
+        with bar:
+            yield bar
 
     def _lines(self) -> Report:
         """Report into a file or a pipe: a line for each task that begins."""
@@ -102,6 +106,77 @@ class Screen:
             message += f"\nuse --max-new-tokens {error.needed} or more"
         title = Text(type(error).__name__)
         self.err.print(Panel(Text(message), title=title, title_align="left", border_style="red"))
+
+
+class Bar:
+    """A bar that appears after a second: of bytes where their number is known, else one without an end.
+
+    Standard output is not redirected, since it may lead elsewhere.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._bars = Progress(*_columns(), console=console, transient=True, redirect_stdout=False)
+        self._task = self._bars.add_task("starting", total=None)
+        self._total = 0
+        self._is_shown = False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(_LATE_S, self._appear)
+        self._timer.daemon = True
+        self._is_drawn = console.is_terminal
+
+    def __enter__(self) -> Bar:
+        if self._is_drawn:
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_drawn:
+            self._timer.cancel()
+            self._timer.join()
+            self._bars.stop()
+
+    def _appear(self) -> None:
+        with self._lock:
+            self._bars.start()
+            self._is_shown = True
+
+    def describe(self, what: str) -> None:
+        """Say what is done now."""
+        self._bars.update(self._task, description=shown_text(what))
+
+    def grow(self, size_bytes: int) -> None:
+        """More is to be done."""
+        self._total += size_bytes
+        self._bars.update(self._task, total=self._total)
+
+    def advance(self, size_bytes: int) -> None:
+        """So much is done."""
+        self._bars.advance(self._task, size_bytes)
+
+    def paused(self, is_paused: bool) -> AbstractContextManager[None]:
+        """Take the bar away while something else writes to the terminal."""
+        return self._away() if is_paused else nullcontext()
+
+    @contextmanager
+    def _away(self) -> Iterator[None]:
+        with self._lock:
+            if self._is_shown:
+                self._bars.stop()
+            try:
+                yield
+            finally:
+                if self._is_shown:
+                    self._bars.start()
+
+
+def _columns() -> tuple[ProgressColumn, ...]:
+    return (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
 
 
 def shown_text(text: str) -> str:

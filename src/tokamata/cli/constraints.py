@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tokamata.constraint import Constraint
 from tokamata.errors import TokamataError
 from tokamata.grammar_constraints import grammar
-from tokamata.json_constraints import json_schema
+from tokamata.json_constraints import json, json_schema
 from tokamata.text_constraints import regex
 from tokamata.type_constraints import type as type_constraint
 
@@ -59,7 +59,12 @@ def styles_of(order: str | None, whitespace: str | None, spelling: str | None) -
 
 
 def requested_constraint(
-    given: Given, syntax: str | None, lexer: str | None, styles: dict[str, str | None]
+    given: Given,
+    syntax: str | None,
+    lexer: str | None,
+    styles: dict[str, str | None],
+    *,
+    default_is_json: bool = False,
 ) -> Requested:
     """Read the one of the options that was given.
 
@@ -68,14 +73,16 @@ def requested_constraint(
         syntax: of types alone.
         lexer: of grammars alone.
         styles: from :func:`styles_of`; ``None`` where an option was not given.
+        default_is_json: without any of them, all JSON is meant.
 
     Raises:
-        OptionError: none of them was given, or several; or the file or the type does not exist.
+        OptionError: several of them were given, or none without a default; or the file or the type does not
+            exist.
         TokamataError: from making the constraint.
     """
     options = ("--regex", "--schema", "--type", "--grammar")
     found = [option for option, value in zip(options, given, strict=True) if value is not None]
-    if len(found) != 1:
+    if len(found) != 1 and (found or not default_is_json):
         shown = "none of them" if not found else f"both {found[0]} and {found[1]}"
         raise OptionError(
             f"one of {', '.join(options[:-1])} and {options[-1]} says what to write; there is {shown}"
@@ -93,7 +100,8 @@ def requested_constraint(
         return Requested(_read_grammar(given.grammar, lexer), "grammar", str(given.grammar))
     if given.schema is not None:
         return Requested(json_schema(_schema_text(given.schema), **style), "schema", given.schema)
-    assert given.named_type is not None
+    if given.named_type is None:
+        return Requested(json(), "JSON", "any JSON")
     if syntax is not None:
         style["syntax"] = syntax
     return Requested(type_constraint(_found_type(given.named_type), **style), "type", given.named_type)

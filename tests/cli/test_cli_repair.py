@@ -1,0 +1,463 @@
+"""``tokamata repair``: texts of files, folders and standard input, what is reported, and exit codes."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import re
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+import tokamata as tk
+from tests.support.paths import ROOT
+from tokamata.cli.app import app
+from tokamata.cli.console import Bar
+from tokamata.cli.differences import difference, edit_table, grouped, proof_of
+from tokamata.cli.files import write
+from tokamata.repair.results import Edit, Repair
+
+EXAMPLES = ROOT / "examples"
+PERSON = '{"name": "Paul Klee", "born": 1879, "languages": ["German"]}'
+BROKEN = '{"name": "Paul Klee", "born": "1879", "languages": ["German"'
+
+pytestmark = pytest.mark.usefixtures("plain_terminal")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*arguments: str | Path, text: str | bytes = "", columns: int = 160, **env: str) -> Result:
+    command = ["repair", *map(str, arguments)]
+    return CliRunner().invoke(app, command, input=text, env={"COLUMNS": str(columns), **env})
+
+
+def written(path: str, text: str | bytes) -> Path:
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+# ---- one text ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inputs", [(), ("-",)])
+def test_standard_input_to_standard_output(inputs: tuple[str, ...]) -> None:
+    result = call(*inputs, text='{"a": [1, 2')
+    assert result.exit_code == 1, result.output
+    assert result.stdout == '{"a": [1, 2]}'
+    assert "standard input: repaired, 1 edit, cost 400, proven optimal" in result.stderr
+    assert '{"a": [1, 2{+]}+}' in result.stderr
+    assert re.search(r"│ 1:12 │ insert +│ +│ \]} +│ +400 │", result.stderr)
+
+
+@pytest.mark.parametrize("text", ['{ "b" : 1.50,\r\n "a":[ ] }', "[1e3]\n", "\n null", ' "\\u0041"\n\n'])
+def test_valid_json_comes_back_byte_for_byte(text: str) -> None:
+    for options in ((), ("--schema", "true"), ("--schema", '{"properties": {"a": {}, "b": {}}}')):
+        result = call(*options, text=text.encode())
+        assert result.exit_code == 0, result.output
+        assert result.stdout_bytes == text.encode()
+        assert result.stderr == "standard input: unchanged\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "broken", "repaired"),
+    [
+        (("--schema", EXAMPLES / "person.json"), BROKEN, PERSON),
+        (("--schema", '{"type": "array"}'), "[1, 2,]", "[1, 2]"),
+        (("--schema", '{"enum": ["red", "blue"]}'), '"bleu"\n', '"blue"\n'),
+        (("--type", f"{EXAMPLES / 'painter.py'}:Style", "--syntax", "python"), "Style.CUBSM", "Style.CUBISM"),
+        (("--regex", r"\d{4}-\d\d"), "2026-1", "2026-1[0-9]"),
+        (("--grammar", EXAMPLES / "query.lark"), "SELECT name FROM painters", "SELECT name FROM painters;"),
+    ],
+)
+def test_constraints(options: tuple[str | Path, ...], broken: str, repaired: str) -> None:
+    result = call(*options, text=broken)
+    assert result.exit_code == 1, result.output
+    assert result.stdout == repaired or re.fullmatch(repaired, result.stdout)
+    assert "proven optimal" in result.stderr
+    again = call(*options, text=result.stdout)
+    assert (again.exit_code, again.stdout) == (0, result.stdout)
+
+
+def test_the_order_of_properties() -> None:
+    properties = '"properties": {"a": {"const": 1}, "b": {"const": 2}}, "additionalProperties": false'
+    schema = f'{{"type": "object", {properties}, "required": ["a", "b"]}}'
+    kept = call("--schema", schema, "--order", "any", text='{"b": 2, "a": 1,}')
+    assert kept.stdout == '{"b": 2, "a": 1}'
+    declared = call("--schema", schema, text='{"b": 2, "a": 1,}')
+    assert list(json.loads(declared.stdout)) == ["a", "b"]
+
+
+def test_types_show_their_value_and_validators_may_refuse_it() -> None:
+    painter = f"{EXAMPLES / 'painter.py'}:Painter"
+    broken = '{"name": "Paul Klee", "born": "1879-12-18", "style": "cubism", "died": null'
+    result = call("--type", painter, text=broken)
+    assert result.exit_code == 1, result.output
+    assert result.stdout == broken + "}"
+    assert "style=<Style.CUBISM: 'cubism'>" in result.stderr
+    written(
+        "never.py",
+        "import dataclasses\n@dataclasses.dataclass\nclass Never:\n    flag: bool\n"
+        "    def __post_init__(self) -> None:\n        raise ValueError('never right')\n",
+    )
+    refused = call("--type", "never.py:Never", text='{"flag": true')
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert "ValueError: never right" in refused.stderr
+
+
+def test_a_line_break_that_no_text_ends_with_belongs_to_the_file() -> None:
+    for ending in ("\n", "\r\n"):
+        same = call("--regex", r"\d{4}", text=f"2026{ending}".encode())
+        assert (same.exit_code, same.stdout_bytes) == (0, f"2026{ending}".encode())
+        changed = call("--regex", r"\d{4}", text=f"20x26{ending}".encode())
+        assert (changed.exit_code, changed.stdout_bytes) == (1, f"2026{ending}".encode())
+    needed = call("--regex", r"(\d{4}\n)+", text="2026\n20x26\n")
+    assert (needed.exit_code, needed.stdout) == (1, "2026\n2026\n")
+    missing = call("--regex", r"(\d{4}\n)+", text="2026")
+    assert (missing.exit_code, missing.stdout) == (1, "2026\n")
+
+
+def test_bytes_that_are_no_text() -> None:
+    result = call(text=b'["a\xff\x1b[2J"]')
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == ["a[2J"]
+    assert "<FF>␛" in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+# ---- what is reported -------------------------------------------------------------------------
+
+
+def shown(broken: str | bytes, edits: list[Edit], **console: object) -> str:
+    """The difference, as it is written to a console."""
+    target = Console(file=io.StringIO(), width=200, **console)  # type: ignore[arg-type]
+    given = broken.encode() if isinstance(broken, str) else broken
+    target.print(difference(target, given, edits))
+    assert isinstance(target.file, io.StringIO)
+    return target.file.getvalue()
+
+
+def test_differences_in_colours_and_without() -> None:
+    edits = [
+        Edit("x", 1, 2, b"'", b'"', 1),
+        Edit("a quote", 2, 3, b"!", b"!", 2),
+        Edit("y", 4, 5, b"\n", b"", 3),
+    ]
+    assert shown("a'!b\nc", edits) == "a[-'-]{+\"+}!b[-␊-]c\n"
+    coloured = shown("a'!b\nc", edits, force_terminal=True, color_system="standard")
+    parts = re.findall(r"\x1b\[([\d;]+)m(.*?)\x1b\[0m", coloured)
+    assert [text for _, text in parts] == ["'", '"', "!", "␊"]
+    assert [style for style, _ in parts] == ["9;37;41", "30;42", "30;43", "9;37;41"]
+    assert shown("a'!b\nc", edits, force_terminal=True, no_color=True) == shown("a'!b\nc", edits)
+
+
+def test_differences_leave_out_what_is_far_from_edits() -> None:
+    text = "x" * 500
+    found = shown(
+        text, [Edit("remove", 250, 251, b"x", b"", 1), Edit("insert", 252, 252, b"", b"y" * 200, 1)]
+    )
+    near = "x" * 40
+    assert found == f"…{near}[-x-]x{{+{'y' * 30}…{'y' * 30}+}}{near}…\n"
+    assert "<C3>" in shown(b"\xc3(", [Edit("remove", 1, 2, b"(", b"", 1)])
+
+
+def test_edits_of_single_bytes_are_joined_and_their_costs_added() -> None:
+    edits = tk.literal("a语b").repair("aèb").edits
+    assert [edit.name for edit in edits] == ["insert"] * 3 + ["remove"] * 2
+    joined = grouped(edits)
+    assert [edit.written.decode() or edit.removed.decode() for edit in joined] == ["语", "è"]
+    assert sum(edit.cost for edit in joined) == sum(edit.cost for edit in edits)
+    assert b"".join(edit.written for edit in joined) == b"".join(edit.written for edit in edits)
+    named = [
+        Edit("x", 0, 1, b"a", b"b", 1),
+        Edit("x", 1, 2, b"a", b"b", 1),
+        Edit("insert", 2, 2, b"", b"b", 1),
+    ]
+    assert grouped(named) == named
+
+
+def test_places_are_lines_and_columns() -> None:
+    text = "é\nab\n\nö?"
+    edits = [
+        Edit("e", len(text[:n].encode()), len(text[: n + 1].encode()), b"", b"x", 1) for n in (0, 1, 3, 7)
+    ]
+    table = edit_table(text.encode(), edits, 5)
+    assert list(table.columns[0].cells) == ["5:1", "5:2", "6:2", "8:2"]
+
+
+def test_how_near_it_is() -> None:
+    def repair(cost: int, bound: int) -> Repair[object]:
+        found = tk.json().repair("1")
+        return Repair("", (), cost, bound, cost == bound, 0, 0, found.certificate, json.loads)
+
+    assert proof_of(repair(5, 5)) == "proven optimal"
+    assert proof_of(repair(1001, 1000)) == "at most 0.10% above the optimum"
+    assert proof_of(repair(150, 100)) == "at most 50% above the optimum"
+    assert proof_of(repair(5, 0)) == "no lower bound is proven"
+
+
+def test_bytes_in_doubt_that_are_kept() -> None:
+    result = call("--regex", "'a.*", text="'a\n")
+    assert "standard input: unchanged" in result.stderr
+    kept = call("--regex", "'ab{9}", text="'a")
+    assert "a single quote, kept" in kept.stderr
+
+
+def test_a_bar_appears_after_a_second_and_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokamata.cli.console._LATE_S", 0.01)
+    for is_terminal in (True, False):
+        file = io.StringIO()
+        with Bar(Console(file=file, force_terminal=is_terminal, width=120)) as bar:
+            bar.grow(100)
+            bar.describe("repairing \x1b[2J")
+            bar.advance(40)
+            time.sleep(0.3)
+            with bar.paused(True):
+                file.write("|")
+        before, _, after = file.getvalue().partition("|")
+        assert ("40%" in before) is ("40%" in after) is is_terminal
+        assert ("repairing ␛[2J" in before) is is_terminal
+    monkeypatch.setattr("tokamata.cli.console._LATE_S", 60)
+    file = io.StringIO()
+    with Bar(Console(file=file, force_terminal=True, width=120)) as bar:
+        bar.describe("quick")
+    assert "quick" not in file.getvalue()
+
+
+# ---- several texts ----------------------------------------------------------------------------
+
+
+def test_json_lines() -> None:
+    lines = b'{"a": 1,}\r\n\n{"b": 2}\n  \n[3'
+    for arguments, given in (
+        ((written("x.jsonl", lines),), b""),
+        (("--lines",), lines),
+        (("-l", "-"), lines),
+    ):
+        result = call(*arguments, text=given)
+        assert result.exit_code == 1, result.output
+        assert result.stdout_bytes == b'{"a": 1}\r\n\n{"b": 2}\n  \n[3]'
+        place = arguments[0] if isinstance(arguments[0], Path) else "standard input"
+        assert f"{place}:1: repaired" in result.stderr
+        assert f"{place}:5: repaired" in result.stderr
+        assert "│ 5:3 │ insert" in result.stderr
+        assert f"{place}:3" not in result.stderr
+        assert "3 texts: 2 repaired, 1 unchanged" in result.stderr
+
+
+def test_lines_that_cannot_be_repaired_stay_as_they_are() -> None:
+    result = call("--lines", "--regex", r"a\n?b", text="ab\na\n")
+    assert result.exit_code == 1
+    assert result.stdout == "ab\nab\n"
+    broken = call("--lines", "--regex", r"a\nb", text="ab\na\n")
+    assert broken.exit_code == 2
+    assert broken.stdout == "ab\na\n"
+    assert broken.stderr.count("the repaired text has a line break") == 2
+    assert "2 texts: 2 not repaired" in broken.stderr
+    assert call("--lines", text="\n\n").exit_code == 0
+
+
+def test_several_files_to_standard_output() -> None:
+    result = call(written("a.json", "[1"), written("b.json", "[2]\n"), "-", text="[3")
+    assert result.exit_code == 1
+    assert result.stdout == "[1]\n[2]\n[3]\n"
+    assert "3 texts: 2 repaired, 1 unchanged" in result.stderr
+
+
+def folder() -> Path:
+    for path, text in {
+        "in/a.json": "[1",
+        "in/sub/b.json": "[2]",
+        "in/c.jsonl": "[3\n[4]\n",
+        "in/notes.txt": "no JSON",
+        "in/.hidden.json": "[",
+        "in/.hidden/d.json": "[",
+    }.items():
+        written(path, text)
+    return Path("in")
+
+
+def test_a_folder_in_place() -> None:
+    folder()
+    times = {path: os.utime(path, (1, 1)) or 1 for path in Path("in").rglob("*.*")}
+    result = call("in", "--in-place")
+    assert result.exit_code == 1, result.output
+    assert result.stdout == ""
+    texts = {path.name: path.read_text() for path in times if path.is_file()}
+    assert texts == {
+        "a.json": "[1]",
+        "b.json": "[2]",
+        "c.jsonl": "[3]\n[4]\n",
+        "notes.txt": "no JSON",
+        ".hidden.json": "[",
+        "d.json": "[",
+    }
+    untouched = {path.name for path in times if path.is_file() and path.stat().st_mtime == 1}
+    assert untouched == {"b.json", "notes.txt", ".hidden.json", "d.json"}
+    assert call("in", "--in-place").exit_code == 0
+
+
+def test_a_folder_into_another() -> None:
+    result = call(folder(), "--output", "out/new")
+    assert result.exit_code == 1, result.output
+    texts = {str(path.relative_to("out/new")): path.read_text() for path in Path("out").rglob("*.*")}
+    assert texts == {"a.json": "[1]", os.path.join("sub", "b.json"): "[2]", "c.jsonl": "[3]\n[4]\n"}
+    assert Path("in/a.json").read_text() == "[1"
+
+
+def test_all_files_of_a_folder_where_texts_are_no_json() -> None:
+    written("in/a.txt", "2x026\n")
+    written("in/b", "2027")
+    assert call("in", "--regex", r"\d{4}", "-i").exit_code == 1
+    assert (Path("in/a.txt").read_text(), Path("in/b").read_text()) == ("2026\n", "2027")
+
+
+def test_output_into_a_file_or_a_folder() -> None:
+    file = written("a.json", "[1")
+    assert call(file, "-o", "new/b.json").exit_code == 1
+    assert Path("new/b.json").read_text() == "[1]"
+    assert call(file, "-o", "new").exit_code == 1
+    assert Path("new/a.json").read_text() == "[1]"
+    assert call("-o", "c.json", text="[2]").exit_code == 0  # what needs no repair is written too
+    assert Path("c.json").read_text() == "[2]"
+    assert call(file, "-o", file).exit_code == 1
+    assert file.read_text() == "[1]"
+
+
+def test_files_keep_their_permissions_and_links_lead_on() -> None:
+    file = written("real/a.json", "[1")
+    file.chmod(0o640)
+    Path("link.json").symlink_to(file)
+    assert call("link.json", "-i").exit_code == 1
+    assert Path("link.json").is_symlink()
+    assert file.read_text() == "[1]"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert list(Path("real").iterdir()) == [file]
+    write(Path("/dev/null"), b"not a file")
+    assert not Path("/dev/null").is_file()
+
+
+# ---- what goes wrong --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("-i",), ("-o", "out.json")])
+def test_impossible_within_limits(options: tuple[str, ...]) -> None:
+    """Nothing is written, above all not the text that gives up all of the broken one."""
+    file = written("a.json", '{"a": 1,}')
+    result = call(file, "--deadline", "0", *options)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "a.json: not repaired" in result.stderr
+    assert "impossible within limits" in result.stderr
+    assert "use a greater --deadline" in result.stderr
+    assert "Traceback" not in result.output
+    assert file.read_text() == '{"a": 1,}'
+    assert not Path("out.json").exists()
+
+
+def test_the_answer_that_gives_up_the_whole_text_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is better than none in a program, which sees that it is not proven; in a file it destroys."""
+    found = tk.json().repair('{"a": 1,}')
+    given_up = dataclasses.replace(found, text="0", optimal=False, first_feasible_us=None)
+    monkeypatch.setattr(tk.Constraint, "repairs", lambda *args, **options: iter([given_up]))
+    file = written("a.json", '{"a": 1,}')
+    result = call(file, "-i")
+    assert result.exit_code == 2
+    assert "no repair was found that keeps a part of the text; any costs at least 700" in result.stderr
+    assert file.read_text() == '{"a": 1,}'
+    optimal = dataclasses.replace(found, text="0", first_feasible_us=None)
+    monkeypatch.setattr(tk.Constraint, "repairs", lambda *args, **options: iter([optimal]))
+    assert call(file, "-i").exit_code == 1
+
+
+def test_a_deadline_that_suffices() -> None:
+    result = call("--deadline", "30", text="[1")
+    assert (result.exit_code, result.stdout) == (1, "[1]")
+
+
+def test_one_file_that_cannot_be_read_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = written("a.json", "[1"), written("b.json", "[2")
+    read = Path.read_bytes
+
+    def fails(path: Path) -> bytes:
+        if path.name == "a.json":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", fails)
+    result = call(first, second, "-i")
+    assert result.exit_code == 2
+    assert "'a.json' cannot be read: Permission denied" in result.stderr
+    assert second.read_text() == "[2]"
+    assert "2 texts: 1 repaired, 1 not repaired" in result.stderr
+
+
+def test_a_file_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written("a.json", "[1")
+
+    def fails(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    result = call(file, "-i")
+    assert result.exit_code == 2
+    assert "cannot be written: No space left" in result.stderr
+    assert file.read_text() == "[1"
+    assert list(Path().iterdir()) == [file]  # no unfinished file either
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("nowhere.json",), "there is no file or folder 'nowhere.json'"),
+        (("-", "-"), "standard input can be read once"),
+        (("-", "-i"), "standard input has no place"),
+        (("a.json", "-i", "-o", "b.json"), "both where to write"),
+        (
+            ("a.json", "empty", "-o", "out"),
+            "the folder 'empty' has no file that ends in .json, .jsonl, .ndjson",
+        ),
+        (("empty", "-r", "a"), "the folder 'empty' has no file; name the files"),
+        (("a.json", "sub/a.json", "-o", "out"), "two of the files would be written"),
+        (("a.json", "sub/a.json", "-o", "b.json"), "several files go into a folder"),
+        (("-r", "a", "-s", "true"), "both --regex and --schema"),
+        (("--order", "any"), "how JSON is written"),
+        (("--syntax", "python"), "goes with --type"),
+        (("--lexer", "basic"), "goes with --grammar"),
+        (("-r", "("), "PatternSyntaxError"),
+        (("-s", "false"), "EmptyConstraintError"),
+    ],
+)
+def test_wrong_options(arguments: tuple[str, ...], what: str) -> None:
+    for path in ("a.json", "sub/a.json", "b.json"):
+        written(path, "[1")
+    Path("empty").mkdir()
+    result = call(*arguments, text="[1")
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert what in result.stderr
+    assert "Traceback" not in result.output
+    assert {path.read_text() for path in Path().rglob("*.json")} == {"[1"}
+
+
+def test_help_names_options_and_defaults() -> None:
+    for command in ("repair", "generate", "mask"):
+        result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "160"})
+        for option in ("--regex", "--schema", "--type", "--grammar", "--lexer", "--syntax", "--order"):
+            assert option in result.stdout
+        for default in ("schema", "dynamic", "json"):
+            assert f"(default: {default})" in result.stdout
+    for option in ("--lines", "--in-place", "--output", "--deadline"):
+        assert option in CliRunner().invoke(app, ["repair", "--help"], env={"COLUMNS": "160"}).stdout
