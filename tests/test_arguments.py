@@ -184,6 +184,16 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             **STOPS,
         },
     ),
+    A.reward: (
+        {"text": "a"},
+        {
+            "text": (5, None, 1.5, STRANGE, ["a"]),
+            "costs": (5, None, {}, STRANGE),
+            "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
+            "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
+            **STOPS,
+        },
+    ),
     A.captured: (
         {"name": "name"},
         {"name": (5, None, STRANGE, "", "1a", "a b", "_a", "count", "asdict", "\ud800")},
@@ -204,6 +214,13 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     tk.json().compile(VOCABULARY).parse: ({"text": "1"}, {"text": (5, None, STRANGE)}),
     COMPILED.allocate_mask: ({}, {"batch": ("5", None, 1.5, STRANGE, 0, -1)}),
     COMPILED.prepare: ({}, {"seconds": ("5", [1], STRANGE, -1, float("nan"), True), "cancel": CANCELS}),
+    COMPILED.process_rewards: (
+        {"ids": [97]},
+        {
+            "ids": (5, None, "abc", 1.5, STRANGE, ["a"], [1.5], [[97], 5], [HUGE]),
+            "mask": (5, "a", STRANGE, [1, 1], [[1]], [1.5]),
+        },
+    ),
     COMPILED.token_automaton: ({}, {}),
     MATCHER.advance: ({"token": 97}, {"token": NUMBERS}),
     MATCHER.rollback: ({"count": 0}, {"count": NUMBERS}),

@@ -1,5 +1,5 @@
 """Seconds of fuzzing in every run: of the core (ctest), patterns, lookaround, tokenizers, schemas, values,
-limits.
+limits, repairs.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -18,6 +18,7 @@ from fuzz import (
     fuzz_limits,
     fuzz_lookaround,
     fuzz_patterns,
+    fuzz_repair,
     fuzz_schemas,
     fuzz_values,
 )
@@ -85,3 +86,21 @@ def test_small_limits() -> None:
     tally = fuzz_limits.run(seconds=6, seed=20261121, real=False)
     assert tally.tried > tally.skipped
     assert tally.attempts > tally.exceeded > 0
+
+
+@pytest.mark.slow
+def test_repairs() -> None:
+    tally = fuzz_repair.run(seconds=6, seed=20261121, real=False)
+    assert tally.tried > tally.skipped
+    assert min(tally.answers, tally.optimal, tally.judged, tally.exact) > 0
+
+
+def test_what_is_wrong_with_a_repair_is_found() -> None:
+    """A judge of another constraint; an oracle of other prices."""
+    draw = random.Random(1)
+    wrong = fuzz_repair.Trial(tk.literal("ab"), tk.EditCosts(other=1), "a", lambda text: text == "abc")
+    with pytest.raises(AssertionError, match="not accepted"):
+        fuzz_repair.check(wrong, draw)
+    dear = fuzz_repair.Trial(tk.literal("ab"), tk.EditCosts(other=1), "a", lambda text: True, cost=2)
+    with pytest.raises(AssertionError, match="2"):
+        fuzz_repair.check(dear, draw)

@@ -16,7 +16,7 @@ PACKAGE = SOURCE / "tokamata"
 
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
-    *("version", "errors", "arguments", "limits", "kept_files", "masks", "explanation"),
+    *("version", "errors", "arguments", "limits", "kept_files", "masks", "process_rewards", "explanation"),
     *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame", "repair"),
     *("automata", "tokenization", "matching", "constraint"),
     *(
@@ -33,7 +33,7 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
-    "repair": ["costs", "default_costs", "results", "searching"],
+    "repair": ["bounded_patterns", "costs", "default_costs", "results", "rewards", "searching"],
     "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",

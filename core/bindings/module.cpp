@@ -21,6 +21,7 @@
 #include "matching/batch.hpp"
 #include "matching/matcher.hpp"
 #include "matching/prepare.hpp"
+#include "matching/progress.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -242,6 +243,19 @@ nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr
   return nb::make_tuple(report.masks, report.is_finished, report.seconds);
 }
 
+nb::tuple progressed(BoundConstraint& bound, const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
+                     const std::vector<std::size_t>& ends) {
+  const std::int64_t width = bound.constraint->vocabulary().width();
+  std::vector<TokenId> tokens;
+  for (std::size_t i = 0; i < ids.shape(0); ++i) {
+    if (ids(i) < 0 || ids(i) >= width) throw nb::value_error("a token id outside the vocabulary");
+    tokens.push_back({static_cast<std::uint32_t>(ids(i))});
+  }
+  if (!std::ranges::is_sorted(ends) || (ends.empty() ? 0 : ends.back()) != tokens.size()) throw nb::value_error("rows that do not cover the ids");
+  Progress found = without_interpreter(bound.shown, [&] { return progress(bound.constraint, tokens, ends); });
+  return nb::make_tuple(found.at_start, to_array(std::move(found.needed)));
+}
+
 // What is no int of 64 bits comes to the second of two overloads: integers of numpy, larger ones, all else.
 std::int64_t unusual_token(const nb::handle token) {
   const WholeNumber id = checked_whole("token", token, "a token id, a whole number");
@@ -385,6 +399,7 @@ NB_MODULE(_core, m) {
            "is_pattern"_a, "tokenization"_a.none())
       .def("closed_form", &make_closed_form)
       .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
+      .def("progress", &progressed, "ids"_a, "ends"_a)
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 

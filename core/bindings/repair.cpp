@@ -52,11 +52,15 @@ struct Record {
 constexpr std::uint32_t kKinds = 8;
 
 nb::bytes bytes_of(const std::vector<RepairSearch::Reached>& reached) {
-  std::vector<Record> records;
-  records.reserve(reached.size());
-  for (const auto& [from, step, cost] : reached)
-    records.push_back({from, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), cost});
-  return nb::bytes(records.data(), records.size() * sizeof(Record));
+  PyObject* const made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(reached.size() * sizeof(Record)));
+  if (!made) throw nb::python_error();
+  char* place = PyBytes_AS_STRING(made);
+  for (const auto& [from, step, cost] : reached) {
+    const Record record{from, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), cost};
+    std::memcpy(place, &record, sizeof record);
+    place += sizeof record;
+  }
+  return nb::steal<nb::bytes>(made);
 }
 
 std::vector<RepairSearch::Reached> reached_of(const nb::bytes& data) {
@@ -77,18 +81,37 @@ struct BoundSearch {
   nb::object pattern;
 };
 
+bool is_doubtful(const BoundSearch& self, EditKind kind, std::size_t position) {
+  return kind == EditKind::Keep && !self.doubts.empty() && self.doubts[position] > 0;
+}
+
+// The position in the broken text after a step.
+std::size_t position_after(const BoundSearch& self, const EditStep& step, std::size_t position) {
+  return step.kind == EditKind::Rewrite ? self.rewrites[step.operand].end : position + (step.kind != EditKind::Insert);
+}
+
+// How many edits_of has; it is asked before they take memory.
+std::size_t edit_count(const BoundSearch& self) {
+  std::size_t position = 0, count = 0;
+  for (const EditStep& step : self.search->best().steps) {
+    count += step.kind != EditKind::Keep || is_doubtful(self, step.kind, position);
+    position = position_after(self, step, position);
+  }
+  return count;
+}
+
 // The edits of the best answer: kind, begin and end of what was read, what was written, the number of the rewrite.  A byte
 // that is kept in spite of a doubt is one of them.
 nb::list edits_of(const BoundSearch& self) {
   static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
   nb::list edits;
   std::size_t position = 0, written_bytes = 0;
-  for (const auto& [kind, operand] : self.search->best().steps) {
-    std::size_t end = position + (kind != EditKind::Insert);
-    if (kind == EditKind::Rewrite) end = self.rewrites[operand].end;
-    const bool is_doubtful = kind == EditKind::Keep && !self.doubts.empty() && self.doubts[position] > 0;
-    if (kind != EditKind::Keep || is_doubtful) {
-      const char byte = is_doubtful ? self.search->best().text[written_bytes] : static_cast<char>(operand);
+  for (const EditStep& step : self.search->best().steps) {
+    const auto [kind, operand] = step;
+    const std::size_t end = position_after(self, step, position);
+    const bool is_kept = is_doubtful(self, kind, position);
+    if (kind != EditKind::Keep || is_kept) {
+      const char byte = is_kept ? self.search->best().text[written_bytes] : static_cast<char>(operand);
       const std::string_view written = kind == EditKind::Rewrite  ? std::string_view(self.rewrites[operand].written)
                                        : kind == EditKind::Remove ? std::string_view()
                                                                   : std::string_view(&byte, 1);
@@ -145,11 +168,15 @@ void bind_repair(nb::module_& m) {
       })
       .def_prop_ro("cost", [](const BoundSearch& self) { return self.search->best().cost.cost; })
       .def_prop_ro("edits", &edits_of)
+      .def_prop_ro("edit_count", &edit_count)
       .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search->lower_bound(); })
       .def_prop_ro("expansions", [](const BoundSearch& self) { return self.search->expansions(); })
       .def_prop_ro("memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); })
       .def("proof", [](const BoundSearch& self) {
-        const RepairSearch::Proof proof = self.search->proof();
+        const RepairSearch::Proof proof = [&] {
+          const nb::gil_scoped_release release;
+          return self.search->proof();
+        }();
         return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
       });
   m.def("flaw_of_bound",

@@ -98,6 +98,14 @@ std::vector<TokenId> Matcher::shortest_completion() {
   });
 }
 
+TokenCount Matcher::tokens_to_close() {
+  return constraint_->work(spent_seconds_, [&](Budget& budget) -> TokenCount {
+    if (stopped()) return 0;
+    return canonical() ? canonical()->tokens_needed(configuration(), canonical_state(), budget)
+                       : completions().tokens_to_close(configuration(), budget);
+  });
+}
+
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock || canonical() || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;

@@ -67,6 +67,8 @@ class Matcher {
   MaskPtr mask_within(TokenCount tokens, bool count_stop);
   // The fewest tokens that lead to an accepted text, without a stop token.
   std::vector<TokenId> shortest_completion();
+  // A number of tokens that suffices, without a search for fewer where rules nest: Completions::tokens_to_close.
+  TokenCount tokens_to_close();
   std::optional<bool> try_advance(TokenId token);
   bool advance(TokenId token);
   // Returns false, and changes nothing, if fewer than `count` tokens were advanced.

@@ -68,9 +68,11 @@ from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
+from tokamata.process_rewards import ProcessRewards
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Certificate, Edit, Repair
+from tokamata.repair.rewards import Reward
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
 from tokamata.type_constraints import type as type
@@ -125,7 +127,9 @@ __all__ = [
     "PatternSyntaxError",
     "Phrase",
     "Preparation",
+    "ProcessRewards",
     "Repair",
+    "Reward",
     "Rewrite",
     "RollbackError",
     "Rule",

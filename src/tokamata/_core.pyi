@@ -308,6 +308,18 @@ class Constraint:
     def prepare(self, seconds: float, cancel: CancelToken | None) -> tuple[int, bool, float]:
         """The number of masks, whether all work was done, and the time in seconds."""
 
+    def progress(self, ids: npt.NDArray[np.int64], ends: Sequence[int]) -> tuple[int, npt.NDArray[np.int64]]:
+        """Tokens needed at the start, and after each token: -1 once one was refused, -2 after a stop token.
+
+        Args:
+            ids: ``int64[tokens]``, the rows one after another, each id within the vocabulary.
+            ends: where each row ends; the last one at the number of tokens.
+
+        Raises:
+            ValueError: the arguments are not as above.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
     @property
     def states(self) -> int: ...
     @property
@@ -513,6 +525,10 @@ class RepairSearch:
 
         ``"keep"``: of a byte that is in doubt.
         """
+
+    @property
+    def edit_count(self) -> int:
+        """How many edits there are, without the memory that they take."""
 
     @property
     def lower_bound(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import operator
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "checked_list",
     "checked_name",
     "checked_text",
+    "checked_threads",
     "checked_whole",
     "clipped",
 ]
@@ -101,6 +103,14 @@ def checked_text(text: Any, argument: str = "text") -> bytes:
             "valid text",
             "remove it",
         ) from None
+
+
+def checked_threads(threads: Any) -> int:
+    """The largest number of threads; for ``None``, one for each processor that this process may use."""
+    if threads is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        threads = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return checked_whole("threads", threads, 1, 1 << 16)
 
 
 def checked_name(argument: str, value: Any, taken: Iterable[str]) -> None:

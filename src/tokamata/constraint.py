@@ -25,7 +25,8 @@ from tokamata.matching import CompiledConstraint, Tokenization
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
-from tokamata.repair.searching import searched_repairs
+from tokamata.repair.rewards import Reward
+from tokamata.repair.searching import searched_answers, searched_repairs, searched_reward
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -282,7 +283,8 @@ class Constraint(Denotation[_T_co]):
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
             weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
                 the optimum directly.
-            limits: bounds on states, memory and time; ``Limits()`` by default.
+            limits: bounds on states, memory and time; ``Limits()`` by default.  ``memory_bytes`` bounds the
+                rewrites that the text admits, the search, and the edits of an answer, each by itself.
             cancel: stops the search, from another thread.
 
         Raises:
@@ -310,19 +312,30 @@ class Constraint(Denotation[_T_co]):
         """Each better answer of :meth:`repair` as it is found; at the end the last one with its final bound.
 
         The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
+        An iterator that is given up frees what the search holds.
         """
-        self._refuse_tokens("repair")
-        return searched_repairs(
-            self._repair_languages(),
-            self.pattern,
-            self.parse,
-            text,
-            costs,
-            deadline_seconds,
-            weight,
-            limits,
-            cancel,
-        )
+        return searched_repairs(self._answers(text, costs, deadline_seconds, weight, limits, cancel))
+
+    def reward(
+        self,
+        text: str | bytes,
+        *,
+        costs: EditCosts = DEFAULT_COSTS,
+        deadline_seconds: float | None = None,
+        weight: float = 3.0,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reward[_T_co]:
+        """How near a text is to being accepted, from 0 to 1: a ``float`` with its repair.
+
+            tk.json().reward("[1, 2")        # 0.994
+
+        It is 1 minus the cost of the cheapest repair, divided by the cost of removing the whole text and
+        writing a shortest accepted one.  :class:`.Reward` and :mod:`tokamata.repair.rewards` define both.
+
+        The arguments and errors are those of :meth:`repair`.
+        """
+        return searched_reward(self._answers(text, costs, deadline_seconds, weight, limits, cancel))
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -382,6 +395,29 @@ class Constraint(Denotation[_T_co]):
     ) -> tuple[str, tuple[str, ...]]:
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
         return why_empty(self, limits, cancel), ()
+
+    def _answers(
+        self,
+        text: str | bytes,
+        costs: EditCosts,
+        deadline_seconds: float | None,
+        weight: float,
+        limits: Limits | None,
+        cancel: CancelToken | None,
+    ) -> Iterator[tuple[Repair[_T_co], int | None]]:
+        """The answers of a search for repairs, each with the cost of the first of all."""
+        self._refuse_tokens("repair")
+        return searched_answers(
+            self._repair_languages(),
+            self.pattern,
+            self.parse,
+            text,
+            costs,
+            deadline_seconds,
+            weight,
+            limits,
+            cancel,
+        )
 
     def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
         """The texts that need no repair, and those that repairs lead to."""

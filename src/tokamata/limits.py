@@ -81,6 +81,10 @@ class Watch:
     def within(self, limits: Limits) -> tuple[Limits, CancelToken | None]:
         """What a call of the engine is given, so that it stops when this watch would: limits and a token."""
         self.check()
+        return self.remaining(limits)
+
+    def remaining(self, limits: Limits) -> tuple[Limits, CancelToken | None]:
+        """The same without a check: for a call that has an answer even where no time is left."""
         left = max(self._end - time.monotonic(), 0.001)
         return replace(limits, seconds=min(limits.seconds, left)), self._cancel
 

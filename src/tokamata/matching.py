@@ -7,19 +7,19 @@ of the core (``core/matching``).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
+from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_threads
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.denotation import Denotation
 from tokamata.errors import AlgebraError, ArgumentError, ContextError, shown_argument
 from tokamata.explanation import RULES, Explanation
 from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
+from tokamata.process_rewards import ProcessRewards, measured
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Reading
 from tokamata.values.json_events import Event
@@ -165,6 +165,35 @@ class CompiledConstraint(Generic[_T_co]):
                 raise ArgumentError("seconds", shown_argument(seconds), "a number of at least 0, or None")
         most = self.limits.seconds if seconds is None else float(seconds)
         return Preparation(*self._core.prepare(most, checked_cancel(cancel)))
+
+    def process_rewards(self, ids: Any, *, mask: Any = None) -> ProcessRewards:
+        """How far each token sequence stays viable, and how many tokens it still needs, token by token.
+
+            compiled.process_rewards([[5, 9, 2], [5, 7]]).first_refused        # int64[2]
+
+        Each sequence is read from the start of a text.  With ``tokenization="canonical"`` it must be
+        canonical by itself.  No matcher changes.  All sequences are read in one call of the engine, without
+        the interpreter's lock; sequences of several constraints may be read on several threads.
+
+        Args:
+            ids: a sequence of token ids, or a batch of sequences: lists, which may differ in length, or
+                integers ``[length]`` or ``[batch, length]`` of numpy or torch.  Ids of -100 are padding.
+            mask: as ``ids``: 0 or ``False`` for padding, at any position; ``None``: only ids of -100 are.
+
+        Returns:
+            Arrays in the shape of ``ids``; shorter sequences of a list are padded at their ends.
+            :class:`.ProcessRewards` says what holds of padding, stop tokens and control tokens.
+
+        Cost: one step and one distance for each token before the first refused one; both are memoized by
+        state.  With canonical tokenization, JSON and grammars search at each token, as
+        ``shortest_completion`` does.
+
+        Raises:
+            ArgumentError: ``ids`` or ``mask`` has another type or shape.
+            TokenIdError: an id is outside the width of the vocabulary, and not -100.
+            LimitExceeded, Cancelled: the work was stopped.  Each sequence has ``limits.seconds`` of its own.
+        """
+        return measured(self._core, self.vocabulary.width, ids, mask)
 
     def parse(self, text: str | bytes) -> _T_co:
         """The value of a text, within ``limits``; see :meth:`tokamata.Constraint.parse`."""
@@ -328,7 +357,4 @@ def fill_masks(
             matchers are unchanged, all others are written; the error is that of the first of them.  A budget
             of 0 or less is refused before anything is written.
     """
-    if threads is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        threads = len(affinity(0)) if affinity else os.cpu_count() or 1
-    _core.fill_masks(matchers, mask, checked_whole("threads", threads, 1, 1 << 16), budgets)
+    _core.fill_masks(matchers, mask, checked_threads(threads), budgets)

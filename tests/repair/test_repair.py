@@ -14,12 +14,12 @@ import pytest
 
 import tokamata as tk
 from tests.support.automata.machines import random_acceptor
-from tokamata.automata import EPSILON, Acceptor, is_empty, product
+from tests.support.repairs import LETTERS, regex_of
+from tokamata.automata import Acceptor, is_empty, product
 from tokamata.automata.correction import Prices, correction, grammar_correction, within_distance
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite, Span
 from tokamata.repair.results import Repair
 
-LETTERS = "abc"
 PRICES = [
     Prices(1, 1, 1),
     Prices(2, 1, 3),
@@ -55,33 +55,6 @@ def check(repair: Repair[object], cost: int) -> None:
     assert applied(repair) == repair.text
     assert repair.certificate.flaw() is None
     assert repair.certificate.verify()
-
-
-def regex_of(acceptor: Acceptor) -> str | None:
-    """A regular expression for an acceptor over letters, by removing its states one by one."""
-    start, end = acceptor.states, acceptor.states + 1
-    edges: dict[tuple[int, int], str] = {}
-
-    def add(source: int, target: int, text: str) -> None:
-        known = edges.get((source, target))
-        edges[source, target] = text if known is None else f"(?:{known}|{text})"
-
-    for source, symbol, target in acceptor.transitions:
-        add(source, target, "" if symbol == EPSILON else LETTERS[symbol])
-    add(start, acceptor.start, "")
-    for state in acceptor.accepting:
-        add(state, end, "")
-    for state in range(acceptor.states):
-        loop = edges.pop((state, state), None)
-        turns = "" if loop is None else f"(?:{loop})*"
-        into = [(s, text) for (s, t), text in edges.items() if t == state]
-        out = [(t, text) for (s, t), text in edges.items() if s == state]
-        for source, before in into:
-            for target, after in out:
-                add(source, target, f"(?:{before}){turns}(?:{after})")
-        for key in [key for key in edges if state in key]:
-            del edges[key]
-    return edges.get((start, end))
 
 
 def cases(count: int, seed: int) -> Iterator[tuple[random.Random, Acceptor, str]]:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
+from tokamata.limits import Limits
+from tokamata.repair.bounded_patterns import BoundedPatterns
 
 __all__ = ["Doubt", "EditCosts", "Rewrite", "Span"]
 
@@ -24,21 +26,29 @@ _CLOSING = (b"]", b"}", b")")
 class Rewrite(NamedTuple):
     """A named edit: wherever the pattern is found, what it read may become something else.
 
+    ``Limits`` and deadlines are checked between matches, not within: :mod:`re` cannot be interrupted.  They
+    hold if the pattern takes time in proportion to the text.  A pattern that reads on over the same bytes
+    from many places, such as ``b"<[^>]*>"`` in a text of ``<`` alone, takes quadratic time; exclude what it
+    begins with (``b"<[^<>]*>"``).
+
     Attributes:
         name: what an :class:`.Edit` says about it.
         pattern: for :mod:`re`, of bytes; its matches are those of ``re.finditer``.
-        replacement: what is written instead, as for ``re.sub``: a template, or a function of the match.
+        replacement: what is written instead, as for ``re.sub``: a template, or a function of the match.  A
+            function may return ``None``: what it was given is not rewritten.
         cost: what it costs.
     """
 
     name: str
     pattern: bytes
-    replacement: bytes | Callable[[re.Match[bytes]], bytes]
+    replacement: bytes | Callable[[re.Match[bytes]], bytes | None]
     cost: int
 
 
 class Doubt(NamedTuple):
     """A byte that hardly means itself: a repair that keeps it pays for that.
+
+    The time of its pattern is bounded as that of a :class:`.Rewrite` is.
 
     Attributes:
         name: what an :class:`.Edit` says about it.
@@ -73,8 +83,8 @@ class EditCosts:
         insert: of a byte written within the text.
         prepend: of a byte written before the text; ``insert`` where it is not named.
         append: of a byte written after the end of the text; ``insert`` where it is not named.
-        resume: the same for a text that seems cut off, because it does not end in a closing bracket; ``append``
-            where it is not named.
+        resume: the same for a text that seems cut off, because it does not end in a closing bracket;
+            ``append`` where it is not named.
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
@@ -110,7 +120,9 @@ class EditCosts:
             checked_instance("EditCosts.rewrites", rewrite, Rewrite)
             _checked_cost("rewrites", rewrite.cost)
             try:
-                re.compile(rewrite.pattern).sub(rewrite.replacement, b"")
+                re.compile(rewrite.pattern).search(b"")
+                if not callable(rewrite.replacement):
+                    re.compile(rewrite.pattern).sub(bytes(memoryview(rewrite.replacement)), b"")
             except (re.error, TypeError, IndexError) as error:
                 expected = f"a pattern and a replacement of bytes for re: {error}"
                 raise ArgumentError("EditCosts.rewrites", shown_argument(rewrite), expected) from None
@@ -134,26 +146,47 @@ class EditCosts:
             append = _by_byte(append, self.resume)
         return [_by_byte(insert, self.prepend), insert, append, remove, replace]
 
-    def spans(self, text: bytes) -> list[Span]:
-        """The rewrites that a text admits, in the order of their beginnings."""
+    def spans(self, text: bytes, bounds: BoundedPatterns | None = None) -> list[Span]:
+        """The rewrites that a text admits, in the order of their beginnings.
+
+        Raises:
+            ArgumentError: the function of a rewrite returned something else than bytes or ``None``.
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        bounds = bounds or BoundedPatterns(Limits(), None)
         found = []
-        for name, pattern, replacement, cost in self.rewrites:
-            for match in re.finditer(pattern, text):
+        for rewrite in self.rewrites:
+            for match in bounds.matches(rewrite.pattern, text):
                 begin, end = match.span()
-                if begin < end:
-                    written = (
-                        match.expand(replacement) if isinstance(replacement, bytes) else replacement(match)
-                    )
-                    found.append(Span(begin, end, written, cost, name))
+                if begin < end and (written := _written(rewrite, match)) is not None:
+                    found.append(Span(begin, end, written, rewrite.cost, rewrite.name))
         return sorted(found, key=lambda span: span.begin)
 
-    def doubtful(self, text: bytes) -> dict[int, Doubt]:
-        """The doubts about a text, by position."""
+    def doubtful(self, text: bytes, bounds: BoundedPatterns | None = None) -> dict[int, Doubt]:
+        """The doubts about a text, by position.
+
+        Raises:
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        bounds = bounds or BoundedPatterns(Limits(), None)
         found: dict[int, Doubt] = {}
         for doubt in sorted(self.doubts, key=lambda doubt: doubt.cost):
-            matches = re.finditer(doubt.pattern, text)
+            matches = bounds.matches(doubt.pattern, text)
             found.update((match.start(), doubt) for match in matches if match.start() < len(text))
         return {position: doubt for position, doubt in sorted(found.items()) if doubt.cost > 0}
+
+
+def _written(rewrite: Rewrite, match: re.Match[bytes]) -> bytes | None:
+    if isinstance(rewrite.replacement, bytes):
+        return match.expand(rewrite.replacement)
+    written = rewrite.replacement(match)
+    if not isinstance(written, (bytes, type(None))):
+        raise ArgumentError(
+            "EditCosts.rewrites",
+            f"{shown_argument(written)}, returned by the function of {rewrite.name!r}",
+            "a function that returns bytes or None",
+        )
+    return written
 
 
 def _checked_cost(name: str, cost: object) -> None:

@@ -10,8 +10,9 @@ How.  Edits depend on what stands around them.  A *rewrite* undoes a whole mista
 at little cost: a string in other quotes, a name without quotes, a quote in the midst of words.  A *doubt*
 makes it dear to keep a byte that looks like the mark of another dialect, so that it is not read as a text.
 
-Cost.  Patterns take time in proportion to the text: none reads on from many places over the same bytes, but
-for at most :data:`_LONGEST` bytes.
+Cost.  Patterns take time in proportion to the text, since none reads on over the same bytes from many places.
+What reads on until a mark (a quote, the end of a comment) either contains nothing that it begins with, or
+takes all that it has read; then a function of the match says whether that is what was looked for.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _BEFORE = rb"(?:(?<=[\[{,:])|(?<=[\[{,:] )|(?<=\s\s)|(?<=\n)|(?<![\s\S]))"
 _AFTER = rb"(?=\s*(?:[,:}\]]|\Z))"
 _APOSTROPHE = rb"(?<=\w)'(?=\w)"
 _LEFT, _RIGHT = (f"(?:{quotes})".encode() for quotes in ("“|”|„", "”|“"))
-_NO_QUOTE = "(?:(?!“|”)[^\\\\\n])".encode()
+_NO_QUOTE = "(?:(?!“|”|„)[^\\\\\n])".encode()
 
 _ESCAPES = {b'"': b'\\"', b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 
@@ -48,6 +49,14 @@ def _in_double_quotes(match: re.Match[bytes]) -> bytes:
         return escaped if escaped == b"'" else part.group()
 
     return b'"' + re.sub(rb'\\(.)|["\n\r\t]', written, match.group(1)) + b'"'
+
+
+_BEFORE_COMMENT = rb"(?:(?<=[\s,{\[\]}])|(?<![\s\S]))"
+
+
+def _without_comment(match: re.Match[bytes]) -> bytes | None:
+    """Nothing, if the comment ends and is not longer than any comment is."""
+    return b"" if match[1] and len(match[0]) <= _LONGEST else None
 
 
 _DIALECTS = (
@@ -103,14 +112,15 @@ _TYPES = (
 )
 
 _AROUND = (
+    Rewrite("drop a comment", _BEFORE_COMMENT + rb"(?://|#)[^\n]*(\n?)", _without_comment, 800),
+    Rewrite("drop a comment", _BEFORE_COMMENT + rb"/\*(?s:.*?)(\*/|\Z)", _without_comment, 800),
+    # Of the last bytes alone: the lookahead takes one step.
     Rewrite(
-        "drop a comment",
-        rb"(?:(?<=[\s,{\[\]}])|(?<![\s\S]))(?:(?://|#)[^\n]{0,%d}\n|/\*(?s:.{0,%d}?)\*/)"
-        % (_LONGEST, _LONGEST),
+        "drop a last comment",
+        rb"(?<=[\s\]}])(?://|#)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST + 1),
         b"",
-        800,
+        2500,
     ),
-    Rewrite("drop a last comment", rb"(?<=[\s\]}])(?://|#)[^\n]{0,%d}\Z" % _LONGEST, b"", 2500),
     Rewrite("drop prose before", rb"\A[^{\[]+(?=[{\[])", b"", 2500),
     Rewrite("drop prose after", rb"(?<=[}\]])[^}\]]+\Z", b"", 2500),
 )

@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import Doubt, EditCosts
 from tokamata.values.forms import Reading, accepted
 
@@ -81,19 +82,21 @@ class Certificate:
         Raises:
             LimitExceeded, Cancelled: the check was stopped.
         """
-        given, token = core_limits(checked_limits(limits)), checked_cancel(cancel)
+        given, token = checked_limits(limits), checked_cancel(cancel)
+        bounds = BoundedPatterns(given, token)
         if self.lower_bound > self.cost:
             return "the lower bound is above the cost"
-        tables, spans = self.costs.tables(self.broken), self.costs.spans(self.broken)
-        doubts = self.costs.doubtful(self.broken)
+        if accepted(self.expression, self.text, Reading("the constraint", given, token)) is not None:
+            return "the constraint does not accept the repaired text"
+        if self.text == self.broken and self.cost == 0 and not self.edits:
+            return None  # what is accepted is not repaired: no doubt about its bytes counts
+        tables, spans = self.costs.tables(self.broken), self.costs.spans(self.broken, bounds)
+        doubts = self.costs.doubtful(self.broken, bounds)
         flaw = self._flaw_of_edits(
             tables, {(span.begin, span.end, span.written, span.name): span.cost for span in spans}, doubts
         )
         if flaw is not None:
             return flaw
-        reading = Reading("the constraint", checked_limits(limits), token)
-        if accepted(self.expression, self.text, reading) is not None:
-            return "the constraint does not accept the repaired text"
         plain = [span[:4] for span in spans]
         return (
             _core.flaw_of_bound(
@@ -105,7 +108,7 @@ class Certificate:
                 self.lower_bound,
                 self.nodes,
                 self.is_exact,
-                given,
+                core_limits(bounds.left()[0]),
                 token,
                 "",
             )
@@ -119,7 +122,7 @@ class Certificate:
         doubts: dict[int, Doubt],
     ) -> str | None:
         prepend, insert, append, remove, replace = tables
-        text, position, cost = b"", 0, 0
+        text, position, cost = bytearray(), 0, 0
         unpaid = sorted(doubts, reverse=True)
         for name, begin, end, removed, written, stated in self.edits:
             if not position <= begin <= end <= len(self.broken) or self.broken[begin:end] != removed:
@@ -141,11 +144,13 @@ class Certificate:
                 own = rewrites.get((begin, end, written, name), -1)
             if own != stated:
                 return f"the edit at byte {begin} is not made at this cost"
-            text += self.broken[position:begin] + written
+            text += self.broken[position:begin]
+            text += written
             position, cost = end, cost + own
         if unpaid:
             return f"the byte at {unpaid[-1]} is kept for nothing"
-        if text + self.broken[position:] != self.text:
+        text += self.broken[position:]
+        if text != self.text:
             return "the edits do not lead to the repaired text"
         return None if cost == self.cost else "the costs of the edits do not add up"
 

@@ -11,18 +11,32 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import Doubt, EditCosts, Span
 from tokamata.repair.results import Certificate, Edit, Repair
+from tokamata.repair.rewards import Reward
 from tokamata.values.forms import Reading, accepted
 
-__all__ = ["searched_repairs"]
+__all__ = ["checked_number", "searched_answers", "searched_repairs", "searched_reward"]
 
 _T = TypeVar("_T")
 _MOST_WEIGHT = 1000
-_NO_TIME = 1e-9  # for the engine, whose time is above 0
+_LEAST_SECONDS = 0.001  # a deadline of 0 leaves time for a first answer
+_BYTES_OF_AN_EDIT = 400  # of an Edit and what it is made from
 
 
-def searched_repairs(
+def searched_repairs(answers: Iterator[tuple[Repair[_T], int | None]]) -> Iterator[Repair[_T]]:
+    """The answers of :meth:`tokamata.Constraint.repairs`."""
+    return (repair for repair, _ in answers)
+
+
+def searched_reward(answers: Iterator[tuple[Repair[_T], int | None]]) -> Reward[_T]:
+    """The reward of :meth:`tokamata.Constraint.reward`."""
+    *_, (repair, price) = answers
+    return Reward(repair, price)
+
+
+def searched_answers(
     languages: tuple[_core.Expression, _core.Expression],
     pattern: str,
     parse: Callable[[str], _T],
@@ -32,8 +46,11 @@ def searched_repairs(
     weight: float,
     limits: Limits | None,
     cancel: CancelToken | None,
-) -> Iterator[Repair[_T]]:
+) -> Iterator[tuple[Repair[_T], int | None]]:
     """The answers of :meth:`tokamata.Constraint.repairs`; arguments are checked now, not while iterating.
+
+    Each comes with the cost of the first answer of all, which removes the text and writes another; ``None``
+    for a text that is accepted.
 
     Args:
         languages: the texts that need no repair, and those that repairs lead to.
@@ -45,9 +62,9 @@ def searched_repairs(
     checked_instance("costs", costs, EditCosts)
     limits, cancel = checked_limits(limits), checked_cancel(cancel)
     if deadline_seconds is not None:
-        deadline = _checked_number("deadline_seconds", deadline_seconds, 0)
-        limits = replace(limits, seconds=min(limits.seconds, max(deadline, _NO_TIME)))
-    hundredths = round(100 * _checked_number("weight", weight, 1, _MOST_WEIGHT))
+        deadline = checked_number("deadline_seconds", deadline_seconds, 0)
+        limits = replace(limits, seconds=min(limits.seconds, max(deadline, _LEAST_SECONDS)))
+    hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     return _answers(languages, pattern, parse, broken, costs, hundredths, limits, cancel)
@@ -62,31 +79,28 @@ def _answers(
     weight: int,
     limits: Limits,
     cancel: CancelToken | None,
-) -> Iterator[Repair[_T]]:
+) -> Iterator[tuple[Repair[_T], int | None]]:
     unharmed, wanted = languages
     start = time.perf_counter()
+    bounds = BoundedPatterns(limits, cancel)
     if _needs_none(unharmed, broken, Reading(pattern, limits, cancel)):
         us = round(1e6 * (time.perf_counter() - start))
         certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, unharmed)
-        yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, parse)
+        yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, parse), None
         return
-    spans, doubts, tables = costs.spans(broken), costs.doubtful(broken), costs.tables(broken)
-    plain = [span[:4] for span in spans]
-    doubted = [(position, doubt.cost) for position, doubt in doubts.items()]
-    left = max(limits.seconds - (time.perf_counter() - start), _NO_TIME)
-    limits = replace(limits, seconds=left)
-    search = _core.RepairSearch(
-        wanted, broken, tables, plain, doubted, weight, core_limits(limits), cancel, pattern
-    )
-    first_us: int | None = None
+    spans, doubts, tables = costs.spans(broken, bounds), costs.doubtful(broken, bounds), costs.tables(broken)
+    search = _begun(wanted, broken, tables, spans, doubts, weight, limits, bounds, pattern)
+    price, first_us = search.cost, None
     while True:
         is_better = search.improve() == "better"
         if is_better and first_us is None:
             first_us = round(1e6 * (time.perf_counter() - start))
         written, cost, (bound, nodes, is_exact) = search.text, search.cost, search.proof()
+        if search.edit_count * _BYTES_OF_AN_EDIT > limits.memory_bytes:
+            raise LimitExceeded("memory_bytes", limits.memory_bytes, pattern)
         edits = tuple(_edit(tables, spans, doubts, broken, *edit) for edit in search.edits)
         certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, wanted)
-        yield Repair(
+        repair = Repair(
             written.decode(),
             edits,
             cost,
@@ -97,8 +111,35 @@ def _answers(
             certificate,
             parse,
         )
+        yield repair, price
         if not is_better:
             return
+
+
+def _begun(
+    wanted: _core.Expression,
+    broken: bytes,
+    tables: list[list[int]],
+    spans: list[Span],
+    doubts: dict[int, Doubt],
+    weight: int,
+    limits: Limits,
+    bounds: BoundedPatterns,
+    pattern: str,
+) -> _core.RepairSearch:
+    """A search that has its first answer, within the time that the patterns have left of the limits."""
+    plain = [span[:4] for span in spans]
+    doubted = [(position, doubt.cost) for position, doubt in doubts.items()]
+    left, cancel = bounds.left()
+    try:
+        return _core.RepairSearch(
+            wanted, broken, tables, plain, doubted, weight, core_limits(left), cancel, pattern
+        )
+    except LimitExceeded as error:
+        # The caller knows the whole time, and not what was left of it.
+        if error.limit != "seconds":
+            raise
+        raise LimitExceeded("seconds", limits.seconds, pattern) from None
 
 
 def _edit(
@@ -136,7 +177,8 @@ def _needs_none(unharmed: _core.Expression, broken: bytes, reading: Reading) -> 
         return False
 
 
-def _checked_number(name: str, given: Any, least: float, most: float = float("inf")) -> float:
+def checked_number(name: str, given: Any, least: float, most: float = float("inf")) -> float:
+    """A number within bounds, as a ``float``."""
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not least <= given <= most:
         bounds = f"from {least} to {most}" if most < float("inf") else f"of at least {least}"
         raise ArgumentError(name, shown_argument(given), f"a number {bounds}")

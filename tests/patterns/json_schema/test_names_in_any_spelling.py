@@ -113,9 +113,10 @@ def test_no_name_is_written_twice_in_two_spellings() -> None:
 
 @pytest.mark.parametrize("order", ["schema", "any"])
 def test_required_names_are_near_an_end(order: Any) -> None:
-    """The length that a state knows counts down along each required name: no search is needed to end an object."""
+    """The length that a state knows counts down along each required name, so that no search is needed."""
     names = [f"name_of_a_property_{number}" for number in range(20)]
-    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": names}
+    properties = {name: {"type": "integer"} for name in names}
+    schema = {"type": "object", "properties": properties, "required": names}
     constraint = tk.json_schema(schema, property_order=order, whitespace="any", spelling="any")
     for begun in ("", '{"\\u006eame_of_a_prop', '{"name_of_a_property_7" '):
         repair = constraint.repair(begun, limits=tk.Limits(states=100_000))
