@@ -84,6 +84,11 @@ class Certificate:
         given, token = core_limits(checked_limits(limits)), checked_cancel(cancel)
         if self.lower_bound > self.cost:
             return "the lower bound is above the cost"
+        if self.text == self.broken and not self.edits and self.cost == 0:
+            # An accepted text is no broken one: none of its bytes is in doubt.
+            reading = Reading("the constraint", checked_limits(limits), token)
+            is_accepted = accepted(self.expression, self.text, reading) is None
+            return None if is_accepted else "the constraint does not accept the repaired text"
         tables, spans = self.costs.tables(), self.costs.spans(self.broken)
         doubts = self.costs.doubtful(self.broken)
         flaw = self._flaw_of_edits(
