@@ -1,0 +1,1 @@
+"""Cases of repairs that other libraries have."""
