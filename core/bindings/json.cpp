@@ -1,9 +1,12 @@
 // Sets of JSON values for Python: conversion only.
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <set>
 
 #include "bindings/parts.hpp"
 #include "json/canonical_value.hpp"
@@ -23,6 +26,7 @@ using json::ValueTable;
 // A table under way, and what was handed out of it.
 struct TableBuilder {
   std::shared_ptr<ValueTable> table = std::make_shared<ValueTable>();
+  std::set<std::string> strings = {};  // that are constants, or stand within one
 
   std::uint32_t add(ValueTable::Node node) { return table->add(std::move(node)).value; }
   ValueNode node(std::uint32_t number) const {
@@ -36,6 +40,16 @@ struct TableBuilder {
     return found;
   }
 };
+
+std::string utf8(nb::handle text);
+
+void note_strings(TableBuilder& builder, nb::handle value) {
+  if (PyUnicode_Check(value.ptr())) builder.strings.insert(utf8(value));
+  if (PyList_Check(value.ptr()))
+    for (const nb::handle part : nb::borrow<nb::list>(value)) note_strings(builder, part);
+  if (PyDict_Check(value.ptr()))
+    for (const auto [name, part] : nb::borrow<nb::dict>(value)) note_strings(builder, part);
+}
 
 std::string utf8(nb::handle text) {
   Py_ssize_t length = 0;
@@ -75,6 +89,7 @@ std::uint32_t add_constants(TableBuilder& builder, const nb::list& values) {
   std::vector<std::string> texts;
   std::vector<ValueNode> ways;
   for (const nb::handle value : values) {
+    note_strings(builder, value);
     if (PyUnicode_Check(value.ptr()))
       texts.push_back(utf8(value));
     else
@@ -176,11 +191,27 @@ void bind_json(nb::module_& m) {
       .def("nested",
            [](B& b, Count depth, std::optional<Count> most_inside) { return b.add(ValueTable::Nested{depth, maximum_of(most_inside)}); },
            nb::arg(), nb::arg().none())
-      .def("constant", [](B& b, nb::handle value) { return json::add_constant(canonical_of(value, 0), *b.table).value; }, nb::arg().none())
+      .def("constant",
+           [](B& b, nb::handle value) {
+             const std::uint32_t node = json::add_constant(canonical_of(value, 0), *b.table).value;
+             note_strings(b, value);
+             return node;
+           },
+           nb::arg().none())
       .def("constants", &add_constants)
       .def("reserve", [](B& b) { return b.table->reserve().value; })
       .def("define", [](B& b, N reserved, N as) { b.table->define(b.node(reserved), b.node(as)); })
-      .def("include", [](B& b, const B& other, N root) { return b.table->include(*other.table, other.node(root)).value; })
+      .def("include",
+           [](B& b, const B& other, N root) {
+             b.strings.insert(other.strings.begin(), other.strings.end());
+             return b.table->include(*other.table, other.node(root)).value;
+           })
+      .def("words",
+           [](const B& b) {
+             std::vector<std::string> names;
+             for (std::uint32_t name = 0; name < b.table->name_count(); ++name) names.push_back(b.table->text({name}));
+             return std::pair(names, std::vector<std::string>(b.strings.begin(), b.strings.end()));
+           })
       .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a);
 }
 

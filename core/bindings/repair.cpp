@@ -30,17 +30,23 @@ ByteCosts costs_of(const std::vector<EditCost>& given) {
   return costs;
 }
 
+std::vector<EditCost> by_position(const GivenDoubts& given, std::size_t length) {
+  std::vector<EditCost> all;
+  if (!given.empty()) all.assign(length, 0);
+  for (const auto& [position, cost] : given) {
+    if (position >= length) throw nb::value_error("a doubt beyond the text");
+    all[position] += cost;
+  }
+  return all;
+}
+
 EditModel model_of(const std::vector<std::vector<EditCost>>& costs, const std::vector<GivenRewrite>& rewrites,
-                   const GivenDoubts& doubts, std::size_t length) {
+                   const GivenDoubts& doubts, const GivenDoubts& firm, std::size_t length) {
   if (costs.size() != 5) throw nb::value_error("five lists of costs: to prepend, insert, append, remove, replace");
-  EditModel model{costs_of(costs[0]), costs_of(costs[1]), costs_of(costs[2]), costs_of(costs[3]), costs_of(costs[4]), {}, {}};
+  EditModel model{costs_of(costs[0]), costs_of(costs[1]), costs_of(costs[2]), costs_of(costs[3]), costs_of(costs[4]), {},
+                  by_position(doubts, length), by_position(firm, length)};
   for (const auto& [begin, end, written, cost] : rewrites)
     model.rewrites.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
-  if (!doubts.empty()) model.doubts.assign(length, 0);
-  for (const auto& [position, cost] : doubts) {
-    if (position >= length) throw nb::value_error("a doubt beyond the text");
-    model.doubts[position] += cost;
-  }
   return model;
 }
 
@@ -142,9 +148,9 @@ void bind_repair(nb::module_& m) {
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
            [](BoundSearch* self, const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
-              const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts,
+              const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             EditModel model = model_of(costs, rewrites, doubts, text.size());
+             EditModel model = model_of(costs, rewrites, doubts, firm, text.size());
              std::vector<Rewrite> kept = model.rewrites;
              std::vector<EditCost> doubted = model.doubts;
              std::string bytes(text.c_str(), text.size());
@@ -153,7 +159,7 @@ void bind_repair(nb::module_& m) {
              });
              new (self) BoundSearch{std::move(search), std::move(kept), std::move(doubted), std::move(pattern)};
            },
-           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundSearch& self) {
              switch (searching(self.pattern, [&] { return self.search->improve(); })) {
@@ -181,16 +187,16 @@ void bind_repair(nb::module_& m) {
       });
   m.def("flaw_of_bound",
         [](const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
-           const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
+           const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-          EditModel model = model_of(costs, rewrites, doubts, text.size());
+          EditModel model = model_of(costs, rewrites, doubts, firm, text.size());
           const std::string bytes(text.c_str(), text.size());
           const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
           return searching(pattern, [&] {
             return flaw_of_bound(*expression, bytes, std::move(model), proof, limits, std::move(cancel));
           });
         },
-        "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+        "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
 }
 
 }  // namespace tokamata

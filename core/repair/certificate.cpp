@@ -106,7 +106,7 @@ class BoundCheck {
     if (position < text_.size()) {
       const auto byte = static_cast<std::uint8_t>(text_[position]);
       if (!leads_within(position + 1, automaton_.next(state, byte, budget_), cost + model_.keeping(position))) return false;
-      if (!leads_within(position + 1, state, cost + model_.remove[byte])) return false;
+      if (!leads_within(position + 1, state, cost + model_.remove[byte] + model_.firmness(position))) return false;
       const auto [begin, end] = rewrites_at_.equal_range(position);
       for (auto at = begin; at != end; ++at) {
         const Rewrite& rewrite = model_.rewrites[at->second];
@@ -114,15 +114,16 @@ class BoundCheck {
       }
     }
     const ByteCosts& inserting = model_.inserting(position, text_.size());
+    const std::uint64_t edited = cost + model_.firmness(position);
     for (unsigned value = 0; value < 256; ++value) {
       budget_.step();
       const auto byte = static_cast<std::uint8_t>(value);
-      const bool inserts = inserting[value] != kNoEdit && cost + inserting[value] < bound;
-      const bool replaces = position < text_.size() && model_.replace[value] != kNoEdit && cost + model_.replace[value] < bound;
+      const bool inserts = inserting[value] != kNoEdit && edited + inserting[value] < bound;
+      const bool replaces = position < text_.size() && model_.replace[value] != kNoEdit && edited + model_.replace[value] < bound;
       if (!inserts && !replaces) continue;
       const StateId target = automaton_.next(state, byte, budget_);
-      if (inserts && !leads_within(position, target, cost + inserting[value])) return false;
-      if (replaces && !leads_within(position + 1, target, cost + model_.replace[value])) return false;
+      if (inserts && !leads_within(position, target, edited + inserting[value])) return false;
+      if (replaces && !leads_within(position + 1, target, edited + model_.replace[value])) return false;
     }
     return true;
   }

@@ -92,7 +92,8 @@ void RepairSearch::check_model() const {
     if (cost == kNoEdit) throw BadEditModel("a byte that cannot be removed: then there may be no repair at all");
   for (const EditCost cost : model_.append)
     if (cost == kNoEdit) throw BadEditModel("a byte that cannot be appended: then there may be no repair at all");
-  if (!model_.doubts.empty() && model_.doubts.size() != text_.size()) throw BadEditModel("doubts of another text");
+  for (const auto* by_position : {&model_.doubts, &model_.firm})
+    if (!by_position->empty() && by_position->size() != text_.size()) throw BadEditModel("doubts of another text");
   for (const Rewrite& rewrite : model_.rewrites)
     if (rewrite.begin >= rewrite.end || rewrite.end > text_.size() || rewrite.cost == kNoEdit)
       throw BadEditModel("a rewrite of no bytes, or of bytes outside of the text");
@@ -102,8 +103,8 @@ void RepairSearch::check_model() const {
 void RepairSearch::write_anew(Budget& budget) {
   std::optional<std::string> text = some_text(automaton_->start(), budget);
   if (!text) throw EmptyLanguage();
-  for (const char byte : text_) {
-    best_.cost.cost += model_.remove[static_cast<std::uint8_t>(byte)];
+  for (std::size_t position = 0; position < text_.size(); ++position) {
+    best_.cost.cost += std::uint64_t{model_.remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
     best_.steps.push_back({EditKind::Remove, 0});
   }
   best_.text = *std::move(text);
@@ -211,7 +212,7 @@ PathCost RepairSearch::bound_of(const Node& node) const {
   bound.cost += node.estimate.cost;
   bound.written += node.estimate.written;
   if (node.next != kFirst) {
-    const std::uint64_t next = node.reached.cost + writings_of(node)[node.next - 1].cost;
+    const std::uint64_t next = node.reached.cost + writings_of(node)[node.next - 1].cost + model_.firmness(node.position);
     if (next >= bound.cost) bound = {next, node.reached.lost, node.reached.written + std::max(node.estimate.written, 1u)};
   }
   return bound;
@@ -288,7 +289,7 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
       relax(number, rewrite.end, state, reached, {EditKind::Rewrite, index});
     }
     PathCost reached = node.reached;
-    reached.cost += model_.remove[byte];
+    reached.cost += std::uint64_t{model_.remove[byte]} + model_.firmness(node.position);
     ++reached.lost;
     relax(number, node.position + 1, node.state, reached, {EditKind::Remove, 0});
   }
@@ -310,7 +311,7 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
     budget.step();
     const bool replaces = writing.kind == EditKind::Replace;
     PathCost reached = node.reached;
-    reached.cost += writing.cost;
+    reached.cost += std::uint64_t{writing.cost} + model_.firmness(node.position);
     reached.lost += replaces;
     ++reached.written;
     const StateId target = automaton_->next(node.state, writing.byte, budget);

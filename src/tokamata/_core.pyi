@@ -188,6 +188,9 @@ class ValueTable:
     def include(self, other: ValueTable, root: int, /) -> int:
         """Copies the nodes of another table; returns the number of its ``root`` in this one."""
 
+    def words(self) -> tuple[list[str], list[str]]:
+        """The names of members, and the strings that are constants, or stand within one."""
+
     def texts(self, root: int, property_order: str, whitespace: str, spelling: str) -> Expression:
         """The JSON texts of the values of a node, in a style."""
 
@@ -485,6 +488,7 @@ class RepairSearch:
         costs: five tables by byte: to prepend, insert, append, remove and replace one; 2^32 - 1: never.
         rewrites: begin, end, what is written, the cost; in the order of their beginnings.
         doubts: positions of bytes that cost something to keep, and the costs.
+        firm: positions of bytes that cost more to remove or replace, or to insert one before, and how much.
         weight: in hundredths, at least 100.
         limits, cancel: of the search as a whole.
         pattern: the pattern that errors show.
@@ -502,6 +506,7 @@ class RepairSearch:
         costs: Sequence[Sequence[int]],
         rewrites: Sequence[tuple[int, int, bytes, int]],
         doubts: Sequence[tuple[int, int]],
+        firm: Sequence[tuple[int, int]],
         weight: int,
         limits: Limits,
         cancel: CancelToken | None,
@@ -551,6 +556,7 @@ def flaw_of_bound(
     costs: Sequence[Sequence[int]],
     rewrites: Sequence[tuple[int, int, bytes, int]],
     doubts: Sequence[tuple[int, int]],
+    firm: Sequence[tuple[int, int]],
     bound: int,
     reached: bytes,
     is_exact: bool,

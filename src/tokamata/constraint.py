@@ -412,12 +412,16 @@ class Constraint(Denotation[_T_co]):
             self.pattern,
             self.parse,
             text,
-            costs,
+            self._repair_costs(costs),
             deadline_seconds,
             weight,
             limits,
             cancel,
         )
+
+    def _repair_costs(self, costs: EditCosts) -> EditCosts:
+        """The costs, with what only the constraint knows."""
+        return costs
 
     def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
         """The texts that need no repair, and those that repairs lead to."""

@@ -22,6 +22,8 @@ from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
+from tokamata.repair.costs import EditCosts
+from tokamata.repair.words import Words
 from tokamata.values.forms import Json
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class JsonConstraint(Constraint[_T_co]):
         style: how values are written.
     """
 
-    __slots__ = ("_declares", "_reader", "_reading", "_relaxed", "_root", "_table", "style")
+    __slots__ = ("_declares", "_reader", "_reading", "_relaxed", "_root", "_table", "_words", "style")
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class JsonConstraint(Constraint[_T_co]):
         self._reading = reading
         self._relaxed = relaxed
         self._declares = declares
+        self._words: Words | None = None  # made for the first repair
         self.style = style
         self._reader = reader or read_json
         super().__init__(table.texts(root, *style), name, form=Json(self._reader))
@@ -138,6 +141,15 @@ class JsonConstraint(Constraint[_T_co]):
         """Text of others needs no repair for how it is written; only the order of properties is kept."""
         wide = self._table.texts(self._root, "any", "any", "any")
         return wide, self._table.texts(self._root, self.style.property_order, "any", "any")
+
+    def _repair_costs(self, costs: EditCosts) -> EditCosts:
+        """With the words of the schema."""
+        is_complete = not isinstance(costs, EditCosts) or costs.words is not None
+        if is_complete:
+            return costs
+        if self._words is None:
+            self._words = Words(*self._table.words())
+        return replace(costs, words=self._words)
 
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import NamedTuple
 
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import Limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.repair.words import Words
 
-__all__ = ["Doubt", "EditCosts", "Rewrite", "Span"]
+__all__ = ["Doubt", "EditCosts", "Rewrite", "Span", "TextCosts"]
 
 _NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
@@ -71,6 +73,44 @@ class Span(NamedTuple):
     name: str
 
 
+class TextCosts(NamedTuple):
+    """What edits of one text cost.
+
+    Attributes:
+        text: the broken text.
+        tables: to prepend, insert, append, remove and replace a byte, each by byte.
+        spans: the rewrites, in the order of their beginnings.
+        doubts: by position, where keeping the byte costs something.
+        firm: by position, what it costs more to remove or replace the byte, or to insert one before it.
+    """
+
+    text: bytes
+    tables: list[list[int]]
+    spans: list[Span]
+    doubts: dict[int, Doubt]
+    firm: dict[int, int]
+
+    def of_byte(self, kind: str, begin: int, written: bytes) -> int:
+        """The cost of ``"insert"``, ``"remove"`` or ``"replace"`` at a position."""
+        prepend, insert, append, remove, replace = self.tables
+        if kind == "remove":
+            cost = remove[self.text[begin]]
+        elif kind == "replace":
+            cost = replace[written[0]]
+        else:
+            cost = (append if begin == len(self.text) else prepend if begin == 0 else insert)[written[0]]
+        return cost + self.firm.get(begin, 0)
+
+    def for_engine(
+        self,
+    ) -> tuple[
+        list[list[int]], list[tuple[int, int, bytes, int]], list[tuple[int, int]], list[tuple[int, int]]
+    ]:
+        """The costs as ``_core.RepairSearch`` takes them: tables, rewrites, doubts, what is firm."""
+        doubts = [(position, doubt.cost) for position, doubt in self.doubts.items()]
+        return self.tables, [span[:4] for span in self.spans], doubts, list(self.firm.items())
+
+
 @dataclass(frozen=True)
 class EditCosts:
     """The costs of all edits: whole numbers from 0.
@@ -89,6 +129,10 @@ class EditCosts:
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
         doubts: bytes that cost something to keep; of several doubts about one byte the dearest counts.
+        typo: of a string that becomes a word of the constraint that is near it; ``None``: this edit is not
+            made.  The words of JSON under a schema, and of Python types, are names and strings that it lists.
+        firm: what an edit of a byte within such a word costs more.
+        words: other words instead.
 
     Raises:
         ArgumentError: a cost is no whole number from 0 to 1,000,000,000, a key is no ``str``, or a pattern
@@ -104,11 +148,16 @@ class EditCosts:
     replace: int | None = None
     rewrites: Sequence[Rewrite] = ()
     doubts: Sequence[Doubt] = ()
+    typo: int | None = None
+    firm: int = 0
+    words: Words | None = None
 
     def __post_init__(self) -> None:
         _checked_cost("other", self.other)
-        if self.replace is not None:
-            _checked_cost("replace", self.replace)
+        _checked_cost("firm", self.firm)
+        for name in ("replace", "typo"):
+            if getattr(self, name) is not None:
+                _checked_cost(name, getattr(self, name))
         for name in ("insert", "prepend", "append", "resume", "remove"):
             mapping = getattr(self, name)
             checked_instance(f"EditCosts.{name}", mapping, Mapping)
@@ -126,6 +175,7 @@ class EditCosts:
             except (re.error, TypeError, IndexError) as error:
                 expected = f"a pattern and a replacement of bytes for re: {error}"
                 raise ArgumentError("EditCosts.rewrites", shown_argument(rewrite), expected) from None
+        checked_instance("EditCosts.words", self.words, (Words, NoneType))
         checked_instance("EditCosts.doubts", self.doubts, (list, tuple))
         for doubt in self.doubts:
             checked_instance("EditCosts.doubts", doubt, Doubt)
@@ -135,6 +185,24 @@ class EditCosts:
             except (re.error, TypeError) as error:
                 expected = f"a pattern of bytes for re: {error}"
                 raise ArgumentError("EditCosts.doubts", shown_argument(doubt), expected) from None
+
+    def of_text(self, text: bytes, bounds: BoundedPatterns | None = None) -> TextCosts:
+        """What edits of a text cost.
+
+        Raises:
+            ArgumentError: the function of a rewrite returned something else than bytes or ``None``.
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        bounds = bounds or BoundedPatterns(Limits(), None)
+        spans, firm = self.spans(text, bounds), {}
+        if self.words is not None and (self.typo is not None or self.firm > 0):
+            typos, positions = self.words.found(text, bounds)
+            if self.typo is not None:
+                spans += [Span(*typo, self.typo, "typo") for typo in typos]
+                spans.sort(key=lambda span: span.begin)
+            if self.firm > 0:
+                firm = dict.fromkeys(positions, self.firm)
+        return TextCosts(text, self.tables(text), spans, self.doubtful(text, bounds), firm)
 
     def tables(self, text: bytes) -> list[list[int]]:
         """What the engine reads for a text: prepend, insert, append, remove and replace, each by byte."""
@@ -147,7 +215,7 @@ class EditCosts:
         return [_by_byte(insert, self.prepend), insert, append, remove, replace]
 
     def spans(self, text: bytes, bounds: BoundedPatterns | None = None) -> list[Span]:
-        """The rewrites that a text admits, in the order of their beginnings.
+        """The rewrites of :attr:`rewrites` that a text admits, in the order of their beginnings.
 
         Raises:
             ArgumentError: the function of a rewrite returned something else than bytes or ``None``.

@@ -161,6 +161,8 @@ DEFAULT_COSTS = EditCosts(
         "\x00": 1000,
         "`": 1000,
     },
+    typo=1500,
+    firm=4000,
     rewrites=(*_DIALECTS, *_STRINGS, *_STRUCTURE, *_TYPES, *_AROUND),
     doubts=(
         Doubt("a single quote", _BEFORE + rb"'(?=\S)|'" + _AFTER, 800),

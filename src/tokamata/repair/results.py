@@ -9,12 +9,14 @@ from typing import Generic, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.costs import Doubt, EditCosts
+from tokamata.repair.costs import EditCosts, TextCosts
 from tokamata.values.forms import Reading, accepted
 
 __all__ = ["Certificate", "Edit", "Repair"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+# Of edits of single bytes: how many are read, and written.
+_LENGTHS = {"insert": (0, 1), "remove": (1, 0), "replace": (1, 1)}
 
 
 class Edit(NamedTuple):
@@ -90,21 +92,15 @@ class Certificate:
             return "the constraint does not accept the repaired text"
         if self.text == self.broken and self.cost == 0 and not self.edits:
             return None  # what is accepted is not repaired: no doubt about its bytes counts
-        tables, spans = self.costs.tables(self.broken), self.costs.spans(self.broken, bounds)
-        doubts = self.costs.doubtful(self.broken, bounds)
-        flaw = self._flaw_of_edits(
-            tables, {(span.begin, span.end, span.written, span.name): span.cost for span in spans}, doubts
-        )
+        priced = self.costs.of_text(self.broken, bounds)
+        flaw = self._flaw_of_edits(priced)
         if flaw is not None:
             return flaw
-        plain = [span[:4] for span in spans]
         return (
             _core.flaw_of_bound(
                 self.expression,
                 self.broken,
-                tables,
-                plain,
-                [(position, doubt.cost) for position, doubt in doubts.items()],
+                *priced.for_engine(),
                 self.lower_bound,
                 self.nodes,
                 self.is_exact,
@@ -115,14 +111,9 @@ class Certificate:
             or None
         )
 
-    def _flaw_of_edits(
-        self,
-        tables: list[list[int]],
-        rewrites: dict[tuple[int, int, bytes, str], int],
-        doubts: dict[int, Doubt],
-    ) -> str | None:
-        prepend, insert, append, remove, replace = tables
+    def _flaw_of_edits(self, priced: TextCosts) -> str | None:
         text, position, cost = bytearray(), 0, 0
+        doubts, rewrites = priced.doubts, {(*span[:3], span.name): span.cost for span in priced.spans}
         unpaid = sorted(doubts, reverse=True)
         for name, begin, end, removed, written, stated in self.edits:
             if not position <= begin <= end <= len(self.broken) or self.broken[begin:end] != removed:
@@ -133,13 +124,8 @@ class Certificate:
                 unpaid.pop()
             if begin in doubts and written == removed and name == doubts[begin].name:
                 own = doubts[begin].cost
-            elif name == "insert" and begin == end and len(written) == 1:
-                at_end, at_begin = begin == len(self.broken), begin == 0
-                own = (append if at_end else prepend if at_begin else insert)[written[0]]
-            elif name == "remove" and len(removed) == 1 and not written:
-                own = remove[removed[0]]
-            elif name == "replace" and len(removed) == len(written) == 1:
-                own = replace[written[0]]
+            elif _LENGTHS.get(name) == (len(removed), len(written)):
+                own = priced.of_byte(name, begin, written)
             else:
                 own = rewrites.get((begin, end, written, name), -1)
             if own != stated:

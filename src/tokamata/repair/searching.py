@@ -12,7 +12,7 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.costs import Doubt, EditCosts, Span
+from tokamata.repair.costs import EditCosts, TextCosts
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.values.forms import Reading, accepted
@@ -88,8 +88,8 @@ def _answers(
         certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, unharmed)
         yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, parse), None
         return
-    spans, doubts, tables = costs.spans(broken, bounds), costs.doubtful(broken, bounds), costs.tables(broken)
-    search = _begun(wanted, broken, tables, spans, doubts, weight, limits, bounds, pattern)
+    priced = costs.of_text(broken, bounds)
+    search = _begun(wanted, priced, weight, limits, bounds, pattern)
     price, first_us = search.cost, None
     while True:
         is_better = search.improve() == "better"
@@ -98,7 +98,7 @@ def _answers(
         written, cost, (bound, nodes, is_exact) = search.text, search.cost, search.proof()
         if search.edit_count * _BYTES_OF_AN_EDIT > limits.memory_bytes:
             raise LimitExceeded("memory_bytes", limits.memory_bytes, pattern)
-        edits = tuple(_edit(tables, spans, doubts, broken, *edit) for edit in search.edits)
+        edits = tuple(_edit(priced, *edit) for edit in search.edits)
         certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, wanted)
         repair = Repair(
             written.decode(),
@@ -118,22 +118,17 @@ def _answers(
 
 def _begun(
     wanted: _core.Expression,
-    broken: bytes,
-    tables: list[list[int]],
-    spans: list[Span],
-    doubts: dict[int, Doubt],
+    priced: TextCosts,
     weight: int,
     limits: Limits,
     bounds: BoundedPatterns,
     pattern: str,
 ) -> _core.RepairSearch:
     """A search that has its first answer, within the time that the patterns have left of the limits."""
-    plain = [span[:4] for span in spans]
-    doubted = [(position, doubt.cost) for position, doubt in doubts.items()]
     left, cancel = bounds.left()
     try:
         return _core.RepairSearch(
-            wanted, broken, tables, plain, doubted, weight, core_limits(left), cancel, pattern
+            wanted, priced.text, *priced.for_engine(), weight, core_limits(left), cancel, pattern
         )
     except LimitExceeded as error:
         # The caller knows the whole time, and not what was left of it.
@@ -142,30 +137,16 @@ def _begun(
         raise LimitExceeded("seconds", limits.seconds, pattern) from None
 
 
-def _edit(
-    tables: list[list[int]],
-    spans: list[Span],
-    doubts: dict[int, Doubt],
-    broken: bytes,
-    kind: str,
-    begin: int,
-    end: int,
-    written: bytes,
-    number: int,
-) -> Edit:
+def _edit(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, number: int) -> Edit:
     """An edit of the engine, with its name and its cost."""
-    removed = broken[begin:end]
-    prepend, insert, append, remove, replaced = tables
+    removed = priced.text[begin:end]
     if kind == "keep":
-        return Edit(doubts[begin].name, begin, end, removed, written, doubts[begin].cost)
+        doubt = priced.doubts[begin]
+        return Edit(doubt.name, begin, end, removed, written, doubt.cost)
     if kind == "rewrite":
-        return Edit(spans[number].name, begin, end, removed, written, spans[number].cost)
-    if kind == "remove":
-        return Edit(kind, begin, end, removed, written, remove[removed[0]])
-    if kind == "replace":
-        return Edit(kind, begin, end, removed, written, replaced[written[0]])
-    table = append if begin == len(broken) else prepend if begin == 0 else insert
-    return Edit(kind, begin, end, removed, written, table[written[0]])
+        span = priced.spans[number]
+        return Edit(span.name, begin, end, removed, written, span.cost)
+    return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
 
 
 def _needs_none(unharmed: _core.Expression, broken: bytes, reading: Reading) -> bool:

@@ -1,0 +1,119 @@
+"""Words that a constraint knows: names of members and strings that a schema lists.
+
+Problem.  Under a schema that requires ``name``, the text ``{"nmae": "x"}`` has a mistyped name.  Byte by byte
+its repair costs two edits.  Where any name is allowed, one edit makes a known name an unknown one, so that a
+wrong value after it passes: ``{"age,": "3"}``.
+Example.  Without one character, ``nmae`` is ``mae``, ``nae``, ``nme`` or ``nma``, and ``name`` is ``ame``,
+``nme``, ``nae`` or ``nam``.  They share ``nae`` and ``nme``, and differ by two characters that are exchanged.
+How.  A string of the text that is near a known word may become that word at the cost of one edit.  Two words
+are near if one character is lost, added, changed, or exchanged with its neighbour, or if they differ in case,
+blanks, hyphens and underscores alone.  Near words share a variant, which has at most one character less, so
+an index of variants finds them.  A string that *is* a known word is firm: each edit within it costs more.
+
+Source.  Damerau 1964; deletion variants: Bocek, Hunt and Stiller 2007.
+Cost.  Linear in the characters of the words, once; for a string of the text linear in its length.
+Not taken.  Two mistakes in one word: too many words are near then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from tokamata.repair.bounded_patterns import BoundedPatterns
+
+__all__ = ["Words"]
+
+_STRING = rb'"(?=([^"\\\n]{2,80})"(\s*:)?)'
+_SHORTEST = 4  # characters of a word that is recognized by its neighbours
+_MOST_WORDS = 20_000
+_SEPARATORS = dict.fromkeys(map(ord, "_- "))
+
+Index = dict[str, list[str]]
+
+
+class Words:
+    """The words of a constraint.
+
+    Args:
+        names: of members of objects.
+        values: strings that stand as values.
+
+    Of more than 20,000 words of a kind, none is recognized by its neighbours.
+    """
+
+    def __init__(self, names: Iterable[str], values: Iterable[str]) -> None:
+        self._known = frozenset(names), frozenset(values)
+
+    @cached_property
+    def _near(self) -> tuple[Index, Index]:
+        names, values = self._known
+        return _index(names), _index(values)
+
+    def found(self, text: bytes, bounds: BoundedPatterns) -> tuple[list[tuple[int, int, bytes]], list[int]]:
+        """What a text has of these words.
+
+        Returns:
+            the spans of strings that are nearly words, each with the word in quotes; and the positions within
+            strings that are words, closing quotes included.
+
+        Raises:
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        spans: list[tuple[int, int, bytes]] = []
+        firm: list[int] = []
+        for match in bounds.matches(_STRING, text):
+            try:
+                word = match[1].decode()
+            except UnicodeDecodeError:
+                continue
+            kind = 0 if match[2] is not None else 1
+            begin, end = match.start(), match.end(1) + 1
+            if word in self._known[kind]:
+                firm += range(begin + 1, end)
+                continue
+            for known in self._neighbours(word, kind):
+                spans.append((begin, end, json.dumps(known, ensure_ascii=False).encode()))
+        return spans, firm
+
+    def _neighbours(self, word: str, kind: int) -> list[str]:
+        if len(word) < _SHORTEST or not self._known[kind]:
+            return []
+        index = self._near[kind]
+        found = {known for variant in _variants(word) for known in index.get(variant, ())}
+        return sorted(known for known in found if _is_near(word, known))
+
+
+def _index(words: frozenset[str]) -> Index:
+    index: Index = {}
+    if len(words) <= _MOST_WORDS:
+        for word in sorted(words):
+            if len(word) >= _SHORTEST:
+                for variant in _variants(word):
+                    index.setdefault(variant, []).append(word)
+    return index
+
+
+def _variants(word: str) -> Iterator[str]:
+    """The word, the word without each of its characters, and the word without case and separators."""
+    yield word
+    yield "\x00" + _plain(word)
+    yield from {word[:place] + word[place + 1 :] for place in range(len(word))}
+
+
+def _plain(word: str) -> str:
+    return word.casefold().translate(_SEPARATORS)
+
+
+def _is_near(one: str, other: str) -> bool:
+    if _plain(one) == _plain(other):
+        return True
+    if abs(len(one) - len(other)) > 1:
+        return False
+    pairs = enumerate(zip(one, other, strict=False))
+    place = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    rest, other_rest = one[place:], other[place:]
+    if len(one) != len(other):
+        return rest[1:] == other_rest or rest == other_rest[1:]
+    return rest[1:] == other_rest[1:] or (rest[:2] == other_rest[:2][::-1] and rest[2:] == other_rest[2:])
