@@ -242,7 +242,11 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
   });
   if (known) {
     Node& node = nodes_[*known];
-    if (reached >= node.reached) return;
+    if (reached >= node.reached) {
+      // Of bytes that lead from one node to another at one price the least is written.
+      if (reached == node.reached && node.from == from && node.step.kind == step.kind) node.step.operand = std::min(node.step.operand, step.operand);
+      return;
+    }
     node.reached = reached;
     node.from = from;
     node.step = step;
@@ -267,31 +271,32 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
     expand_writings(number, budget);
 }
 
-// What keeps, removes or rewrites bytes of the text; and an answer, if the text ends here.
+// What removes, rewrites or keeps bytes of the text; and an answer, if the text ends here.  The queue prefers the latest of
+// equal nodes, so that what is to come first is made last.
 void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
   const Node node = nodes_[number];
   if (node.position == text_.size()) {
     if (automaton_->accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
   } else {
     const auto byte = static_cast<std::uint8_t>(text_[node.position]);
-    PathCost kept = node.reached;
-    kept.cost += model_.keeping(node.position);
-    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), kept, {EditKind::Keep, 0});
-    for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index) {
-      const Rewrite& rewrite = model_.rewrites[index];
-      PathCost reached = node.reached;
-      reached.cost += rewrite.cost;
-      reached.lost += rewrite.end - rewrite.begin;
-      reached.written += static_cast<std::uint32_t>(rewrite.written.size());
-      if (is_hopeless(reached)) continue;
-      StateId state = node.state;
-      for (const char written : rewrite.written) state = automaton_->next(state, static_cast<std::uint8_t>(written), budget);
-      relax(number, rewrite.end, state, reached, {EditKind::Rewrite, index});
-    }
     PathCost reached = node.reached;
     reached.cost += std::uint64_t{model_.remove[byte]} + model_.firmness(node.position);
     ++reached.lost;
     relax(number, node.position + 1, node.state, reached, {EditKind::Remove, 0});
+    for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];) {
+      const Rewrite& rewrite = model_.rewrites[index];
+      PathCost rewritten = node.reached;
+      rewritten.cost += rewrite.cost;
+      rewritten.lost += rewrite.end - rewrite.begin;
+      rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
+      if (is_hopeless(rewritten)) continue;
+      StateId state = node.state;
+      for (const char written : rewrite.written) state = automaton_->next(state, static_cast<std::uint8_t>(written), budget);
+      relax(number, rewrite.end, state, rewritten, {EditKind::Rewrite, index});
+    }
+    PathCost kept = node.reached;
+    kept.cost += model_.keeping(node.position);
+    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), kept, {EditKind::Keep, 0});
   }
   Node& after = nodes_[number];
   after.next = writings_of(after).empty() ? kDone : 1;
@@ -304,8 +309,9 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
   const std::vector<Writing>& all = writings_of(node);
   const ByteSet readable = automaton_->may_read(node.state, budget);
   const EditCost price = all[node.next - 1].cost;
-  std::uint32_t index = node.next - 1;
-  for (; index < all.size() && all[index].cost == price; ++index) {
+  std::uint32_t end = node.next - 1;
+  while (end < all.size() && all[end].cost == price) ++end;
+  for (std::uint32_t index = end; index-- > node.next - 1;) {
     const Writing& writing = all[index];
     if (!readable.contains(writing.byte)) continue;
     budget.step();
@@ -319,7 +325,7 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
   }
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew
-  after.next = index == all.size() ? kDone : index + 1;
+  after.next = end == all.size() ? kDone : end + 1;
   if (after.next != kDone && !is_hopeless(bound_of(after))) push(number);
 }
 

@@ -23,6 +23,7 @@ __all__ = ["Doubt", "EditCosts", "Rewrite", "Span", "TextCosts"]
 _NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
 _CLOSING = (b"]", b"}", b")")
+_BLANKS_AND_FENCES = b" \t\r\n`"
 
 
 class Rewrite(NamedTuple):
@@ -123,8 +124,8 @@ class EditCosts:
         insert: of a byte written within the text.
         prepend: of a byte written before the text; ``insert`` where it is not named.
         append: of a byte written after the end of the text; ``insert`` where it is not named.
-        resume: the same for a text that seems cut off, because it does not end in a closing bracket;
-            ``append`` where it is not named.
+        resume: the same for a text that seems cut off, because it does not end in a closing bracket (or one
+            with a Markdown fence);            ``append`` where it is not named.
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
@@ -210,7 +211,7 @@ class EditCosts:
         replace = [_NEVER if self.replace is None else self.replace] * 256
         remove = _by_byte([self.other] * 256, self.remove)
         append = _by_byte(insert, self.append)
-        if not text.rstrip().endswith(_CLOSING):
+        if not text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
             append = _by_byte(append, self.resume)
         return [_by_byte(insert, self.prepend), insert, append, remove, replace]
 

@@ -99,13 +99,13 @@ _STRINGS = (
 
 _STRUCTURE = (
     Rewrite("drop a trailing comma", rb",(?=\s*[}\]])", b"", 700),
-    Rewrite("drop a last comma", rb",\s*\Z", b"", 800),
+    Rewrite("drop a last comma", rb",\s*\Z", b"", 20),
     Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 700),
     Rewrite("drop a doubled bracket", rb"([\[{\]}])\1", rb"\1", 1900),
 )
 
 _TYPES = (
-    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*[,}\]])", rb'"\g<0>"', 2000),
+    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 2000),
     Rewrite("number as a string", rb"(?<=[:\[,\s])-?\d[\d.eE+-]*(?=\s*[,}\]])", rb'"\g<0>"', 2500),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?)"', rb"\1", 2500),
     Rewrite("string as a literal", rb'"(true|false|null)"', rb"\1", 2500),
