@@ -37,6 +37,7 @@ FILES = (
 )
 VOCABULARIES = {"llama-3.1": "<|eot_id|>", "gemma-3": "<eos>"}
 FREE = (0, 1, 3, 10, 25)  # tokens before the completion
+LOADING = tk.Limits(seconds=300.0)  # this program may run beside others
 # Parsing takes lark a second for some longer texts.
 MOST_CHARACTERS = 300
 
@@ -111,7 +112,8 @@ def run(texts: int, seed: int, seconds: float) -> Findings:
             judges[file, lexer] = judge_of(source, lexer)
         key = (file, lexer, vocabulary)
         if key not in compiled:
-            compiled[key] = tk.grammar(source, lexer=lexer).compile(known[vocabulary])  # type: ignore[arg-type]
+            constraint = tk.grammar(source, lexer=lexer, limits=LOADING)  # type: ignore[arg-type]
+            compiled[key] = constraint.compile(known[vocabulary])
         where = f"turn {turn} of seed {seed}: {file}, {lexer}, {vocabulary}"
         found.texts[f"{file}, {lexer}"] += 1
         try:
