@@ -138,9 +138,9 @@ class JsonConstraint(Constraint[_T_co]):
         return reason, tuple(one.pointer for one in blamed)
 
     def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
-        """Text of others needs no repair for how it is written; only the order of properties is kept."""
+        """Text of others needs no repair for how it is written."""
         wide = self._table.texts(self._root, "any", "any", "any")
-        return wide, self._table.texts(self._root, self.style.property_order, "any", "any")
+        return wide, wide
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """With the words of the schema."""
