@@ -33,7 +33,10 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
-    "repair": ["costs", "default_costs", "results", "searching"],
+    "repair": [
+        *("costs", "default_costs", "unimodularity", "programs", "results", "searching"),
+        *("raised_costs", "coupled_certificates", "couplings"),
+    ],
     "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",

@@ -29,6 +29,7 @@ from tokamata.errors import (
     MaskError,
     MissingExtraError,
     NoncanonicalError,
+    NoRepairError,
     NoStopTokenError,
     NotRegularError,
     NoValuesError,
@@ -69,6 +70,8 @@ from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite
+from tokamata.repair.coupled_certificates import CoupledCertificate
+from tokamata.repair.programs import Program
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
@@ -93,6 +96,7 @@ __all__ = [
     "Concatenation",
     "Constraint",
     "ContextError",
+    "CoupledCertificate",
     "Derivation",
     "Determinism",
     "Doubt",
@@ -113,6 +117,7 @@ __all__ = [
     "Match",
     "Matcher",
     "MissingExtraError",
+    "NoRepairError",
     "NoStopTokenError",
     "NoValuesError",
     "NoncanonicalError",
@@ -123,6 +128,7 @@ __all__ = [
     "PatternSyntaxError",
     "Phrase",
     "Preparation",
+    "Program",
     "Repair",
     "Rewrite",
     "RollbackError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -23,6 +23,7 @@ from tokamata.errors import (
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.matching import CompiledConstraint, Tokenization
 from tokamata.repair.costs import EditCosts
+from tokamata.repair.couplings import coupled_repairs
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.searching import searched_repairs
@@ -261,6 +262,7 @@ class Constraint(Denotation[_T_co]):
         text: str | bytes,
         *,
         costs: EditCosts = DEFAULT_COSTS,
+        at_most: Mapping[str, int] | None = None,
         deadline_seconds: float | None = None,
         weight: float = 3.0,
         limits: Limits | None = None,
@@ -276,9 +278,17 @@ class Constraint(Denotation[_T_co]):
         JSON is repaired into any white space and spelling, in the order of properties that the constraint
         has; JSON whose values the constraint accepts is not changed, whatever its order.
 
+        With ``at_most``, :attr:`.Repair.program` says how the edits were chosen, and the certificate is a
+        :class:`.CoupledCertificate`: it proves the edits, their number and cost, and the part of the lower
+        bound that multipliers prove; the rest is the word of the solver (HiGHS).
+
+            tk.regex("(ab)*").repair("aab", at_most={"remove": 0}).text      # "abab"
+
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.
             costs: what each edit costs.
+            at_most: how many edits of a name there may be: ``{"remove": 0, "escape a quote": 2}``; the
+                names are those of :attr:`.Edit.name`.  Of repairs of equal cost any may be the answer.
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
             weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
                 the optimum directly.
@@ -289,11 +299,19 @@ class Constraint(Denotation[_T_co]):
             EmptyConstraintError: no text is accepted.
             AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
             ArgumentError: an argument has another type or value.
+            NoRepairError: no accepted text can be reached with ``at_most``.
+            MissingExtraError: ``at_most`` needs the package ``scipy``.
             LimitExceeded: a limit was passed before any accepted text was found.
-            Cancelled: the search was cancelled.
+            Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         *_, last = self.repairs(
-            text, costs=costs, deadline_seconds=deadline_seconds, weight=weight, limits=limits, cancel=cancel
+            text,
+            costs=costs,
+            at_most=at_most,
+            deadline_seconds=deadline_seconds,
+            weight=weight,
+            limits=limits,
+            cancel=cancel,
         )
         return last
 
@@ -302,6 +320,7 @@ class Constraint(Denotation[_T_co]):
         text: str | bytes,
         *,
         costs: EditCosts = DEFAULT_COSTS,
+        at_most: Mapping[str, int] | None = None,
         deadline_seconds: float | None = None,
         weight: float = 3.0,
         limits: Limits | None = None,
@@ -312,6 +331,19 @@ class Constraint(Denotation[_T_co]):
         The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
         """
         self._refuse_tokens("repair")
+        if at_most:
+            return coupled_repairs(
+                self._repair_languages(),
+                self.pattern,
+                self.parse,
+                text,
+                costs,
+                at_most,
+                deadline_seconds,
+                weight,
+                limits,
+                cancel,
+            )
         return searched_repairs(
             self._repair_languages(),
             self.pattern,

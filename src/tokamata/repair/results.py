@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.costs import Doubt, EditCosts
+from tokamata.repair.programs import Program
 from tokamata.values.forms import Reading, accepted
 
 __all__ = ["Certificate", "Edit", "Repair"]
@@ -120,7 +121,9 @@ class Certificate:
     ) -> str | None:
         prepend, insert, append, remove, replace = tables
         text, position, cost = b"", 0, 0
-        unpaid = sorted(doubts, reverse=True)
+        # A text that is accepted as it is needs no edits, whatever is in doubt.
+        is_unchanged = not self.edits and self.text == self.broken
+        unpaid = [] if is_unchanged else sorted(doubts, reverse=True)
         for name, begin, end, removed, written, stated in self.edits:
             if not position <= begin <= end <= len(self.broken) or self.broken[begin:end] != removed:
                 return f"the edit at byte {begin} does not fit the text"
@@ -164,6 +167,7 @@ class Repair(Generic[_T_co]):
         first_feasible_us: microseconds until the first answer of the search; ``None``: there was none, and
             this one removes the whole text and writes another.
         certificate: proves cost and bound.
+        program: how edits were chosen that ``at_most`` bounds; ``None`` without it.
     """
 
     text: str
@@ -175,6 +179,7 @@ class Repair(Generic[_T_co]):
     first_feasible_us: int | None
     certificate: Certificate = field(repr=False)
     _parse: Callable[[str], _T_co] = field(repr=False)
+    program: Program | None = None
 
     @property
     def value(self) -> _T_co:
