@@ -152,4 +152,60 @@ TEST(random_repairs_cost_what_the_judge_says) {
   CHECK(repaired > 50);
 }
 
+// The least cost of a path through the graph to an end; each edge is on a path within the bound.
+std::optional<std::uint64_t> least_within(const RepairGraph& graph, std::uint64_t bound) {
+  constexpr std::uint64_t kFar = ~std::uint64_t{0} / 4;
+  std::vector<std::uint64_t> reached(graph.positions.size(), kFar), left(graph.positions.size(), kFar);
+  if (graph.positions.empty()) return std::nullopt;
+  reached[0] = 0;
+  for (const std::uint32_t end : graph.ends) left[end] = 0;
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (const auto& [from, to, step, cost] : graph.edges) {
+      if (reached[from] + cost < reached[to]) reached[to] = reached[from] + cost, changes = true;
+      if (left[to] + cost < left[from]) left[from] = left[to] + cost, changes = true;
+    }
+  }
+  for (const auto& [from, to, step, cost] : graph.edges) {
+    CHECK(from != to);
+    CHECK(reached[from] + cost + left[to] <= bound);
+    CHECK(graph.positions[from] <= graph.positions[to]);
+  }
+  return left[0];
+}
+
+TEST(graphs_of_repairs_hold_the_cheapest_one) {
+  std::size_t judged_ones = 0;
+  for (std::uint64_t seed = 1; seed <= test::drawn(300); ++seed) {
+    Choices choices(seed + 90'000);
+    const ExpressionPtr pattern = random_pattern(choices);
+    const std::string text = random_bytes(choices);
+    const EditModel model = random_model(choices, text.size());
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Limits limits;
+    limits.states = 3000;
+    std::optional<std::uint64_t> expected;
+    try {
+      expected = judged(*pattern, text, model);
+    } catch (const LimitExceeded&) {
+      continue;
+    }
+    if (!expected) continue;
+    RepairSearch search(*pattern, text, model, 100, {}, nullptr);
+    std::size_t edges = 0;
+    for (const std::uint64_t more : {0, 1, 3}) {
+      const RepairGraph graph = search.graph(*expected + more, true, {});
+      CHECK(least_within(graph, *expected + more) == expected);
+      CHECK(graph.edges.size() >= edges);
+      edges = graph.edges.size();
+    }
+    if (*expected > 0) {
+      const RepairGraph below = search.graph(*expected - 1, true, {});
+      CHECK(below.positions.empty() && below.ends.empty() && below.edges.empty() && !below.is_whole);
+    }
+    ++judged_ones;
+  }
+  CHECK(judged_ones > 30);
+}
+
 }  // namespace

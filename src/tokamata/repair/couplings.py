@@ -69,6 +69,8 @@ __all__ = ["coupled_repairs"]
 
 _T = TypeVar("_T")
 _MOST_SEARCHES = 40
+# Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
+_SHARE = 4
 _GROWTH = 8  # of the highest multiplier, where the best is the highest
 _STEPS = ("keep", "rewrite", "remove", "insert", "replace")  # as the engine numbers them
 _EDGE = [
@@ -179,9 +181,12 @@ class _CoupledSearch(Generic[_T]):
         self.costs = TextCosts.of(self.given.costs, broken)
         self.scale, self.highest = scale_of(self.costs)
         for step in (self._raise_multipliers, self._solve_programs):
+            self.stopped = None  # a search without room leaves some for a program
             for _ in step():
                 yield self._repair()
-            if self._is_closed() or self.stopped is not None:
+            if self._is_closed() or (self.stopped is not None and self.stopped.limit == "seconds"):
+                break
+            if self.bounding is None:
                 break
         if self.best is None:
             raise self.stopped or NoRepairError(self.at_most, self.bound)
@@ -245,6 +250,10 @@ class _CoupledSearch(Generic[_T]):
             raise LimitExceeded("seconds", self.given.limits.seconds, self.pattern)
         return replace(self.given.limits, seconds=max(left, NO_TIME))
 
+    def _stop(self, limit: str) -> None:
+        """Notes the limit that was reached, as the caller has given it."""
+        self.stopped = LimitExceeded(limit, getattr(self.given.limits, limit), self.pattern)
+
     def _take(self, cost: int, text: bytes, edits: tuple[Edit, ...]) -> bool:
         """Takes a repair as a cut, and as the candidate if it is a better one."""
         made = Counter(edit.name for edit in edits)
@@ -269,14 +278,12 @@ class _CoupledSearch(Generic[_T]):
             try:
                 yield from self._search(multipliers)
             except LimitExceeded as error:
-                self.stopped = error
+                self._stop(error.limit)
                 return
             if self._is_closed() or self.stopped is not None:
                 return
             multipliers, hoped = self._next_multipliers(highest)
-            while (
-                max(multipliers.values()) == highest < self.highest and tuple(multipliers.values()) in tried
-            ):
+            while (tuple(multipliers.values()) in tried or hoped <= self.bound) and highest < self.highest:
                 highest = min(self.highest, _GROWTH * highest)
                 multipliers, hoped = self._next_multipliers(highest)
             if tuple(multipliers.values()) in tried or hoped <= self.bound:
@@ -286,19 +293,22 @@ class _CoupledSearch(Generic[_T]):
         """One search to its end; each of its answers is looked at."""
         broken, _, weight, _, cancel = self.given
         raised = RaisedCosts.of(self.costs, self.scale, multipliers)
+        limits = self._left()
+        if any(multipliers.values()):
+            limits = replace(limits, memory_bytes=max(1, limits.memory_bytes // _SHARE))
         search = _core.RepairSearch(
             self.wanted, broken, raised.tables, raised.rewrites, raised.doubts, weight,
-            core_limits(self._left()), cancel, self.pattern,
+            core_limits(limits), cancel, self.pattern,
         )  # fmt: skip
-        before = self.expansions
-        while True:
-            outcome = search.improve()
+        before, outcome = self.expansions, "better"
+        while True:  # the first answer, which writes the text anew, is there before any search
             edits = tuple(self._edit(*edit) for edit in search.edits)
             self.expansions = before + search.expansions
             if self._take(sum(edit.cost for edit in edits), search.text, edits):
                 yield
             if outcome != "better":
                 break
+            outcome = search.improve()
         added = sum(multipliers[name] * self.at_most[name] for name in self.names)
         bound = -((added - search.lower_bound) // self.scale)
         if self.bounding is None or bound > self.bounding.bound:
@@ -306,7 +316,7 @@ class _CoupledSearch(Generic[_T]):
             self.bound = max(self.bound, bound)
         if outcome == "stopped":
             self._left()  # raises where time is over
-            self.stopped = LimitExceeded("memory_bytes", self.given.limits.memory_bytes, self.pattern)
+            self._stop("memory_bytes" if 2 * search.memory_bytes > limits.memory_bytes else "states")
 
     def _next_multipliers(self, highest: int) -> tuple[dict[str, int], int]:
         """The multipliers whose bound is the highest by all repairs seen, and the bound hoped for."""
@@ -348,7 +358,7 @@ class _CoupledSearch(Generic[_T]):
                 graph, is_whole, edits = self._graph(target, is_exact)
                 solution = self._solved(graph)
             except LimitExceeded as error:
-                self.stopped = error
+                self._stop(error.limit)
                 return
             if solution is None or solution.bound is None:
                 if is_whole and self.best is None:
@@ -367,7 +377,7 @@ class _CoupledSearch(Generic[_T]):
                 if self._take(cost, text, made):
                     yield
             if solution is not None and solution.bound is not None and not solution.is_optimal:
-                self.stopped = LimitExceeded("seconds", self.given.limits.seconds, self.pattern)
+                self._stop("seconds")
                 return
             step *= 2
 
