@@ -71,7 +71,7 @@ _T = TypeVar("_T")
 _MOST_SEARCHES = 40
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
-_GROWTH = 8  # of the highest multiplier, where the best is the highest
+_GROWTH = 4  # of the highest multiplier, where the best is the highest
 _STEPS = ("keep", "rewrite", "remove", "insert", "replace")  # as the engine numbers them
 _EDGE = [
     ("source", "u4"),
@@ -271,7 +271,7 @@ class _CoupledSearch(Generic[_T]):
     def _raise_multipliers(self) -> Iterator[None]:
         """Searches in raised costs, as long as other multipliers may prove more."""
         multipliers = dict.fromkeys(self.names, 0)
-        highest = min(self.highest, self.scale * max(1, self.costs.most()))
+        highest = 0
         tried: set[tuple[int, ...]] = set()
         while len(tried) < _MOST_SEARCHES:
             tried.add(tuple(multipliers.values()))
@@ -282,12 +282,19 @@ class _CoupledSearch(Generic[_T]):
                 return
             if self._is_closed() or self.stopped is not None:
                 return
+            highest = highest or self._usual_cost()
             multipliers, hoped = self._next_multipliers(highest)
             while (tuple(multipliers.values()) in tried or hoped <= self.bound) and highest < self.highest:
                 highest = min(self.highest, _GROWTH * highest)
                 multipliers, hoped = self._next_multipliers(highest)
             if tuple(multipliers.values()) in tried or hoped <= self.bound:
                 return
+
+    def _usual_cost(self) -> int:
+        """What an edit of the cheapest repair costs: where multipliers begin to matter."""
+        cost, excess = min(self.cuts)
+        edits = max(1, sum(self.at_most[name] + count for name, count in zip(self.names, excess, strict=True)))
+        return min(self.highest, max(self.scale * self.costs.least(), cost // edits))
 
     def _search(self, multipliers: dict[str, int]) -> Iterator[None]:
         """One search to its end; each of its answers is looked at."""
