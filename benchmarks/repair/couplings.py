@@ -1,9 +1,8 @@
 """How repairs with ``at_most`` grow with the text: ``python -m benchmarks.repair.couplings``.
 
-Broken JSON of some lengths: cut off, and without two commas and a colon.  There may be one insertion fewer than the
-cheapest repair makes, and two removals.  Each text is repaired in a process
-of its own, so that the memory is that of one repair.  Times are of one run on this machine; counts are the same
-everywhere.
+Broken JSON of some lengths: cut off, and without two commas and a colon.  There may be one insertion fewer
+than the cheapest repair makes, and two removals.  Each text is repaired in a process of its own, so that the
+memory is that of one repair.  Times are of one run; counts are the same on every machine.
 """
 
 from __future__ import annotations
@@ -31,7 +30,9 @@ def broken_text(length: int, seed: int) -> str:
     draw = random.Random(seed)
     rows: list[dict[str, Any]] = []
     while len(json.dumps(rows)) < length:
-        rows.append({"id": draw.randrange(100), "ok": draw.random() < 0.5, "tags": ["x", str(draw.randrange(99))]})
+        rows.append(
+            {"id": draw.randrange(100), "ok": draw.random() < 0.5, "tags": ["x", str(draw.randrange(99))]}
+        )
     text = json.dumps(rows)[:length]
     lost = [at for at, byte in enumerate(text) if byte == ","]
     gone = set(draw.sample(lost, min(len(lost), 2)))
@@ -47,7 +48,9 @@ def measured(length: int, seed: int) -> dict[str, Any]:
     made = Counter(edit.name for edit in free.edits)
     at_most = {"insert": max(0, made["insert"] - 1), "remove": 2}
     constraint.repair("[1", at_most={"insert": 5})  # scipy is imported
-    searches, graphs, programs = [], [], []
+    searches: list[Any] = []
+    graphs: list[Any] = []
+    programs: list[Any] = []
 
     def timed(into: list[Any], function: Any, figure: Any) -> Any:
         def call(*arguments: Any) -> Any:
@@ -66,7 +69,12 @@ def measured(length: int, seed: int) -> dict[str, Any]:
     try:
         repair = constraint.repair(text, at_most=at_most)
     except tk.TokamataError as error:
-        return {"length": length, "seed": seed, "error": type(error).__name__, "ms": 1e3 * (time.perf_counter() - start)}
+        return {
+            "length": length,
+            "seed": seed,
+            "error": type(error).__name__,
+            "ms": 1e3 * (time.perf_counter() - start),
+        }
     seconds = time.perf_counter() - start
     assert repair.program is not None
     return {
