@@ -37,7 +37,7 @@ from tokamata.automata.correction import Prices
 from tokamata.automata.machine import EPSILON
 from tokamata.errors import MissingExtraError
 
-__all__ = ["bracket_estimate", "by_length", "by_types"]
+__all__ = ["TypeFlow", "bracket_estimate", "by_length", "by_types"]
 
 _ONE_EACH = Prices()
 _NEVER = math.inf
@@ -77,7 +77,7 @@ def by_types(
         MissingExtraError: the package ``scipy`` is not installed.
     """
     symbols = symbols_of(string)
-    flow = _Flow(acceptor, types, symbols, prices)
+    flow = TypeFlow(acceptor, types, symbols, prices)
     shortest = _shortest(acceptor)
     return [
         [
@@ -155,7 +155,7 @@ def _longest(acceptor: Acceptor) -> list[float]:
     return lengths
 
 
-class _Flow:
+class TypeFlow:
     """The linear program of :func:`by_types`; only its right sides depend on the pair.
 
     Its unknowns: how often each transition is taken, which accepting state is the last, and how many
@@ -196,6 +196,7 @@ class _Flow:
         self._states = states
 
     def type_of(self, symbol: int) -> Hashable:
+        """The type of a symbol."""
         return self._types.get(symbol, symbol)
 
     def least(self, state: int, rest: Counter[Hashable]) -> float:
