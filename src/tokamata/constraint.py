@@ -331,7 +331,7 @@ class Constraint(Denotation[_T_co]):
         The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
         """
         self._refuse_tokens("repair")
-        if at_most:
+        if at_most is not None:
             return coupled_repairs(
                 self._repair_languages(),
                 self.pattern,

@@ -79,14 +79,14 @@ def test_lengths_are_admissible_and_consistent() -> None:
 def test_types_are_admissible_and_consistent() -> None:
     pytest.importorskip("scipy", reason=SCIPY)
     judged = 0
-    for number, (acceptor, string, prices) in enumerate(products(120, 9_000)):
+    for number, (acceptor, string, prices) in enumerate(products(80, 9_000)):
         types = ({}, {0: "x", 1: "x"}, {0: "x", 1: "y", 2: "y"})[number % 3]
         table = by_types(acceptor, string, types, prices)
         judged += check(acceptor, string, prices, table)
         for position, row in enumerate(table):
             for state, estimate in enumerate(row):
                 assert estimate <= bag_distance(acceptor, state, string[position:], types, prices)
-    assert judged > 150
+    assert judged > 80
 
 
 def bag_distance(

@@ -209,11 +209,12 @@ def cases(count: int, seed: int) -> Iterator[tuple[random.Random, str, Acceptor,
         yield draw, pattern, acceptor, "".join(draw.choices(LETTERS, k=draw.randrange(7))), random_costs(draw)
 
 
+@pytest.mark.slow
 def test_costs_are_those_of_counters() -> None:
     """Each repair is the optimum, or there is none; programs, not only multipliers, have to prove some."""
     found = impossible = 0
     reports: list[tk.Program] = []
-    for draw, pattern, acceptor, text, costs in cases(700, 1):
+    for draw, pattern, acceptor, text, costs in cases(500, 1):
         at_most = random_bounds(draw, costs)
         constraint = tk.regex(pattern)
         if not re.fullmatch(pattern, text):
@@ -233,8 +234,8 @@ def test_costs_are_those_of_counters() -> None:
         assert repair.program is not None
         reports.append(repair.program)
         found += 1
-    assert found > 300
-    assert impossible > 50
+    assert found > 200
+    assert impossible > 40
     solved_ones = [report for report in reports if report.programs]
     assert Counter(report.unimodular for report in solved_ones)["not totally unimodular"] > 3
     assert sum(report.branch_nodes for report in solved_ones) > 0
@@ -474,6 +475,7 @@ def test_cancelling() -> None:
         {"insert": True},
         {5: 1},
         ["insert"],
+        [],
         {"insert": 1 << 31},
     ],
 )

@@ -31,6 +31,7 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from tokamata.automata.acceptor import Acceptor, String, symbols_of
 from tokamata.automata.correction import Prices
@@ -39,6 +40,7 @@ from tokamata.errors import MissingExtraError
 
 __all__ = ["TypeFlow", "bracket_estimate", "by_length", "by_types"]
 
+_Symbol = TypeVar("_Symbol", bound=Hashable)
 _ONE_EACH = Prices()
 _NEVER = math.inf
 _ROUNDING = 1e-6  # of the linear programs
@@ -91,9 +93,9 @@ def by_types(
 
 
 def bracket_estimate(
-    rest: Sequence[Hashable],
-    open_: Mapping[Hashable, int],
-    pairs: Mapping[Hashable, Hashable],
+    rest: Sequence[_Symbol],
+    open_: Mapping[_Symbol, int],
+    pairs: Mapping[_Symbol, _Symbol],
     prices: Prices = _ONE_EACH,
 ) -> int:
     """What must be paid until the brackets of each kind are balanced.
@@ -108,7 +110,7 @@ def bracket_estimate(
         prices: of the edits.
     """
     left_of = {right: left for left, right in pairs.items()}
-    opened, closed = Counter[Hashable](), Counter[Hashable]()
+    opened, closed = Counter[_Symbol](), Counter[_Symbol]()
     for symbol in rest:
         if symbol in pairs:
             opened[symbol] += 1

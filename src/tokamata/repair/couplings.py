@@ -64,6 +64,7 @@ from tokamata.repair.searching import (
     checked_search,
     edit_of,
     needs_none,
+    searched_repairs,
 )
 from tokamata.values.forms import Reading, accepted
 
@@ -119,6 +120,10 @@ def coupled_repairs(
             raise ArgumentError("at_most", shown_argument(name), "the name of an edit of costs")
         if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most < 1 << 31:
             raise ArgumentError("at_most", shown_argument(most), "a whole number from 0 to 2,147,483,647")
+    if not at_most:
+        return searched_repairs(
+            languages, pattern, parse, text, costs, deadline_seconds, weight, limits, cancel
+        )
     check_solver()
     return _CoupledSearch(languages, pattern, parse, given, dict(at_most)).answers()
 
