@@ -33,7 +33,10 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
-    "repair": ["bounded_patterns", "costs", "default_costs", "results", "rewards", "searching"],
+    "repair": [
+        *("bounded_patterns", "words", "costs", "default_costs", "unimodularity", "programs", "results"),
+        *("rewards", "searching", "raised_costs", "coupled_certificates", "couplings"),
+    ],
     "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",

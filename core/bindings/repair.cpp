@@ -79,6 +79,25 @@ std::vector<RepairSearch::Reached> reached_of(const nb::bytes& data) {
   return reached;
 }
 
+// 24 bytes for each edge: from, to, the kind and the operand of the step, nothing, the cost.
+struct EdgeRecord {
+  std::uint32_t from, to, step, unused;
+  std::uint64_t cost;
+};
+static_assert(sizeof(EdgeRecord) == 24);
+
+nb::bytes bytes_of(const std::vector<std::uint32_t>& numbers) {
+  return nb::bytes(numbers.data(), numbers.size() * sizeof(std::uint32_t));
+}
+
+nb::bytes bytes_of(const std::vector<RepairGraph::Edge>& edges) {
+  std::vector<EdgeRecord> records;
+  records.reserve(edges.size());
+  for (const auto& [from, to, step, cost] : edges)
+    records.push_back({from, to, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), 0, cost});
+  return nb::bytes(records.data(), records.size() * sizeof(EdgeRecord));
+}
+
 // A search; the rewrites in the order in which they were given, the doubts, and what its errors show.
 struct BoundSearch {
   std::shared_ptr<RepairSearch> search;
@@ -184,7 +203,13 @@ void bind_repair(nb::module_& m) {
           return self.search->proof();
         }();
         return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
-      });
+      })
+      .def("graph",
+           [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const Limits& limits) {
+             const RepairGraph graph = searching(self.pattern, [&] { return self.search->graph(bound, is_exact, limits); });
+             return nb::make_tuple(bytes_of(graph.positions), bytes_of(graph.ends), bytes_of(graph.edges), graph.is_whole);
+           },
+           "bound"_a, "is_exact"_a, "limits"_a);
   m.def("flaw_of_bound",
         [](const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
            const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,

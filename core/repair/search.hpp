@@ -49,6 +49,7 @@
 #include "expression/byte_automaton.hpp"
 #include "repair/edit_model.hpp"
 #include "repair/estimate.hpp"
+#include "repair/graph.hpp"
 
 namespace tokamata {
 
@@ -104,7 +105,12 @@ class RepairSearch : private Accounted {
   // Of the lower bound.
   Proof proof() const;
 
+  // All repairs that cost no more than a bound; those of the pattern, or of its over-approximation.  May end with
+  // LimitExceeded, Cancelled or std::bad_alloc; the limits are of this call.
+  RepairGraph graph(std::uint64_t bound, bool is_exact, const Limits& limits);
+
  private:
+  class GraphMaker;
   using NodeNumber = std::uint32_t;
   static constexpr NodeNumber kNoNode = ~NodeNumber{0};
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};

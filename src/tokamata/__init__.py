@@ -29,6 +29,7 @@ from tokamata.errors import (
     MaskError,
     MissingExtraError,
     NoncanonicalError,
+    NoRepairError,
     NoStopTokenError,
     NotRegularError,
     NoValuesError,
@@ -70,7 +71,9 @@ from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_mas
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.process_rewards import ProcessRewards
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite
+from tokamata.repair.coupled_certificates import CoupledCertificate
 from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.repair.programs import Program
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.text_constraints import choice, literal, regex
@@ -97,6 +100,7 @@ __all__ = [
     "Concatenation",
     "Constraint",
     "ContextError",
+    "CoupledCertificate",
     "Derivation",
     "Determinism",
     "Doubt",
@@ -117,6 +121,7 @@ __all__ = [
     "Match",
     "Matcher",
     "MissingExtraError",
+    "NoRepairError",
     "NoStopTokenError",
     "NoValuesError",
     "NoncanonicalError",
@@ -128,6 +133,7 @@ __all__ = [
     "Phrase",
     "Preparation",
     "ProcessRewards",
+    "Program",
     "Repair",
     "Reward",
     "Rewrite",

@@ -550,6 +550,22 @@ class RepairSearch:
     def proof(self) -> tuple[int, bytes, bool]:
         """The lower bound, what proves it, and whether its nodes are of the pattern itself."""
 
+    def graph(self, bound: int, is_exact: bool, limits: Limits) -> tuple[bytes, bytes, bytes, bool]:
+        """All repairs that cost no more than a bound, as a graph; ``core/repair/graph.hpp`` has the details.
+
+        The position of each node and the numbers of the end nodes (``uint32``); the edges, 24 bytes each:
+        from, to, 8 · operand + kind (``uint32``), 4 bytes of nothing, the cost (``uint64``), in the order
+        of the machine; and whether the bound has left out nothing.  The start is node 0.
+
+        Args:
+            bound: the most that a repair costs.
+            is_exact: of the pattern; otherwise of its over-approximation.
+            limits: of this call.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
 def flaw_of_bound(
     expression: Expression,
     text: bytes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -23,10 +23,11 @@ from tokamata.errors import (
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.matching import CompiledConstraint, Tokenization
 from tokamata.repair.costs import EditCosts
+from tokamata.repair.couplings import coupled_repairs
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.rewards import Reward
-from tokamata.repair.searching import searched_answers, searched_repairs, searched_reward
+from tokamata.repair.searching import Search, checked_search, searched_repairs, searched_reward
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -262,6 +263,7 @@ class Constraint(Denotation[_T_co]):
         text: str | bytes,
         *,
         costs: EditCosts = DEFAULT_COSTS,
+        at_most: Mapping[str, int] | None = None,
         deadline_seconds: float | None = None,
         weight: float = 3.0,
         limits: Limits | None = None,
@@ -277,9 +279,17 @@ class Constraint(Denotation[_T_co]):
         JSON is repaired into any white space and spelling, in the order of properties that the constraint
         has; JSON whose values the constraint accepts is not changed, whatever its order.
 
+        With ``at_most``, :attr:`.Repair.program` says how the edits were chosen, and the certificate is a
+        :class:`.CoupledCertificate`: it proves the edits, their number and cost, and the part of the lower
+        bound that multipliers prove; the rest is the word of the solver (HiGHS).
+
+            tk.regex("(ab)*").repair("aab", at_most={"remove": 0}).text      # "abab"
+
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.
             costs: what each edit costs.
+            at_most: how many edits of a name there may be: ``{"remove": 0, "escape a quote": 2}``; the
+                names are those of :attr:`.Edit.name`.  Of repairs of equal cost any may be the answer.
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
             weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
                 the optimum directly.
@@ -291,11 +301,19 @@ class Constraint(Denotation[_T_co]):
             EmptyConstraintError: no text is accepted.
             AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
             ArgumentError: an argument has another type or value.
+            NoRepairError: no accepted text can be reached with ``at_most``.
+            MissingExtraError: ``at_most`` needs the package ``scipy``.
             LimitExceeded: a limit was passed before any accepted text was found.
-            Cancelled: the search was cancelled.
+            Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         *_, last = self.repairs(
-            text, costs=costs, deadline_seconds=deadline_seconds, weight=weight, limits=limits, cancel=cancel
+            text,
+            costs=costs,
+            at_most=at_most,
+            deadline_seconds=deadline_seconds,
+            weight=weight,
+            limits=limits,
+            cancel=cancel,
         )
         return last
 
@@ -304,6 +322,7 @@ class Constraint(Denotation[_T_co]):
         text: str | bytes,
         *,
         costs: EditCosts = DEFAULT_COSTS,
+        at_most: Mapping[str, int] | None = None,
         deadline_seconds: float | None = None,
         weight: float = 3.0,
         limits: Limits | None = None,
@@ -314,7 +333,8 @@ class Constraint(Denotation[_T_co]):
         The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
         An iterator that is given up frees what the search holds.
         """
-        return searched_repairs(self._answers(text, costs, deadline_seconds, weight, limits, cancel))
+        search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        return coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
 
     def reward(
         self,
@@ -328,14 +348,14 @@ class Constraint(Denotation[_T_co]):
     ) -> Reward[_T_co]:
         """How near a text is to being accepted, from 0 to 1: a ``float`` with its repair.
 
-            tk.json().reward("[1, 2")        # 0.994
+            tk.json().reward("[1, 2")        # 0.998
 
         It is 1 minus the cost of the cheapest repair, divided by the cost of removing the whole text and
         writing a shortest accepted one.  :class:`.Reward` and :mod:`tokamata.repair.rewards` define both.
 
         The arguments and errors are those of :meth:`repair`.
         """
-        return searched_reward(self._answers(text, costs, deadline_seconds, weight, limits, cancel))
+        return searched_reward(self._search(text, costs, deadline_seconds, weight, limits, cancel))
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -396,7 +416,7 @@ class Constraint(Denotation[_T_co]):
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
         return why_empty(self, limits, cancel), ()
 
-    def _answers(
+    def _search(
         self,
         text: str | bytes,
         costs: EditCosts,
@@ -404,28 +424,21 @@ class Constraint(Denotation[_T_co]):
         weight: float,
         limits: Limits | None,
         cancel: CancelToken | None,
-    ) -> Iterator[tuple[Repair[_T_co], int | None]]:
-        """The answers of a search for repairs, each with the cost of the first of all."""
+    ) -> Search[_T_co]:
+        """A search for repairs, its arguments checked."""
         self._refuse_tokens("repair")
-        return searched_answers(
-            self._repair_languages(),
-            self.pattern,
-            self.parse,
-            text,
-            self._repair_costs(costs),
-            deadline_seconds,
-            weight,
-            limits,
-            cancel,
+        texts, known = self._repaired_texts(), self._repair_costs(costs)
+        return checked_search(
+            texts, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
         )
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """The costs, with what only the constraint knows."""
         return costs
 
-    def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
-        """The texts that need no repair, and those that repairs lead to."""
-        return self._expression, self._expression
+    def _repaired_texts(self) -> _core.Expression:
+        """The texts that need no repair, which are those that repairs lead to."""
+        return self._expression
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""

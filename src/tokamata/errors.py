@@ -7,6 +7,8 @@ caller would otherwise expect (``ValueError``, ``IndexError``, ...).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 # The deepest nesting of operators and regular expressions, whatever the caller's limit: the engine's
 # Expression::kMaximumDepth, which keeps recursion within the stack.
 MOST_DEPTH = 2000
@@ -363,6 +365,27 @@ class BudgetError(TokamataError, ValueError):
         advice = f"pass a budget of at least {self.needed}"
         tokens = "token" if self.budget == 1 else "tokens"
         return f"no accepted text can be finished in {self.budget} {tokens}; {advice}"
+
+
+class NoRepairError(TokamataError, ValueError):
+    """No accepted text can be reached by as many edits as ``at_most`` admits.
+
+    Attributes:
+        at_most: how many edits of each name there might be.
+        lower_bound: no such repair costs less, and the search has ended there; ``None``: there is none at
+            all.
+    """
+
+    def __init__(self, at_most: Mapping[str, int], lower_bound: int | None) -> None:
+        super().__init__(at_most, lower_bound)
+        self.at_most = at_most
+        self.lower_bound = lower_bound
+
+    def __str__(self) -> str:
+        message = f"no accepted text is reached with at_most={dict(self.at_most)!r}"
+        if self.lower_bound is not None:
+            message += f", or it costs at least {self.lower_bound:,}"
+        return message + "; admit more edits of one of these names"
 
 
 class LimitExceeded(TokamataError, RuntimeError):

@@ -137,10 +137,9 @@ class JsonConstraint(Constraint[_T_co]):
         reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return reason, tuple(one.pointer for one in blamed)
 
-    def _repair_languages(self) -> tuple[_core.Expression, _core.Expression]:
-        """Text of others needs no repair for how it is written."""
-        wide = self._table.texts(self._root, "any", "any", "any")
-        return wide, wide
+    def _repaired_texts(self) -> _core.Expression:
+        """In any style: a text of others needs no repair for how it is written."""
+        return self._table.texts(self._root, "any", "any", "any")
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """With the words of the schema."""

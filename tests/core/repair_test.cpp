@@ -35,6 +35,8 @@ EditModel random_model(Choices& choices, std::size_t length) {
   }
   if (choices.one_in(2))
     for (std::size_t at = 0; at < length; ++at) model.doubts.push_back(static_cast<EditCost>(choices.one_in(3) ? choices.below(4) : 0));
+  if (choices.one_in(2))
+    for (std::size_t at = 0; at < length; ++at) model.firm.push_back(static_cast<EditCost>(choices.one_in(2) ? choices.below(5) : 0));
   return model;
 }
 
@@ -61,16 +63,17 @@ std::optional<std::uint64_t> judged(const Expression& pattern, const std::string
     if (position == text.size() && automaton.accepting(state)) return cost;
     const auto add = [&](std::size_t to, StateId target, std::uint64_t price) { open.insert({cost + price, {to, target.value}}); };
     const ByteCosts& inserting = model.inserting(position, text.size());
+    const EditCost firm = model.firmness(position);
     for (unsigned value = 0; value < 256; ++value) {
       const auto byte = static_cast<std::uint8_t>(value);
       const StateId target = automaton.next(state, byte, budget);
-      if (inserting[value] != kNoEdit) add(position, target, inserting[value]);
+      if (inserting[value] != kNoEdit) add(position, target, std::uint64_t{inserting[value]} + firm);
       if (position == text.size()) continue;
       if (static_cast<std::uint8_t>(text[position]) == byte) add(position + 1, target, model.keeping(position));
-      if (model.replace[value] != kNoEdit) add(position + 1, target, model.replace[value]);
+      if (model.replace[value] != kNoEdit) add(position + 1, target, std::uint64_t{model.replace[value]} + firm);
     }
     if (position == text.size()) continue;
-    add(position + 1, state, model.remove[static_cast<std::uint8_t>(text[position])]);
+    add(position + 1, state, std::uint64_t{model.remove[static_cast<std::uint8_t>(text[position])]} + firm);
     for (const Rewrite& rewrite : model.rewrites) {
       if (rewrite.begin != position) continue;
       StateId target = state;
@@ -97,17 +100,17 @@ TEST(the_estimate_is_consistent) {
     for (std::size_t at = 0; at < states.size() && states.size() < 60; ++at) {
       const StateId state = states[at];
       if (automaton.node(state).constrained || state == ByteAutomaton::kDead) continue;
-      if (automaton.accepting(state)) CHECK(estimate(text.size(), automaton, state) == 0);
+      if (automaton.accepting(state)) CHECK(estimate(text.size(), automaton, state).cost == 0);
       for (const std::uint8_t byte : automaton.byte_classes()) {
         const StateId target = automaton.next(state, byte, budget);
         if (target == ByteAutomaton::kDead || automaton.node(target).constrained) continue;
         if (known.insert(target.value).second) states.push_back(target);
         for (std::size_t position = 0; position <= text.size(); ++position) {
-          const std::uint64_t here = estimate(position, automaton, state);
-          CHECK(here <= estimate(position, automaton, target) + model.inserting(position, text.size())[byte]);
+          const std::uint64_t here = estimate(position, automaton, state).cost;
+          CHECK(here <= estimate(position, automaton, target).cost + model.inserting(position, text.size())[byte]);
           if (position == text.size()) continue;
-          CHECK(here <= estimate(position + 1, automaton, state) + model.remove[static_cast<std::uint8_t>(text[position])]);
-          CHECK(here <= estimate(position + 1, automaton, target));
+          CHECK(here <= estimate(position + 1, automaton, state).cost + model.remove[static_cast<std::uint8_t>(text[position])]);
+          CHECK(here <= estimate(position + 1, automaton, target).cost);
         }
       }
     }
@@ -150,6 +153,62 @@ TEST(random_repairs_cost_what_the_judge_says) {
     ++repaired;
   }
   CHECK(repaired > 50);
+}
+
+// The least cost of a path through the graph to an end; each edge is on a path within the bound.
+std::optional<std::uint64_t> least_within(const RepairGraph& graph, std::uint64_t bound) {
+  constexpr std::uint64_t kFar = ~std::uint64_t{0} / 4;
+  std::vector<std::uint64_t> reached(graph.positions.size(), kFar), left(graph.positions.size(), kFar);
+  if (graph.positions.empty()) return std::nullopt;
+  reached[0] = 0;
+  for (const std::uint32_t end : graph.ends) left[end] = 0;
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (const auto& [from, to, step, cost] : graph.edges) {
+      if (reached[from] + cost < reached[to]) reached[to] = reached[from] + cost, changes = true;
+      if (left[to] + cost < left[from]) left[from] = left[to] + cost, changes = true;
+    }
+  }
+  for (const auto& [from, to, step, cost] : graph.edges) {
+    CHECK(from != to);
+    CHECK(reached[from] + cost + left[to] <= bound);
+    CHECK(graph.positions[from] <= graph.positions[to]);
+  }
+  return left[0];
+}
+
+TEST(graphs_of_repairs_hold_the_cheapest_one) {
+  std::size_t judged_ones = 0;
+  for (std::uint64_t seed = 1; seed <= test::drawn(300); ++seed) {
+    Choices choices(seed + 90'000);
+    const ExpressionPtr pattern = random_pattern(choices);
+    const std::string text = random_bytes(choices);
+    const EditModel model = random_model(choices, text.size());
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    Limits limits;
+    limits.states = 3000;
+    std::optional<std::uint64_t> expected;
+    try {
+      expected = judged(*pattern, text, model);
+    } catch (const LimitExceeded&) {
+      continue;
+    }
+    if (!expected) continue;
+    RepairSearch search(*pattern, text, model, 100, {}, nullptr);
+    std::size_t edges = 0;
+    for (const std::uint64_t more : {0, 1, 3}) {
+      const RepairGraph graph = search.graph(*expected + more, true, {});
+      CHECK(least_within(graph, *expected + more) == expected);
+      CHECK(graph.edges.size() >= edges);
+      edges = graph.edges.size();
+    }
+    if (*expected > 0) {
+      const RepairGraph below = search.graph(*expected - 1, true, {});
+      CHECK(below.positions.empty() && below.ends.empty() && below.edges.empty() && !below.is_whole);
+    }
+    ++judged_ones;
+  }
+  CHECK(judged_ones > 30);
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ class Registry:
     def get_or_retrieve(self, uri): raise KeyError(uri)
 tk.json_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"}, registry=Registry())
 """, "jsonschema-specifications", "json-schema"),
+    "a bound on the edits of a repair": ("""
+tk.regex("a").repair("b", at_most={"insert": 1})
+""", "scipy", "repair"),
     "a SentencePiece model": ("""
 with open("tokenizer.model", "wb") as file:
     file.write(b"\\n\\x0e\\n\\x05<unk>\\x15\\x00\\x00\\x00\\x00\\x18\\x02")

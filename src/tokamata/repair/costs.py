@@ -7,7 +7,7 @@ frequency.  So the cheapest repair undoes the likeliest mistakes.  :mod:`.defaul
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import NoneType
@@ -19,9 +19,9 @@ from tokamata.limits import Limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.words import Words
 
-__all__ = ["Doubt", "EditCosts", "Rewrite", "Span", "TextCosts"]
+__all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts"]
 
-_NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
+NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
 _CLOSING = (b"]", b"}", b")")
 _BLANKS_AND_FENCES = b" \t\r\n`"
@@ -102,6 +102,20 @@ class TextCosts(NamedTuple):
         else:
             cost = (append if begin == len(self.text) else prepend if begin == 0 else insert)[written[0]]
         return cost + self.firm.get(begin, 0)
+
+    def most(self) -> int:
+        """The highest cost of any edit, at most."""
+        return max(self._all()) + max(self.firm.values(), default=0)
+
+    def least(self) -> int:
+        """The least cost above zero of any edit, at least; 1 if all are free."""
+        return min((cost for cost in self._all() if cost > 0), default=1)
+
+    def _all(self) -> Iterator[int]:
+        for table in self.tables:
+            yield from (cost for cost in table if cost != NEVER)
+        yield from (span.cost for span in self.spans)
+        yield from (doubt.cost for doubt in self.doubts.values())
 
     def for_engine(
         self,
@@ -209,7 +223,7 @@ class EditCosts:
     def tables(self, text: bytes) -> list[list[int]]:
         """What the engine reads for a text: prepend, insert, append, remove and replace, each by byte."""
         insert = _by_byte([self.other] * 256, self.insert)
-        replace = [_NEVER if self.replace is None else self.replace] * 256
+        replace = [NEVER if self.replace is None else self.replace] * 256
         remove = _by_byte([self.other] * 256, self.remove)
         append = _by_byte(insert, self.append)
         if not text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):

@@ -10,6 +10,7 @@ import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import EditCosts, TextCosts
+from tokamata.repair.programs import Program
 from tokamata.values.forms import Reading, accepted
 
 __all__ = ["Certificate", "Edit", "Repair"]
@@ -155,6 +156,7 @@ class Repair(Generic[_T_co]):
         first_feasible_us: microseconds until the first answer of the search; ``None``: there was none, and
             this one removes the whole text and writes another.
         certificate: proves cost and bound.
+        program: how edits were chosen that ``at_most`` bounds; ``None`` without it.
     """
 
     text: str
@@ -166,6 +168,7 @@ class Repair(Generic[_T_co]):
     first_feasible_us: int | None
     certificate: Certificate = field(repr=False)
     _parse: Callable[[str], _T_co] = field(repr=False)
+    program: Program | None = None
 
     @property
     def value(self) -> _T_co:

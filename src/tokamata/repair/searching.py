@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_instance
@@ -17,27 +17,48 @@ from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.values.forms import Reading, accepted
 
-__all__ = ["checked_number", "searched_answers", "searched_repairs", "searched_reward"]
+__all__ = [
+    "LEAST_SECONDS",
+    "Search",
+    "checked_number",
+    "checked_search",
+    "edit_of",
+    "needs_none",
+    "searched_repairs",
+    "searched_reward",
+]
 
 _T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 _MOST_WEIGHT = 1000
-_LEAST_SECONDS = 0.001  # a deadline of 0 leaves time for a first answer
+LEAST_SECONDS = 0.001  # a deadline of 0 leaves time for a first answer
 _BYTES_OF_AN_EDIT = 400  # of an Edit and what it is made from
 
 
-def searched_repairs(answers: Iterator[tuple[Repair[_T], int | None]]) -> Iterator[Repair[_T]]:
-    """The answers of :meth:`tokamata.Constraint.repairs`."""
-    return (repair for repair, _ in answers)
+@dataclass(frozen=True)
+class Search(Generic[_T_co]):
+    """What is searched: the arguments of :meth:`tokamata.Constraint.repair`, checked.
+
+    Attributes:
+        texts: the accepted texts.
+        pattern: what errors show.
+        parse: makes the value of a text.
+        broken, costs, limits, cancel: as there; the deadline is part of the limits.
+        weight: in hundredths.
+    """
+
+    texts: _core.Expression
+    pattern: str
+    parse: Callable[[str], _T_co]
+    broken: bytes
+    costs: EditCosts
+    weight: int
+    limits: Limits
+    cancel: CancelToken | None
 
 
-def searched_reward(answers: Iterator[tuple[Repair[_T], int | None]]) -> Reward[_T]:
-    """The reward of :meth:`tokamata.Constraint.reward`."""
-    *_, (repair, price) = answers
-    return Reward(repair, price)
-
-
-def searched_answers(
-    languages: tuple[_core.Expression, _core.Expression],
+def checked_search(
+    texts: _core.Expression,
     pattern: str,
     parse: Callable[[str], _T],
     text: str | bytes,
@@ -46,98 +67,93 @@ def searched_answers(
     weight: float,
     limits: Limits | None,
     cancel: CancelToken | None,
-) -> Iterator[tuple[Repair[_T], int | None]]:
-    """The answers of :meth:`tokamata.Constraint.repairs`; arguments are checked now, not while iterating.
-
-    Each comes with the cost of the first answer of all, which removes the text and writes another; ``None``
-    for a text that is accepted.
-
-    Args:
-        languages: the texts that need no repair, and those that repairs lead to.
-        pattern: what errors show.
-        parse: makes the value of a text.
-        text, costs, deadline_seconds, weight, limits, cancel: as there.
-    """
+) -> Search[_T]:
+    """A search, or an :class:`.ArgumentError`."""
     checked_instance("text", text, (str, bytes, bytearray, memoryview), "a str, or bytes")
     checked_instance("costs", costs, EditCosts)
     limits, cancel = checked_limits(limits), checked_cancel(cancel)
     if deadline_seconds is not None:
         deadline = checked_number("deadline_seconds", deadline_seconds, 0)
-        limits = replace(limits, seconds=min(limits.seconds, max(deadline, _LEAST_SECONDS)))
+        limits = replace(limits, seconds=min(limits.seconds, max(deadline, LEAST_SECONDS)))
     hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
-    return _answers(languages, pattern, parse, broken, costs, hundredths, limits, cancel)
+    return Search(texts, pattern, parse, broken, costs, hundredths, limits, cancel)
 
 
-def _answers(
-    languages: tuple[_core.Expression, _core.Expression],
-    pattern: str,
-    parse: Callable[[str], _T],
-    broken: bytes,
-    costs: EditCosts,
-    weight: int,
-    limits: Limits,
-    cancel: CancelToken | None,
-) -> Iterator[tuple[Repair[_T], int | None]]:
-    unharmed, wanted = languages
+def searched_repairs(search: Search[_T]) -> Iterator[Repair[_T]]:
+    """The answers of :meth:`tokamata.Constraint.repairs`."""
+    return (repair for repair, _ in _answers(search))
+
+
+def searched_reward(search: Search[_T]) -> Reward[_T]:
+    """The reward of :meth:`tokamata.Constraint.reward`."""
+    *_, (repair, price) = _answers(search)
+    return Reward(repair, price)
+
+
+def _answers(search: Search[_T]) -> Iterator[tuple[Repair[_T], int | None]]:
+    """Each better answer, with the cost of the first of all, which removes the text and writes another.
+
+    That cost is ``None`` for a text that is accepted.
+    """
+    texts, broken, costs, limits = search.texts, search.broken, search.costs, search.limits
     start = time.perf_counter()
-    bounds = BoundedPatterns(limits, cancel)
-    if _needs_none(unharmed, broken, Reading(pattern, limits, cancel)):
+    bounds = BoundedPatterns(limits, search.cancel)
+    if needs_none(texts, broken, Reading(search.pattern, limits, search.cancel)):
         us = round(1e6 * (time.perf_counter() - start))
-        certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, unharmed)
-        yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, parse), None
+        certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, texts)
+        yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse), None
         return
     priced = costs.of_text(broken, bounds)
-    search = _begun(wanted, priced, weight, limits, bounds, pattern)
-    price, first_us = search.cost, None
+    engine = _begun(search, priced, bounds)
+    price, first_us = engine.cost, None
     while True:
-        is_better = search.improve() == "better"
+        is_better = engine.improve() == "better"
         if is_better and first_us is None:
             first_us = round(1e6 * (time.perf_counter() - start))
-        written, cost, (bound, nodes, is_exact) = search.text, search.cost, search.proof()
-        if search.edit_count * _BYTES_OF_AN_EDIT > limits.memory_bytes:
-            raise LimitExceeded("memory_bytes", limits.memory_bytes, pattern)
-        edits = tuple(_edit(priced, *edit) for edit in search.edits)
-        certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, wanted)
+        written, cost, (bound, nodes, is_exact) = engine.text, engine.cost, engine.proof()
+        if engine.edit_count * _BYTES_OF_AN_EDIT > limits.memory_bytes:
+            raise LimitExceeded("memory_bytes", limits.memory_bytes, search.pattern)
+        edits = tuple(edit_of(priced, *edit) for edit in engine.edits)
+        certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, texts)
         repair = Repair(
             written.decode(),
             edits,
             cost,
             bound,
             bound == cost,
-            search.expansions,
+            engine.expansions,
             first_us,
             certificate,
-            parse,
+            search.parse,
         )
         yield repair, price
         if not is_better:
             return
 
 
-def _begun(
-    wanted: _core.Expression,
-    priced: TextCosts,
-    weight: int,
-    limits: Limits,
-    bounds: BoundedPatterns,
-    pattern: str,
-) -> _core.RepairSearch:
+def _begun(search: Search[Any], priced: TextCosts, bounds: BoundedPatterns) -> _core.RepairSearch:
     """A search that has its first answer, within the time that the patterns have left of the limits."""
     left, cancel = bounds.left()
     try:
         return _core.RepairSearch(
-            wanted, priced.text, *priced.for_engine(), weight, core_limits(left), cancel, pattern
+            search.texts,
+            priced.text,
+            *priced.for_engine(),
+            search.weight,
+            core_limits(left),
+            cancel,
+            search.pattern,
         )
     except LimitExceeded as error:
         # The caller knows the whole time, and not what was left of it.
         if error.limit != "seconds":
             raise
-        raise LimitExceeded("seconds", limits.seconds, pattern) from None
+        raise LimitExceeded("seconds", search.limits.seconds, search.pattern) from None
 
 
-def _edit(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, number: int) -> Edit:
+def edit_of(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, number: int) -> Edit:
     """An edit of the engine, with its name and its cost."""
     removed = priced.text[begin:end]
     if kind == "keep":
@@ -149,11 +165,11 @@ def _edit(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, nu
     return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
 
 
-def _needs_none(unharmed: _core.Expression, broken: bytes, reading: Reading) -> bool:
+def needs_none(texts: _core.Expression, broken: bytes, reading: Reading) -> bool:
     """Whether the text is known to be accepted as it is."""
     try:
         broken.decode()
-        return accepted(unharmed, broken, reading) is None
+        return accepted(texts, broken, reading) is None
     except (UnicodeDecodeError, LimitExceeded):
         return False
 

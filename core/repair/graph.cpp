@@ -1,0 +1,186 @@
+#include "repair/graph.hpp"
+
+#include <queue>
+
+#include "common/hash.hpp"
+#include "repair/search.hpp"
+
+namespace tokamata {
+
+class RepairSearch::GraphMaker {
+ public:
+  GraphMaker(RepairSearch& search, std::uint64_t bound, Budget& budget) : search_(search), bound_(bound), budget_(budget) {}
+
+  RepairGraph made(StateId start) {
+    lead(kNoNode, 0, start, {EditKind::Keep, 0}, 0, 0);
+    while (!open_.empty()) {
+      const auto [cost, number] = open_.top();
+      open_.pop();
+      budget_.step();
+      if (cost == places_[number].reached && !places_[number].is_settled) settle(number);
+    }
+    return within(backwards());
+  }
+
+ private:
+  struct Place {
+    std::uint32_t position;
+    StateId state;
+    std::uint64_t reached;
+    bool is_settled = false;
+    NodeNumber inserted_from = kNoNode, replaced_from = kNoNode;  // the last node with such an edge to this one
+  };
+  struct Open {
+    std::uint64_t cost;
+    NodeNumber node;
+    bool operator<(const Open& other) const {  // the cheapest on top
+      return cost != other.cost ? cost > other.cost : node > other.node;
+    }
+  };
+  using Queue = std::priority_queue<Open, counted::vector<Open>>;
+  static constexpr std::uint64_t kUnreached = ~std::uint64_t{0};
+
+  std::size_t length() const { return search_.text_.size(); }
+
+  // An edge, and the place that it leads to; nothing where it is above the bound.
+  void lead(NodeNumber from, std::uint32_t position, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost) {
+    if (state == ByteAutomaton::kDead) return;
+    reached += cost;
+    if (reached + search_.estimate_(position, *search_.automaton_, state).cost > bound_) {
+      is_whole_ = false;
+      return;
+    }
+    const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, position), state.value);
+    const auto known = index_.find(hash, [&](NodeNumber number) {
+      return places_[number].position == position && places_[number].state == state;
+    });
+    const NodeNumber number = known ? *known : static_cast<NodeNumber>(places_.size());
+    if (!known) {
+      index_.reserve(1);
+      places_.push_back({position, state, kUnreached});
+      index_.add(number, hash);
+    }
+    Place& place = places_[number];
+    if (number == from) return;
+    if (step.kind == EditKind::Insert && from != kNoNode && std::exchange(place.inserted_from, from) == from) return;
+    if (step.kind == EditKind::Replace && std::exchange(place.replaced_from, from) == from) return;
+    if (from != kNoNode) edges_.push_back({from, number, step, cost});
+    if (reached >= place.reached) return;
+    place.reached = reached;
+    place.is_settled = false;
+    open_.push({reached, number});
+  }
+
+  void settle(NodeNumber number) {
+    places_[number].is_settled = true;
+    const Place place = places_[number];
+    const auto& [text, model] = std::tie(search_.text_, search_.model_);
+    StateId kept = ByteAutomaton::kDead;
+    if (place.position < length()) {
+      const auto byte = static_cast<std::uint8_t>(text[place.position]);
+      const StateId target = search_.automaton_->next(place.state, byte, budget_);
+      const EditCost keeping = model.keeping(place.position);
+      if (keeping == 0) kept = target;
+      lead(number, place.position + 1, target, {EditKind::Keep, 0}, place.reached, keeping);
+      lead(number, place.position + 1, place.state, {EditKind::Remove, 0}, place.reached,
+           std::uint64_t{model.remove[byte]} + model.firmness(place.position));
+      take_rewrites(number, place);
+    }
+    const Node node{place.position, place.state, {}, {}, kNoNode, {EditKind::Keep, 0}};
+    const ByteSet readable = search_.automaton_->may_read(place.state, budget_);
+    for (const Writing& writing : search_.writings_of(node)) {
+      const std::uint64_t cost = std::uint64_t{writing.cost} + model.firmness(place.position);
+      if (place.reached + cost > bound_) {  // the cheapest come first
+        is_whole_ = false;
+        break;
+      }
+      if (!readable.contains(writing.byte)) continue;
+      budget_.step();
+      const bool replaces = writing.kind == EditKind::Replace;
+      const StateId target = search_.automaton_->next(place.state, writing.byte, budget_);
+      if (replaces && target == kept) continue;
+      lead(number, place.position + replaces, target, {writing.kind, writing.byte}, place.reached, cost);
+    }
+  }
+
+  void take_rewrites(NodeNumber number, const Place& place) {
+    const std::uint32_t end = search_.first_rewrite_[place.position + 1];
+    for (std::uint32_t index = search_.first_rewrite_[place.position]; index < end; ++index) {
+      const Rewrite& rewrite = search_.model_.rewrites[index];
+      StateId state = place.state;
+      for (const char written : rewrite.written)
+        state = search_.automaton_->next(state, static_cast<std::uint8_t>(written), budget_);
+      lead(number, rewrite.end, state, {EditKind::Rewrite, index}, place.reached, rewrite.cost);
+    }
+  }
+
+  bool is_end(NodeNumber number) const {
+    return places_[number].position == length() && search_.automaton_->accepting(places_[number].state);
+  }
+
+  // Of each place, the least that leads from it to an end.
+  counted::vector<std::uint64_t> backwards() {
+    counted::vector<std::uint32_t> first(places_.size() + 1);
+    for (const RepairGraph::Edge& edge : edges_) ++first[edge.to + 1];
+    for (std::size_t at = 1; at < first.size(); ++at) first[at] += first[at - 1];
+    counted::vector<std::uint32_t> into(edges_.size()), filled(first.begin(), first.end() - 1);
+    for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) into[filled[edges_[edge].to]++] = edge;
+    counted::vector<std::uint64_t> left(places_.size(), kUnreached);
+    Queue open;
+    for (NodeNumber number = 0; number < places_.size(); ++number)
+      if (is_end(number)) open.push({left[number] = 0, number});
+    while (!open.empty()) {
+      const auto [cost, number] = open.top();
+      open.pop();
+      budget_.step();
+      if (cost != left[number]) continue;
+      for (std::uint32_t at = first[number]; at < first[number + 1]; ++at) {
+        const RepairGraph::Edge& edge = edges_[into[at]];
+        if (cost + edge.cost >= left[edge.from]) continue;
+        open.push({left[edge.from] = cost + edge.cost, edge.from});
+      }
+    }
+    return left;
+  }
+
+  // What lies on a repair within the bound, numbered by position.
+  RepairGraph within(const counted::vector<std::uint64_t>& left) const {
+    const auto is_within = [&](NodeNumber from, std::uint64_t cost, NodeNumber to) {
+      return left[to] != kUnreached && places_[from].reached + cost + left[to] <= bound_;
+    };
+    RepairGraph graph;
+    graph.is_whole = is_whole_;
+    std::vector<NodeNumber> order;
+    for (NodeNumber number = 0; number < places_.size(); ++number)
+      if (is_within(number, 0, number)) order.push_back(number);
+    std::ranges::stable_sort(order, {}, [this](NodeNumber number) { return places_[number].position; });
+    std::vector<std::uint32_t> numbers(places_.size(), kNoNode);
+    for (const NodeNumber number : order) {
+      numbers[number] = static_cast<std::uint32_t>(graph.positions.size());
+      if (is_end(number)) graph.ends.push_back(numbers[number]);
+      graph.positions.push_back(places_[number].position);
+    }
+    for (const auto& [from, to, step, cost] : edges_)
+      if (is_within(from, cost, to)) graph.edges.push_back({numbers[from], numbers[to], step, cost});
+    return graph;
+  }
+
+  RepairSearch& search_;
+  std::uint64_t bound_;
+  Budget& budget_;
+  counted::vector<Place> places_;
+  NumberTable index_;
+  Queue open_;
+  counted::vector<RepairGraph::Edge> edges_;
+  bool is_whole_ = true;
+};
+
+RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, const Limits& limits) {
+  const Charge charge(account_);
+  Budget budget(limits, cancel_, 0);
+  GraphMaker maker(*this, bound, budget);
+  const StateId exact = automaton_->start();
+  return maker.made(is_exact ? exact : over_approximation(*automaton_, exact, budget));
+}
+
+}  // namespace tokamata
