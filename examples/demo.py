@@ -43,9 +43,9 @@ RECORD = {
     "required": ["name", "born", "style"],
     "additionalProperties": False,
 }
-# An example in Python's notation, which the model takes over.
+# An example in JavaScript's notation, which the model takes over.
 RECORDS = (
-    "Pablo Picasso (born 1881, cubism) as JSON: {'name': 'Pablo Picasso', 'born': 1881, 'style': 'cubism'}\n"
+    'Pablo Picasso (born 1881, cubism) as JSON: {name: "Pablo Picasso", born: "1881", style: "cubism"}\n'
     "Paul Klee (born 1879, expressionism) as JSON:"
 )
 WAVES = r"(?=.*\bwaves\b)(?!.*\bsea\b)[A-Z][a-z, ]*\."
@@ -169,7 +169,7 @@ CASES = (
     ),
 )
 
-# Of each token of this text, the logit is at least 0.3 above the second best, so that the text is the same on
+# The logit of each token of this text is at least 1.25 above the second best, so that the text is the same on
 # every machine.
 BROKEN = Case(
     title="Repair: what the model writes by itself, and the nearest JSON of a schema",

@@ -18,7 +18,7 @@ from tokamata.cli.console import Screen
 from tokamata.decoding.hosts import vocabulary_of
 
 EXAMPLES = ROOT / "examples"
-BROKEN = " {'name': 'Paul Klee', 'born': 1879, 'style': 'express"  # what Gemma 3 270M writes
+BROKEN = ' {name: "Paul Klee", born: "1879", style: "expression'  # what Gemma 3 270M writes
 
 
 @pytest.fixture(scope="module")
