@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
 .PHONY: demo wheel exactness test test-core test-threads test-python test-fast coverage types lint site bench clean
 
-# JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds.  Threads that wait are to sleep: spinning
+# JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py

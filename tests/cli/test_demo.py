@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
+import re
 import sys
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from tokamata.cli.console import Screen
 from tokamata.decoding.hosts import vocabulary_of
 
 EXAMPLES = ROOT / "examples"
+BROKEN = ' {name: "Paul Klee", born: "1879", style: "expression'  # what Gemma 3 270M writes
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def cases(demo: Any) -> list[Any]:
 
 
 def test_few_tokens_and_what_people_came_for_first(demo: Any) -> None:
-    assert sum(case.budget * len(case.sides) for case in demo.CASES) <= 250
+    assert sum(case.budget * len(case.sides) for case in (*demo.CASES, demo.BROKEN)) <= 280
     assert [case.title.split(" ")[0] for case in demo.CASES[:2]] == ["JSON", "Canonical"]
 
 
@@ -63,6 +65,33 @@ def test_each_case(
     assert f"✓ checked by {case.judge}" in capsys.readouterr().out
 
 
+def test_the_repair(
+    demo: Any,
+    model: Any,
+    tokenizer: Any,
+    vocabulary: tk.Vocabulary,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The small model writes words, most of which are given up."""
+    monkeypatch.setattr(demo, "REPAIR_SECONDS", 1.0)
+    good, tokens = demo.show_repair(Screen(), demo.BROKEN, model, tokenizer, vocabulary)
+    assert good
+    assert 0 < tokens <= demo.BROKEN.budget
+    out = capsys.readouterr().out
+    assert "without the constraint ✗" in out
+    assert re.search(r"✓ \d+ edits, cost [\d,]+, .*; checked by json, the certificate", out)
+
+
+def test_the_text_that_is_repaired(demo: Any) -> None:
+    """Its three values are kept, and the one that was cut off is completed."""
+    found = demo.BROKEN.constraint.repair(BROKEN)
+    assert found.optimal
+    assert found.value == {"name": "Paul Klee", "born": 1879, "style": "expressionism"}
+    assert not demo._is_right(demo.BROKEN, BROKEN)
+    assert demo._is_right(demo.BROKEN, found.text)
+
+
 @pytest.mark.parametrize("wrong", ["refused", "raised", "nothing"])
 def test_a_wrong_text_is_told(
     demo: Any, wrong: str, model: Any, tokenizer: Any, vocabulary: tk.Vocabulary,
@@ -72,9 +101,10 @@ def test_a_wrong_text_is_told(
     case = demo.Case("title", "x", tk.regex("[ab]{3}"), (demo.HELD,), 9, checks[wrong], "somebody")
     monkeypatch.setattr(demo, "load_all", lambda path, progress: (model, tokenizer, vocabulary))
     monkeypatch.setattr(demo, "CASES", (case,))
+    monkeypatch.setattr(demo, "BROKEN", dataclasses.replace(case, sides=(demo.FREE,)))
     assert demo.main() == (0 if wrong == "nothing" else 1)
     out = capsys.readouterr().out
-    assert ("✓ 1 of 1 right" if wrong == "nothing" else "✗ 0 of 1 right") in out
+    assert ("✓ 2 of 2 right" if wrong == "nothing" else "✗ 0 of 2 right") in out
 
 
 def test_whether_tokens_are_canonical_is_asked_of_the_tokenizer(demo: Any, tokenizer: Any) -> None:
