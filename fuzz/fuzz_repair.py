@@ -145,14 +145,14 @@ def of_grammar(draw: random.Random) -> Trial:
 
 
 def of_schema(draw: random.Random, schemas: Schemas) -> Trial:
-    """A JSON Schema, judged by validators."""
+    """A JSON Schema, judged by the definition of its keywords."""
     schema = draw.choice([True, schemas(draw)])
     constraint = tk.json_schema(schema, property_order=draw.choice(["schema", "any"]))
     judges = Judges(schema, formats=False)
     unsaid: Counter[str] = Counter()
 
     def judge(text: str) -> bool | None:
-        return asked(judges.by_validators, json.loads(text), unsaid)
+        return asked(judges.by_table, json.loads(text), unsaid)
 
     text = random_text(draw)
     if draw.random() < 0.6:

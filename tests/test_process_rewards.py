@@ -238,3 +238,25 @@ def test_limits_stop_the_work(vocabulary: tk.Vocabulary) -> None:
     token.cancel()
     with pytest.raises(tk.Cancelled):
         compiled.process_rewards([0, 1, 2, 0, 0])
+
+
+def test_texts_that_nest_have_a_number_at_any_depth() -> None:
+    """With a token for each byte, one bracket is needed for each that is open."""
+    vocabulary = tk.Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=[256])
+    for constraint in (tk.json(), tk.grammar('start: "[" start? "]"\n')):
+        found = constraint.compile(vocabulary).process_rewards([ord("[")] * 500)
+        assert found.needed.tolist() == list(range(1, 501))
+
+
+def test_the_same_numbers_whatever_was_searched_before() -> None:
+    """A search for fewer tokens, which a matcher makes, does not change them."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b'":', b"{}", b'"}', None]
+    vocabulary = tk.Vocabulary.load(tokens, stop=[259])
+    schema = {"properties": {"a": {"type": "object"}, "b": {"type": "string"}}, "required": ["a", "b"]}
+    fresh, used = (tk.json_schema(schema).compile(vocabulary) for _ in range(2))
+    ids = [*b'{"a', 256, *b'{"x":[1,{"y', 256]
+    matcher = used.matcher()
+    for token in ids:
+        matcher.shortest_completion()
+        assert matcher.advance(token)
+    assert fresh.process_rewards(ids).needed.tolist() == used.process_rewards(ids).needed.tolist()

@@ -42,10 +42,10 @@ class Completions {
 
   // D of a configuration that is spellable.
   TokenCount tokens_needed(Configuration configuration, Budget& budget);
-  // Tokens that suffice: D, or with rules the tokens of the closing text, which no search makes fewer.
+  // Tokens that suffice: D; with rules a bound that needs no search.
   TokenCount tokens_to_close(Configuration configuration, Budget& budget) {
     if (configuration.at_start || !is_of_rules(configuration, budget)) return tokens_needed(configuration, budget);
-    return of_rules_.texts().tokens(configuration.state, budget);
+    return of_rules_.tokens_to_close(configuration.state, budget);
   }
   // So many tokens that lead to an accepted text; of each token class, the token with the least id.
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);

@@ -149,6 +149,25 @@ std::vector<TokenId> RuleCompletions::shortest(Configuration configuration, Budg
   return tokens;
 }
 
+TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
+  if (const auto known = to_close_.find(state.value); known != to_close_.end()) return known->second;
+  TokenCount best = texts_.tokens(state, budget);
+  const Configuration configuration{state, false};
+  if (best <= kNear && best > automaton_.room(state).at_least) {
+    const Configuration approximation = automaton_.approximated(configuration, budget);
+    std::unordered_set<std::uint32_t> followed;  // states of the over-approximation
+    walk_classes(automaton_, approximation, budget, [&](StateId reached, const TokenClass& token_class) {
+      if (!followed.insert(reached.value).second || texts_.tokens(reached, budget) >= best - 1) return;
+      const TokenId token{*std::ranges::min_element(token_class.tokens)};
+      const std::optional<StateId> target = automaton_.step(configuration, token, budget);
+      if (!target) return;
+      if (const TokenCount rest = texts_.tokens(*target, budget); rest < best - 1) best = rest + 1;
+    });
+  }
+  to_close_.emplace(state.value, best);
+  return best;
+}
+
 // ---- masks ------------------------------------------------------------------------------------
 
 // By token, whether it is on the path of a text that the over-approximation refuses or leaves unverified: what such a
@@ -208,6 +227,7 @@ std::vector<std::uint32_t> RuleCompletions::tokens_within(Configuration configur
 void RuleCompletions::clear() {
   texts_.clear();
   release(found_);
+  release(to_close_);
   found_at_start_.reset();
 }
 

@@ -64,6 +64,9 @@ class RuleCompletions {
   // The fewest tokens found that lead to an accepted text.
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
   TokenCount tokens_needed(Configuration configuration, Budget& budget) { return shortest(configuration, budget).size(); }
+  // Tokens that suffice: those of the closing text; up to kNear, or of one token and the closing text after it.  Unlike
+  // `shortest`, it depends on nothing that was searched before, and walks the token classes at most once.
+  TokenCount tokens_to_close(StateId state, Budget& budget);
   // Tokens after which at most `left` - 1 more tokens suffice.
   std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenCount left, Budget& budget);
 
@@ -77,6 +80,7 @@ class RuleCompletions {
  private:
   static constexpr std::size_t kMostStates = 1 << 15, kMostClasses = 1 << 17;
   static constexpr std::size_t kAlike = 64;
+  static constexpr TokenCount kNear = 64;
   static constexpr std::size_t kMostAsked = 256;
 
   struct Step {
@@ -95,6 +99,7 @@ class RuleCompletions {
   TokenAutomaton& automaton_;
   ClosingTexts texts_;
   counted::unordered_map<std::uint32_t, Step> found_;
+  counted::unordered_map<std::uint32_t, TokenCount> to_close_;  // by state
   std::optional<Step> found_at_start_;
 };
 

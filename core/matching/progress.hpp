@@ -5,10 +5,10 @@
 // Example.  [0-9]{2}  and the tokens  4  x  7: one token is still needed after  4,  x  is refused, and nothing is known
 // of  7.
 // How.  A matcher takes the tokens, and after each of them counts those that are still needed (completions.hpp): the
-// fewest of regular patterns, those of the closing text of rules.
+// fewest of regular patterns, a bound of rules.
 // Cost.  A step and a distance for each token up to the first refused one.  Both are kept by state.
-// Rejected: the search for the fewest tokens of rules.  It takes 10 ms for each state, and a text that nests has a state for
-// each token.
+// Rejected: the search for the fewest tokens of rules.  It takes 10 ms for each state, a text that nests has a state for each
+// token, and what it finds depends on earlier searches.
 //
 // Contract.
 //   - Locks.  That of the constraint, for one token at a time; rows of one constraint gain nothing from threads.

@@ -58,7 +58,7 @@ class ProcessRewards:
         needed: ``int32[..., length]``: how many more tokens lead from here to an accepted text, a stop token
             not counted; 0 if the text is accepted here, -1 where ``viable`` is ``False``.  For regular
             constraints it is the least number.  For JSON and grammars it is that of a short closing text,
-            which is what budgets count: ``Matcher.shortest_completion`` may find fewer.
+            or of any one token and the closing text after it: ``Matcher.shortest_completion`` may find fewer.
         first_refused: ``int64[...]``: the index of the first token that is judged and not viable; -1 if there
             is none.
         needed_at_start: how many tokens lead from the empty text to an accepted one.
