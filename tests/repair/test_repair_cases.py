@@ -52,7 +52,7 @@ def test_every_difference_has_a_reason(library: str) -> None:
 
 
 def test_valid_cases_are_not_changed(constraint: tk.Constraint[Any]) -> None:
-    """JSON comes back byte for byte, except where a name is repeated: tokamata.json() does not accept that."""
+    """JSON comes back byte for byte, except where a name is repeated, which tokamata.json() refuses."""
     checked = 0
     for library in LIBRARIES:
         for case in filter(_is_plain_json, library_cases(library)):
