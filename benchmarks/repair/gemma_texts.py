@@ -2,9 +2,9 @@
 
 python -m benchmarks.repair.gemma_texts --output tests/data/repair/gemma_texts.json
 
-The texts are kept in the repository, so this program runs only to make them again: greedy decoding, half
-an hour on two cores.  The schemas have no licence and are not kept.  A text has the id of its schema.  A
-text that copies a long passage of its schema is left out for the same reason.
+The texts are kept in the repository, so this program runs only to make more: greedy decoding, some ten
+minutes on two cores that do nothing else.  The schemas have no licence and are not kept.  A text has the id
+of its schema.  A text that copies a long passage of its schema is left out for the same reason.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Task(NamedTuple):
     @property
     def begin(self) -> str:
         """How the text begins: a small model that must write that itself repeats the schema instead."""
-        return f'{{"{next(iter(self.schema["properties"]))}":'
+        return f"{{{json.dumps(next(iter(self.schema['properties'])))}:"
 
     @property
     def prompt(self) -> str:
@@ -53,7 +53,7 @@ class Task(NamedTuple):
 
 
 def main() -> int:
-    """Writes the texts, the file once more after each batch."""
+    """Writes the texts, the file after each batch; a second run goes on where the first one ended."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True, metavar="FILE")
     parser.add_argument(
@@ -71,11 +71,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the schemas that are drawn")
     options = parser.parse_args()
     begun = time.monotonic()
-    drawn = tasks(options.schemas, options.count, options.seed)
+    texts, left_out = _stored(options.output)
+    done = {*left_out, *(text["id"] for text in texts)}
+    drawn = [task for task in tasks(options.schemas, options.count, options.seed) if task.id not in done]
     drawn.sort(key=lambda task: len(task.prompt))  # so that a batch has little padding
     batches = [drawn[at : at + options.batch] for at in range(0, len(drawn), options.batch)]
     random.Random(options.seed).shuffle(batches)  # so that an early end leaves schemas of all lengths
-    texts: list[dict[str, Any]] = []
     model, tokenizer = load_model(default_model_folder())
     model = model.float()
     torch.set_num_threads(options.threads)
@@ -85,8 +86,10 @@ def main() -> int:
         for task, (text, is_cut) in zip(batch, written(model, tokenizer, batch, options.tokens), strict=True):
             if copied(text, json.dumps(task.schema, ensure_ascii=False)) <= _MOST_COPIED:
                 texts.append({"id": task.id, "is_cut": is_cut, "text": text})
+            else:
+                left_out.append(task.id)
         texts.sort(key=lambda one: str(one["id"]))
-        _store(options.output, texts)
+        _store(options.output, texts, sorted(left_out))
         print(f"{len(texts)} texts, {time.monotonic() - begun:.0f} s", file=sys.stderr)
     return 0
 
@@ -139,11 +142,19 @@ def copied(text: str, schema: str) -> int:
     return SequenceMatcher(None, text, schema, autojunk=False).find_longest_match().size
 
 
-def _store(path: Path, texts: list[dict[str, Any]]) -> None:
-    head = json.dumps({"about": _ABOUT}, ensure_ascii=False, indent=1).removesuffix("\n}")
+def _stored(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """The texts of an earlier run, and the schemas whose texts were left out."""
+    if not path.exists():
+        return [], []
+    content = json.loads(path.read_text("utf-8"))
+    return content["texts"], content["left_out"]
+
+
+def _store(path: Path, texts: list[dict[str, Any]], left_out: list[str]) -> None:
+    head = json.dumps({"about": _ABOUT, "left_out": left_out}, ensure_ascii=False).removesuffix("}")
     lines = ",\n".join("  " + json.dumps(one, ensure_ascii=False) for one in texts)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{head},\n "texts": [\n{lines}\n ]\n}}\n', encoding="utf-8")
+    path.write_text(f'{head}, "texts": [\n{lines}\n ]}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":
