@@ -81,7 +81,7 @@ class JsonRules : public RememberingRules {
   enum class Form : std::uint32_t { Value, Elements, Members, Name, Other, After, Recorded };
   // Approximation and Unverified serve masks: a name that is not declared is any text, and what is taken of these is
   // refused elsewhere, so that all objects share the segments of that text.  Relaxed serves searches, which see one
-  // expression alone: there such a name is none that is declared, and nothing waits.
+  // expression alone: there such a name is not a declared one, and nothing waits.
   enum class Mode : std::uint8_t { Exact, Approximation, Unverified, Relaxed };
   // Where a rule stands.
   struct Line {

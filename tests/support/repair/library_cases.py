@@ -1,6 +1,6 @@
 """The cases of json_repair's and jsonrepair's own tests, and where tokamata's answer is another one.
 
-    python -m tests.support.repair.library_cases     # after a change of the costs
+    python -m tests.support.repair.library_cases     # after a change of the costs: the differences anew
 
 ``tests/data/repair/LIBRARY/cases.json`` has them.  A case says what the library makes of a text.  Where
 tokamata's value differs, the case has a reason.  ``REASONS`` explains the reasons; ``_reason`` proposes one

@@ -1,0 +1,73 @@
+"""The cases of the libraries' own tests, JSONTestSuite's files, and valid JSON, which must not change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks.common.report import Report, Target
+from benchmarks.repair.engines import NO_SCHEMA, OURS, Engine, value_of
+from benchmarks.repair.instances import Instance
+from tests.support.repair.library_cases import LIBRARIES, library_cases, suite_cases
+
+__all__ = ["add_libraries", "add_valid_texts"]
+
+_REPEATED = {"y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"}
+
+
+def add_libraries(report: Report, engines: dict[str, Engine], most: int | None) -> None:
+    """The table of all cases that are not JSON; ``most`` bounds those of each library."""
+    rows: list[dict[str, Any]] = []
+    for library in LIBRARIES:
+        cases = [case for case in library_cases(library) if not case.is_json][:most]
+        known = [case.expected is not None for case in cases]
+        cells: dict[str, Any] = {"cases of": library, "texts": len(cases), "with a value": sum(known)}
+        for name, engine in engines.items():
+            answers = engine([case.input for case in cases], [NO_SCHEMA] * len(cases))
+            right = sum(
+                has_value and case.is_expected(answer.text)
+                for has_value, case, answer in zip(known, cases, answers, strict=True)
+            )
+            is_json = sum(value_of(answer.text) is not None for answer in answers)
+            cells[f"{name}, as expected %"] = round(100 * right / max(sum(known), 1), 1)
+            cells[f"{name}, JSON %"] = round(100 * is_json / max(len(cases), 1), 1)
+        rows.append(cells)
+    broken = [text.decode("utf-8", "replace") for _, text, is_json in suite_cases() if not is_json][:most]
+    cells = {"cases of": "JSONTestSuite, n_*", "texts": len(broken), "with a value": 0}
+    for name, engine in engines.items():
+        answers = engine(broken, [NO_SCHEMA] * len(broken))
+        is_json = sum(value_of(answer.text) is not None for answer in answers)
+        cells[f"{name}, JSON %"] = round(100 * is_json / max(len(broken), 1), 1)
+    rows.append(cells)
+    notes = [
+        "as expected: the value that the library expects, where it gives one; tests/data/repair has them"
+    ]
+    report.add("Cases of the libraries' tests", rows, notes)
+
+
+def add_valid_texts(
+    report: Report, instances: list[Instance], engines: dict[str, Engine], most: int | None
+) -> None:
+    """Whether valid JSON comes back byte for byte."""
+    suite = [
+        text.decode("utf-8") for name, text, is_json in suite_cases() if is_json and name not in _REPEATED
+    ]
+    written = [json.dumps(instance.value, ensure_ascii=False) for instance in instances]
+    rows: list[dict[str, Any]] = []
+    for title, texts in (
+        ("JSONTestSuite, y_*", suite[:most]),
+        ("instances", list(dict.fromkeys(written))[:most]),
+    ):
+        cells: dict[str, Any] = {"texts of": title, "texts": len(texts)}
+        for name, engine in engines.items():
+            answers = engine(texts, [NO_SCHEMA] * len(texts))
+            kept = sum(answer.text == text for answer, text in zip(answers, texts, strict=True))
+            cells[f"{name} %"] = round(100 * kept / max(len(texts), 1), 1)
+            if name == OURS:
+                report.targets.append(
+                    Target(
+                        f"{title}, byte for byte", 100 * kept / max(len(texts), 1), 100.0, "%", at_least=True
+                    )
+                )
+        rows.append(cells)
+    report.add("Valid JSON that comes back byte for byte", rows)
