@@ -56,9 +56,9 @@ def test_standard_input_to_standard_output(inputs: tuple[str, ...]) -> None:
     result = call(*inputs, text='{"a": [1, 2')
     assert result.exit_code == 1, result.output
     assert result.stdout == '{"a": [1, 2]}'
-    assert "standard input: repaired, 1 edit, cost 400, proven optimal" in result.stderr
+    assert "standard input: repaired, 1 edit, cost 80, proven optimal" in result.stderr
     assert '{"a": [1, 2{+]}+}' in result.stderr
-    assert re.search(r"│ 1:12 │ insert +│ +│ \]} +│ +400 │", result.stderr)
+    assert re.search(r"│ 1:12 │ insert +│ +│ \]} +│ +80 │", result.stderr)
 
 
 @pytest.mark.parametrize("text", ['{ "b" : 1.50,\r\n "a":[ ] }', "[1e3]\n", "\n null", ' "\\u0041"\n\n'])
@@ -90,13 +90,11 @@ def test_constraints(options: tuple[str | Path, ...], broken: str, repaired: str
     assert (again.exit_code, again.stdout) == (0, result.stdout)
 
 
-def test_the_order_of_properties() -> None:
+def test_the_order_of_properties_is_kept() -> None:
     properties = '"properties": {"a": {"const": 1}, "b": {"const": 2}}, "additionalProperties": false'
     schema = f'{{"type": "object", {properties}, "required": ["a", "b"]}}'
-    kept = call("--schema", schema, "--order", "any", text='{"b": 2, "a": 1,}')
+    kept = call("--schema", schema, text='{"b": 2, "a": 1,}')
     assert kept.stdout == '{"b": 2, "a": 1}'
-    declared = call("--schema", schema, text='{"b": 2, "a": 1,}')
-    assert list(json.loads(declared.stdout)) == ["a", "b"]
 
 
 def test_types_show_their_value_and_validators_may_refuse_it() -> None:
@@ -355,7 +353,8 @@ def test_files_keep_their_permissions_and_links_lead_on() -> None:
 @pytest.mark.parametrize("options", [(), ("-i",), ("-o", "out.json")])
 def test_impossible_within_limits(options: tuple[str, ...]) -> None:
     """Nothing is written, above all not the text that gives up all of the broken one."""
-    file = written("a.json", '{"a": 1,}')
+    broken = '{"a": 1 ' * 50_000
+    file = written("a.json", broken)
     result = call(file, "--deadline", "0", *options)
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -363,7 +362,7 @@ def test_impossible_within_limits(options: tuple[str, ...]) -> None:
     assert "impossible within limits" in result.stderr
     assert "use a greater --deadline" in result.stderr
     assert "Traceback" not in result.output
-    assert file.read_text() == '{"a": 1,}'
+    assert file.read_text() == broken
     assert not Path("out.json").exists()
 
 
@@ -433,7 +432,7 @@ def test_a_file_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
         (("a.json", "sub/a.json", "-o", "out"), "two of the files would be written"),
         (("a.json", "sub/a.json", "-o", "b.json"), "several files go into a folder"),
         (("-r", "a", "-s", "true"), "both --regex and --schema"),
-        (("--order", "any"), "how JSON is written"),
+        (("--order", "any"), "No such option"),
         (("--syntax", "python"), "goes with --type"),
         (("--lexer", "basic"), "goes with --grammar"),
         (("-r", "("), "PatternSyntaxError"),
@@ -455,9 +454,9 @@ def test_wrong_options(arguments: tuple[str, ...], what: str) -> None:
 def test_help_names_options_and_defaults() -> None:
     for command in ("repair", "generate", "mask"):
         result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "160"})
-        for option in ("--regex", "--schema", "--type", "--grammar", "--lexer", "--syntax", "--order"):
+        for option in ("--regex", "--schema", "--type", "--grammar", "--lexer", "--syntax"):
             assert option in result.stdout
-        for default in ("schema", "dynamic", "json"):
+        for default in ("dynamic", "json"):
             assert f"(default: {default})" in result.stdout
     for option in ("--lines", "--in-place", "--output", "--deadline"):
         assert option in CliRunner().invoke(app, ["repair", "--help"], env={"COLUMNS": "160"}).stdout

@@ -228,7 +228,6 @@ def repair(
     grammar: GrammarOption = None,
     lexer: LexerOption = None,
     syntax: SyntaxOption = None,
-    order: Order = None,
     lines: Annotated[
         bool,
         typer.Option("--lines", "-l", help="Each line is a text, as in files named .jsonl and .ndjson."),
@@ -256,7 +255,7 @@ def repair(
     from tokamata.cli.constraints import Given, requested_constraint, styles_of
     from tokamata.cli.repair import Destination, run
 
-    given, styles = Given(regex, schema, type_, grammar), styles_of(order, None, None)
+    given, styles = Given(regex, schema, type_, grammar), styles_of(None, None, None)
     requested = requested_constraint(given, syntax, lexer, styles, default_is_json=True)
     code = run(Screen(), requested, inputs or [], lines, Destination(in_place, output), deadline)
     if code:
