@@ -6,7 +6,7 @@ import json
 import lzma
 import random
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,9 +61,13 @@ def _contents(path: Path) -> Iterator[Any]:
 
 
 def drawn_cases(
-    kinds: Sequence[tuple[str, ...]], instances: Sequence[Instance], count: int, seed: str
+    kinds: Sequence[tuple[str, ...]],
+    instances: Sequence[Instance],
+    count: int,
+    seed: str,
+    is_wanted: Callable[[Corruption, Instance], bool] = lambda corruption, instance: True,
 ) -> list[tuple[Corruption, Instance]]:
-    """So many instances with the mistakes of one of some kinds."""
+    """So many instances with the mistakes of one of some kinds, among those that are wanted."""
     draw = random.Random(seed)
     cases: list[tuple[Corruption, Instance]] = []
     for _ in range(1000 * count):
@@ -71,6 +75,6 @@ def drawn_cases(
             break
         instance = draw.choice(instances)
         made = corrupted(instance.value, draw.choice(kinds), draw)
-        if made is not None:
+        if made is not None and is_wanted(made, instance):
             cases.append((made, instance))
     return cases
