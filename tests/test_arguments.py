@@ -169,6 +169,16 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {
             "text": (5, None, 1.5, STRANGE, ["a"]),
             "costs": (5, None, {}, STRANGE),
+            "at_most": (
+                5,
+                STRANGE,
+                "insert",
+                ["insert"],
+                {"no edit": 1},
+                {5: 1},
+                {"insert": -1},
+                {"insert": HUGE},
+            ),
             "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
             "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
             **STOPS,
@@ -179,6 +189,16 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {
             "text": (5, None, 1.5, STRANGE, ["a"]),
             "costs": (5, None, {}, STRANGE),
+            "at_most": (
+                5,
+                STRANGE,
+                "insert",
+                ["insert"],
+                {"no edit": 1},
+                {5: 1},
+                {"insert": -1},
+                {"insert": HUGE},
+            ),
             "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
             "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
             **STOPS,

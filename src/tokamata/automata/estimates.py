@@ -210,6 +210,5 @@ class TypeFlow:
         right = [float(number == state) for number in range(self._states)]
         right += [float(rest[kind]) for kind in self._kinds]
         found = linprog(self._costs, A_eq=self._rows, b_eq=right, method="highs")
-        if found.status != 0:
-            raise AssertionError(f"the state accepts a string, so there is a flow: {found.message}")
+        assert found.status == 0, found.message  # the state accepts a string, so there is a flow
         return math.ceil(float(found.fun) - _ROUNDING)  # costs are whole numbers

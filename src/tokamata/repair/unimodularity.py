@@ -20,6 +20,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tokamata.errors import ArgumentError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -37,12 +39,14 @@ def is_totally_unimodular(matrix: Sequence[Sequence[int]]) -> bool:
         matrix: its rows, at most :data:`MOST_ROWS`, all of one length.
 
     Raises:
-        ValueError: it has more rows.
+        ArgumentError: it has more rows.
     """
     import numpy as np
 
     if len(matrix) > MOST_ROWS:
-        raise ValueError(f"{len(matrix)} rows: each set of rows is examined, so there may be {MOST_ROWS}")
+        raise ArgumentError(
+            "matrix", f"{len(matrix)} rows", f"at most {MOST_ROWS}: each set of rows is examined"
+        )
     if any(abs(value) > 1 for row in matrix for value in row):
         return False
     # A column with one value changes no sum by more than 1, and of equal ones one is enough.
