@@ -385,7 +385,7 @@ NB_MODULE(_core, m) {
       .def("use_segment_files",
            [](Vocabulary& v, const std::string& folder, double least_seconds, std::uint64_t most_written) {
              v.use_segment_files(std::make_unique<SegmentFiles>(std::filesystem::path(std::u8string(folder.begin(), folder.end())),
-                                                          v.text_words(), SegmentFiles::Duration(least_seconds), most_written));
+                                                          v.text_words(), v.trie().node_count(), SegmentFiles::Duration(least_seconds), most_written));
            },
            "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })

@@ -405,12 +405,16 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
-  const TokenTrie& leaving = pattern_.segment(terminal, TokenTrie::root(), Follow::AnyByte, budget)->remainders;
-  walk_trie(leaving, TokenTrie::root(), bytes, behind, budget, [&](NodeId node, StateId state) {
-    if (node != TokenTrie::root())
-      for (const std::uint32_t token : leaving.own(node)) judge.judge({token}, state);
-    return true;
-  });
+  const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), Follow::AnyByte, budget);
+  const auto judge_below = [&](const TokenTrie& trie, NodeId end) {
+    walk_trie(trie, end, bytes, behind, budget, [&](NodeId node, StateId state) {
+      if (node != end)
+        for (const std::uint32_t token : trie.own(node)) judge.judge({token}, state);
+      return true;
+    });
+  };
+  judge_below(leaving->remainders, TokenTrie::root());
+  if (leaving->has_trunk()) judge_below(pattern_.vocabulary(false).trie(), leaving->trunk);
 }
 
 // ---- what stays inside a class ------------------------------------------------------------------

@@ -75,7 +75,8 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   auto made = std::make_shared<RulesSegment>();
   made->most = mask_.most;
   made->inside = builder_.take();
-  made->remainders = TokenTrie(std::move(exits_), bytes_of(follow));
+  made->trunk = TokenTrie::trunk_of(exits_, bytes_of(follow), Segment::much_for(tokens_.vocabulary(false).words()));
+  made->remainders = TokenTrie(std::move(exits_), bytes_of(follow), made->trunk);
   return made;
 }
 
@@ -220,6 +221,12 @@ void RuleMaskMaker::open(Spot spot, RestId rest) {
   if (!opened_.insert({spot, at.first, at.next})) return;
   parts_.push_back({at.first, at.next, true});
   split_parts(spot);
+}
+
+// The same after a segment.
+void RuleMaskMaker::open_after(const TokenTrie& remainders, std::optional<Spot> trunk, RestId rest) {
+  open({&remainders, TokenTrie::root()}, rest);
+  if (trunk) open(*trunk, rest);
 }
 
 // Splits expressions, and what follows them, into alternatives that may read a byte below the spot.
@@ -398,7 +405,9 @@ void RuleMaskMaker::follow(const Alternative& way) {
   const ExpressionNode head = arena_.node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
-  if (head.kind == Kind::Terminal) return is_small(way.spot) ? follow_terminal(way) : follow_segment(way);
+  if (head.kind == Kind::Terminal) {  // in the vocabulary's trie other constraints may have the segment already
+    return way.spot.trie != &vocabulary_ && is_small(way.spot) ? follow_terminal(way) : follow_segment(way);
+  }
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
@@ -451,9 +460,8 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   // The rest of the terminal is never longer than `worst`.
   mask_.note(arena_.node(way.head).worst + rest.spelled);
   if (way.rest == kNothing) return;
-  const Spot end{&segment->remainders, TokenTrie::root()};
-  add_own(end, rest.begins_unverified, rest.spelled);
-  open(end, way.rest);
+  add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled);
+  open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 
 // False if the part has no segment; then it is walked.
@@ -466,14 +474,14 @@ bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   builder_.add(segment->inside);
   if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
   mask_.note(segment->most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment->most + rest.spelled);
-  open({&segment->remainders, TokenTrie::root()}, way.rest);
+  open_after(segment->remainders, segment->trunk ? std::optional<Spot>({segment->trunk->trie, segment->trunk->node}) : std::nullopt, way.rest);
   return true;
 }
 
-// Whether so few tokens are below a spot that they are walked sooner than a segment is looked up.
+// Whether so few tokens are below a spot that they are followed sooner than a segment is looked up.  Below runs of dashes or
+// brackets each node has a few: a segment for each would be 60 of them, one within the other.
 bool RuleMaskMaker::is_small(Spot spot) const {
   constexpr std::uint32_t kFew = 32;
-  if (spot.trie == &vocabulary_) return false;
   const TokenTrie::Node& node = spot.trie->node(spot.node);
   return node.tokens_end - node.tokens_begin <= kFew;
 }

@@ -52,6 +52,7 @@ class TokenAutomaton;
 struct RulesSegment {
   MaskBits inside;       // the tokens that stay inside the part or end it
   TokenTrie remainders;  // of those that pass its end
+  std::optional<TokenTrie::Place> trunk;  // of the remainders
   std::uint64_t most;    // the most bytes that any of the first leaves to be written inside; or RuleMask::kEndless
 
   std::size_t memory_bytes() const {
@@ -172,6 +173,7 @@ class RuleMaskMaker : public CountedObject {
   void for_each_part(RestId rest, bool closes, Visit&& visit);
   ExpressionId joined(ExpressionId first, RestId rest);
   void open(Spot spot, RestId rest);
+  void open_after(const TokenTrie& remainders, std::optional<Spot> trunk, RestId rest);
   void split_parts(Spot spot);
   void open_union(Spot spot, const Part& part);
   void open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part);

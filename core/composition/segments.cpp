@@ -141,7 +141,9 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
     for (const TokenRange& range : walk.ranges())
       for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
   }
-  made.remainders = TokenTrie(std::move(ends), bytes_of(follow));
+  const std::optional<TokenTrie::Place> trunk = TokenTrie::trunk_of(ends, bytes_of(follow), Segment::much_for(vocabulary_->words()));
+  if (trunk) made.trunk = trunk->node;
+  made.remainders = TokenTrie(std::move(ends), bytes_of(follow), trunk);
   return made;
 }
 
@@ -154,6 +156,7 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
   Segment made = *segment(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
+  if (made.has_trunk()) return std::nullopt;  // whose tokens would be judged as well
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
   const std::size_t many = automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kManyJudged;
   std::vector<std::uint32_t> judged;
@@ -209,7 +212,9 @@ std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, co
         if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
     }
   }
-  return judged_segment(*segment(with.terminal, from, Follow::AnyByte, budget), terminal, from, std::move(judged), budget);
+  const Segment& without = *segment(with.terminal, from, Follow::AnyByte, budget);
+  if (without.has_trunk()) return std::nullopt;
+  return judged_segment(without, terminal, from, std::move(judged), budget);
 }
 
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.

@@ -7,7 +7,8 @@
 // leaves the remainder `:`, and  ",x  the remainder `,x`.
 // How.  A segment holds the tokens that stay inside the part or end it, and the trie of the remainders of the tokens that
 // pass its end.  The mask of `terminal · tail` is the first, and the tokens of all remainders that are live in the tail.  The
-// remainders are a trie like the vocabulary's, so that one cursor walks both.
+// remainders are a trie like the vocabulary's, so that one cursor walks both.  What nearly all of them have in common stays
+// where it is: after blanks, the tokens that begin with one space are walked in the trie that they are in.
 // Source.  The terminal labels of 002, found for every terminal at its first use.  Llama 3.1's remainders after a string
 // are 913 nodes, its trie 274,520.
 // Cost.  A walk of the vocabulary for each terminal, once for all constraints; then a copy, and a walk of the live
@@ -40,11 +41,17 @@ struct Segment {
   Words inside;
   std::vector<std::uint32_t> few;
   TokenTrie remainders;
+  // Where else tokens go on after the terminal: the trunk of the remainders, a node of the trie that the segment is of.  The
+  // root stands for none.
+  NodeId trunk = TokenTrie::root();
 
   // Up to so many tokens are kept as ids.
   static std::size_t few_for(std::size_t words) { return words / 8; }
+  // So many tokens are copied sooner than what follows is opened at a second node, in each mask.
+  static std::size_t much_for(std::size_t words) { return 2 * words; }
 
   bool is_listed() const { return inside.empty(); }
+  bool has_trunk() const { return trunk != TokenTrie::root(); }
   template <class Visit>
   void for_each_inside(Visit&& visit) const {
     for (const std::uint32_t token : few) visit(token);

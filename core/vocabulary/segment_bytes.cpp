@@ -11,7 +11,7 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'03;  // and the form of what follows
+constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'04;  // and the form of what follows
 
 template <class Number>
 void append(Number value, std::string& bytes) {
@@ -82,6 +82,7 @@ std::string bytes_of_segment(std::string_view structure, const Segment& segment)
   append(segment.inside, body);
   append(std::uint64_t{segment.few.size()}, body);
   append(segment.few, body);
+  append(segment.trunk.value, body);
   const TokenTrie::Numbers numbers = segment.remainders.numbers();
   append(std::uint64_t{numbers.bytes.size()}, body);
   append(numbers.bytes, body);
@@ -103,7 +104,7 @@ std::optional<std::string_view> structure_of(std::string_view bytes) {
   return reader.is_good() ? std::optional(structure) : std::nullopt;
 }
 
-std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text) {
+std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text, std::size_t nodes) {
   Reader reader(bytes);
   if (reader.number<std::uint64_t>() != kMark) return std::nullopt;
   const auto sum = reader.number<std::uint64_t>();
@@ -113,13 +114,14 @@ std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view
   Segment segment;
   segment.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   segment.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  segment.trunk = {reader.number<std::uint32_t>()};
   TokenTrie::Numbers numbers;
   const auto count = reader.number<std::uint64_t>();
   numbers.bytes = reader.numbers<std::uint8_t>(count);
   numbers.children = reader.numbers<std::uint32_t>(count);
   numbers.own = reader.numbers<std::uint32_t>(count);
   numbers.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  if (!reader.is_good() || !reader.rest().empty()) return std::nullopt;
+  if (!reader.is_good() || !reader.rest().empty() || segment.trunk.value >= nodes) return std::nullopt;
 
   if (!segment.is_listed() && (segment.inside.size() != text.size() || !segment.few.empty())) return std::nullopt;
   for (std::size_t i = 0; i < segment.inside.size(); ++i)

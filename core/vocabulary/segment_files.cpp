@@ -45,8 +45,8 @@ void note_use(const std::filesystem::path& place) {
 
 }  // namespace
 
-SegmentFiles::SegmentFiles(std::filesystem::path folder, Words text, Duration least_work, std::uint64_t most_written)
-    : folder_(std::move(folder)), text_(std::move(text)), least_work_(least_work), most_written_(most_written), own_name_(0) {
+SegmentFiles::SegmentFiles(std::filesystem::path folder, Words text, std::size_t nodes, Duration least_work, std::uint64_t most_written)
+    : folder_(std::move(folder)), text_(std::move(text)), nodes_(nodes), least_work_(least_work), most_written_(most_written), own_name_(0) {
   std::random_device device;
   own_name_ = (std::uint64_t{device()} << 32) | device();
 }
@@ -59,7 +59,7 @@ std::shared_ptr<const Segment> SegmentFiles::find(const std::string& structure) 
   const std::filesystem::path place = place_of(structure);
   const std::optional<std::string> bytes = content_of(place);
   if (!bytes) return nullptr;
-  std::optional<Segment> segment = segment_of_bytes(*bytes, structure, text_);
+  std::optional<Segment> segment = segment_of_bytes(*bytes, structure, text_, nodes_);
   if (!segment) return nullptr;
   note_use(place);
   return std::make_shared<const Segment>(std::move(*segment));
@@ -85,7 +85,7 @@ std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> SegmentFiles
     if (bytes->size() > most_bytes) break;
     most_bytes -= bytes->size();
     const std::optional<std::string_view> structure = structure_of(*bytes);
-    std::optional<Segment> segment = structure ? segment_of_bytes(*bytes, *structure, text_) : std::nullopt;
+    std::optional<Segment> segment = structure ? segment_of_bytes(*bytes, *structure, text_, nodes_) : std::nullopt;
     if (segment) found.emplace_back(*structure, std::make_shared<const Segment>(std::move(*segment)));
   }
   return found;

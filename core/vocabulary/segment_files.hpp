@@ -31,9 +31,10 @@ class SegmentFiles {
  public:
   using Duration = std::chrono::duration<double>;
 
-  // `text`: the tokens that are text, as bits.  What took less work than `least_work` is not kept: it is made as fast as it is read.  No more than so many bytes are
-  // written: the folder is bounded by those who look after it, in between by this.
-  SegmentFiles(std::filesystem::path folder, Words text, Duration least_work, std::uint64_t most_written);
+  // `text`: the tokens that are text, as bits.  `nodes`: of the vocabulary's trie.  What took less work than `least_work` is
+  // not kept: it is made as fast as it is read.  No more than so many bytes are written: the folder is bounded by those who
+  // look after it, in between by this.
+  SegmentFiles(std::filesystem::path folder, Words text, std::size_t nodes, Duration least_work, std::uint64_t most_written);
 
   // Null where there is none.
   std::shared_ptr<const Segment> find(const std::string& structure) const;
@@ -47,6 +48,7 @@ class SegmentFiles {
 
   std::filesystem::path folder_;
   Words text_;
+  std::size_t nodes_;
   Duration least_work_;
   std::uint64_t most_written_;
   std::uint64_t own_name_;  // in what is not finished

@@ -63,7 +63,22 @@ bool TokenTrie::is_in_order() const {
   return next == node_count() && edge_bytes_.size() == node_count() && nodes_[0].tokens_end == order_.size();
 }
 
-TokenTrie::TokenTrie(std::vector<Place> ends, const ByteSet& first) {
+std::optional<TokenTrie::Place> TokenTrie::trunk_of(std::span<const Place> ends, const ByteSet& first, std::size_t much) {
+  std::optional<Place> most;
+  std::size_t all = 0, largest = 0;
+  for (const Place& end : ends) {
+    std::size_t count = 0;
+    for (std::uint32_t child = end.trie->children_begin(end.node); child < end.trie->children_end(end.node); ++child)
+      if (first.contains(end.trie->byte({child}))) count += end.trie->node({child}).tokens_end - end.trie->node({child}).tokens_begin;
+    all += count;
+    if (count <= largest) continue;
+    largest = count;
+    most = end;
+  }
+  return largest >= std::max(much, (all + 1) / 2) ? most : std::nullopt;
+}
+
+TokenTrie::TokenTrie(std::vector<Place> ends, const ByteSet& first, std::optional<Place> trunk) {
   Numbers numbers;
   std::vector<Place> members = std::move(ends);  // where the remainder was read: of one node after another
   std::vector<std::size_t> members_end{members.size()};
@@ -81,6 +96,7 @@ TokenTrie::TokenTrie(std::vector<Place> ends, const ByteSet& first) {
       const auto [trie, node] = members[member];
       const std::span<const std::uint32_t> own = trie->own(node);
       numbers.tokens.insert(numbers.tokens.end(), own.begin(), own.end());
+      if (at == 0 && trunk && members[member] == *trunk) continue;
       for (std::uint32_t child = trie->children_begin(node); child < trie->children_end(node); ++child)
         if (at > 0 || first.contains(trie->byte({child}))) below.push_back({trie->byte({child}), {trie, {child}}});
     }

@@ -29,6 +29,7 @@ std::uint32_t below(std::mt19937& random, std::uint32_t bound) { return std::uni
 struct Case {
   std::uint32_t width;
   tokamata::Words text;  // the tokens that have a text
+  std::size_t nodes;     // of the vocabulary's trie
   std::string structure;
   Segment segment;
 };
@@ -41,6 +42,7 @@ Case random_case(std::mt19937& random) {
   const std::vector<std::string_view> views(tokens.begin(), tokens.end());
   const TokenTrie trie(views);
   Case made;
+  made.nodes = trie.node_count();
   made.width = static_cast<std::uint32_t>(tokens.size()) + below(random, 40);
   made.text.assign((made.width + 31) / 32, 0);
   for (const std::uint32_t token : trie.order()) tokamata::set_bit(made.text, token);
@@ -54,10 +56,13 @@ Case random_case(std::mt19937& random) {
     else
       tokamata::set_bit(made.segment.inside, token);
   }
-  std::vector<TokenTrie::Place> ends;
-  for (std::uint32_t node = 0; node < trie.node_count(); ++node)
+  std::vector<TokenTrie::Place> ends;  // a part has read something
+  for (std::uint32_t node = 1; node < trie.node_count(); ++node)
     if (below(random, 3) == 0) ends.push_back({&trie, {node}});
-  made.segment.remainders = TokenTrie(std::move(ends), tokamata::ByteSet::range(0x00, 0xFF));
+  const tokamata::ByteSet all = tokamata::ByteSet::range(0x00, 0xFF);
+  const auto trunk = TokenTrie::trunk_of(ends, all, below(random, 2) == 0 ? 1 : 1000);
+  if (trunk) made.segment.trunk = trunk->node;
+  made.segment.remainders = TokenTrie(std::move(ends), all, trunk);
   return made;
 }
 
@@ -68,7 +73,7 @@ tokamata::Words longer(tokamata::Words text) {
 
 bool same(const Segment& a, const Segment& b) {
   const TokenTrie::Numbers x = a.remainders.numbers(), y = b.remainders.numbers();
-  return a.inside == b.inside && a.few == b.few && x.bytes == y.bytes && x.children == y.children && x.own == y.own && x.tokens == y.tokens;
+  return a.inside == b.inside && a.few == b.few && a.trunk == b.trunk && x.bytes == y.bytes && x.children == y.children && x.own == y.own && x.tokens == y.tokens;
 }
 
 // Every node below the ends of a trie, in any order: which bytes remain, and which tokens have them.
@@ -84,7 +89,8 @@ Remainders remainders_of(const TokenTrie& trie) {
 }
 
 // The engine may walk it: a tree, all of it below the root, whose tokens are texts of the vocabulary.
-void check_walkable(const Segment& segment, const tokamata::Words& text) {
+void check_walkable(const Segment& segment, const tokamata::Words& text, std::size_t nodes) {
+  CHECK(segment.trunk.value < nodes);
   const auto is_text = [&](std::uint32_t token) { return token < 32 * text.size() && tokamata::has_bit(text, token); };
   if (!segment.is_listed()) CHECK_EQUAL(segment.inside.size(), text.size());
   CHECK(segment.is_listed() || segment.few.empty());
@@ -171,6 +177,27 @@ class PaddedVocabulary {
   std::vector<std::string> texts_;
 };
 
+// The trunk is the largest end, if at least half of what remains is there; it and what is copied are all that remains.
+void check_trunk(const std::vector<TokenTrie::Place>& ends, const tokamata::ByteSet& first, const Remainders& expected) {
+  const auto after = [&](const TokenTrie::Place& end) {
+    Remainders found = remainders_of(TokenTrie({end}, first, std::nullopt));
+    std::erase_if(found, [](const auto& one) { return one.first.empty(); });
+    return found;
+  };
+  std::size_t all = 0, largest = 0;
+  for (const TokenTrie::Place& end : ends) {
+    all += after(end).size();
+    largest = std::max(largest, after(end).size());
+  }
+  const auto trunk = TokenTrie::trunk_of(ends, first, 1);
+  CHECK_EQUAL(trunk.has_value(), largest > 0 && 2 * largest >= all);
+  CHECK(!TokenTrie::trunk_of(ends, first, largest + 1));
+  Remainders found = remainders_of(TokenTrie(ends, first, trunk));
+  if (trunk) CHECK_EQUAL(after(*trunk).size(), largest);
+  if (trunk) found.merge(after(*trunk));
+  CHECK(found == expected);
+}
+
 // By their bytes, token by token.
 TEST(remainders_are_what_is_left_of_tokens) {
   std::mt19937 random(11);
@@ -191,8 +218,9 @@ TEST(remainders_are_what_is_left_of_tokens) {
         const bool is_kept = remainder.empty() || first.contains(static_cast<std::uint8_t>(remainder.front()));
         if (is_kept && std::ranges::count(ends, end) > 0) expected.emplace(remainder, token);
       }
-    const TokenTrie remainders(ends, first);
+    const TokenTrie remainders(ends, first, std::nullopt);
     CHECK(remainders_of(remainders) == expected);
+    check_trunk(ends, first, expected);
     const auto keep = [](std::uint32_t token, std::uint32_t depth) { return (token + depth) % 3 != 0; };
     std::erase_if(expected, [&](const auto& one) { return !keep(one.second, static_cast<std::uint32_t>(one.first.size())); });
     CHECK(remainders_of(remainders.filtered(keep)) == expected);
@@ -203,10 +231,10 @@ TEST(what_was_written_is_read) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const Case one = random_case(random);
-    const auto read = segment_of_bytes(bytes_of_segment(one.structure, one.segment), one.structure, one.text);
+    const auto read = segment_of_bytes(bytes_of_segment(one.structure, one.segment), one.structure, one.text, one.nodes);
     CHECK(read.has_value());
     CHECK(same(*read, one.segment));
-    check_walkable(*read, one.text);
+    check_walkable(*read, one.text, one.nodes);
   }
 }
 
@@ -216,14 +244,15 @@ TEST(what_is_damaged_is_refused) {
     const Case one = random_case(random);
     const std::string bytes = bytes_of_segment(one.structure, one.segment);
     for (std::size_t length = 0; length < bytes.size(); ++length)
-      CHECK(!segment_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.text));
-    CHECK(!segment_of_bytes(bytes + '\0', one.structure, one.text));
-    CHECK(!segment_of_bytes(bytes, one.structure + "x", one.text));
-    if (!one.segment.is_listed()) CHECK(!segment_of_bytes(bytes, one.structure, longer(one.text)));
+      CHECK(!segment_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.text, one.nodes));
+    CHECK(!segment_of_bytes(bytes + '\0', one.structure, one.text, one.nodes));
+    CHECK(!segment_of_bytes(bytes, one.structure + "x", one.text, one.nodes));
+    if (!one.segment.is_listed()) CHECK(!segment_of_bytes(bytes, one.structure, longer(one.text), one.nodes));
+    CHECK(!segment_of_bytes(bytes, one.structure, one.text, one.segment.trunk.value));
     for (int flip = 0; flip < 100; ++flip) {
       std::string damaged = bytes;
       damaged[below(random, static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<char>(1u << below(random, 8));
-      CHECK(!segment_of_bytes(damaged, one.structure, one.text));
+      CHECK(!segment_of_bytes(damaged, one.structure, one.text, one.nodes));
     }
   }
 }
@@ -251,10 +280,10 @@ TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
       }
       const std::uint64_t sum = tokamata::checksum_of(std::string_view(damaged).substr(kBehind));
       damaged.replace(kChecksum, sizeof sum, reinterpret_cast<const char*>(&sum), sizeof sum);
-      const auto read = segment_of_bytes(damaged, one.structure, one.text);
-      if (read) check_walkable(*read, one.text);
+      const auto read = segment_of_bytes(damaged, one.structure, one.text, one.nodes);
+      if (read) check_walkable(*read, one.text, one.nodes);
       if (const auto structure = tokamata::structure_of(damaged))
-        if (const auto other = segment_of_bytes(damaged, *structure, one.text)) check_walkable(*other, one.text);
+        if (const auto other = segment_of_bytes(damaged, *structure, one.text, one.nodes)) check_walkable(*other, one.text, one.nodes);
       ++(read ? taken : refused);
     }
   }
@@ -266,21 +295,21 @@ TEST(files_are_found_by_those_who_come_after) {
   std::mt19937 random(4);
   const Folder folder;
   const Case one = random_case(random);
-  SegmentFiles first(folder.path(), one.text, kNone, kMuch), second(folder.path(), one.text, kNone, kMuch);
+  SegmentFiles first(folder.path(), one.text, one.nodes, kNone, kMuch), second(folder.path(), one.text, one.nodes, kNone, kMuch);
   CHECK(!second.find(one.structure));
   first.keep(one.structure, one.segment, kSome);
   CHECK_EQUAL(folder.files().size(), 1u);
   const auto found = second.find(one.structure);
   CHECK(found && same(*found, one.segment));
   CHECK(!second.find(one.structure + "x"));
-  if (!one.segment.is_listed()) CHECK(!SegmentFiles(folder.path(), longer(one.text), kNone, kMuch).find(one.structure));
+  if (!one.segment.is_listed()) CHECK(!SegmentFiles(folder.path(), longer(one.text), one.nodes, kNone, kMuch).find(one.structure));
 }
 
 TEST(the_newest_are_read_first) {
   std::mt19937 random(9);
   const Folder folder;
   std::vector<Case> cases;
-  SegmentFiles files(folder.path(), tokamata::Words(2, ~std::uint32_t{0}), kNone, kMuch);
+  SegmentFiles files(folder.path(), tokamata::Words(2, ~std::uint32_t{0}), 1 << 16, kNone, kMuch);
   CHECK(files.newest(kMuch).empty());
   std::uint64_t newest_two = 0;
   for (int i = 0; i < 5; ++i) {
@@ -309,7 +338,7 @@ TEST(damaged_files_are_written_over) {
   std::mt19937 random(5);
   const Folder folder;
   const Case one = random_case(random);
-  SegmentFiles files(folder.path(), one.text, kNone, kMuch);
+  SegmentFiles files(folder.path(), one.text, one.nodes, kNone, kMuch);
   for (const std::string& damage : {std::string(), std::string("nothing"), std::string(1000, '\xff')}) {
     files.keep(one.structure, one.segment, kSome);
     CHECK_EQUAL(folder.files().size(), 1u);
@@ -325,7 +354,7 @@ TEST(no_more_is_written_than_is_allowed_or_worth_it) {
   const Folder folder;
   const Case one = random_case(random);
   const std::uint64_t size = bytes_of_segment(one.structure, one.segment).size();
-  SegmentFiles files(folder.path(), one.text, SegmentFiles::Duration(0.5), size);
+  SegmentFiles files(folder.path(), one.text, one.nodes, SegmentFiles::Duration(0.5), size);
   files.keep(one.structure, one.segment, kNone);
   CHECK(folder.files().empty());
   files.keep(one.structure, one.segment, kSome);
@@ -339,7 +368,7 @@ TEST(a_folder_that_cannot_be_had_keeps_nothing) {
   const Folder folder;
   write(folder.path(), "a file, where a folder should be");
   const Case one = random_case(random);
-  SegmentFiles files(folder.path(), one.text, kNone, kMuch);
+  SegmentFiles files(folder.path(), one.text, one.nodes, kNone, kMuch);
   files.keep(one.structure, one.segment, kSome);
   CHECK(!files.find(one.structure));
 }
@@ -350,7 +379,7 @@ TEST(tokens_of_the_padding_are_in_no_part) {
   const Folder folder;
   const auto masks = [&](bool with_files) {
     auto vocabulary = std::make_shared<tokamata::Vocabulary>(tokens.views(), std::vector<std::uint32_t>(), tokens.width());
-    if (with_files) vocabulary->use_segment_files(std::make_unique<SegmentFiles>(folder.path(), vocabulary->text_words(), kNone, kMuch));
+    if (with_files) vocabulary->use_segment_files(std::make_unique<SegmentFiles>(folder.path(), vocabulary->text_words(), vocabulary->trie().node_count(), kNone, kMuch));
     return tokens.masks(vocabulary);
   };
   const auto expected = masks(false);
@@ -362,7 +391,7 @@ TEST(tokens_of_the_padding_are_in_no_part) {
     std::ifstream file(place, std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     const std::string structure(*tokamata::structure_of(bytes));
-    Segment segment = *segment_of_bytes(bytes, structure, all);
+    Segment segment = *segment_of_bytes(bytes, structure, all, 1 << 16);
     if (!segment.is_listed()) tokamata::set_bit(segment.inside, tokens.width() - 1);
     TokenTrie::Numbers numbers = segment.remainders.numbers();
     for (auto* list : {&segment.few, &numbers.tokens})
@@ -397,7 +426,7 @@ TEST(many_write_and_read_at_once) {
     threads.emplace_back([&, thread] {
       for (unsigned round = 0; round < 50; ++round) {
         const Case& one = cases[(round + thread) % cases.size()];
-        SegmentFiles files(folder.path(), one.text, kNone, kMuch);
+        SegmentFiles files(folder.path(), one.text, one.nodes, kNone, kMuch);
         if (round % 3 == 0) files.keep(one.structure, one.segment, kSome);
         if (const auto segment = files.find(one.structure)) ++(same(*segment, one.segment) ? found : wrong);
       }
