@@ -302,6 +302,11 @@ bool RuleMaskMaker::may_have_segment(Spot spot, const ExpressionNode& n) const {
   return joins_ && is_plain && !is_small(spot);
 }
 
+// A rule that is read byte by byte alone, such as a name that may be spelled in any way, would be a segment of itself.
+bool RuleMaskMaker::has_body(const ExpressionNode& n) {
+  return n.kind != Kind::Rule || arena_.rules(n).unfolded(n.rule(), arena_, *budget_).has_value();
+}
+
 // ---- readings that reach one spot -------------------------------------------------------------
 
 void RuleMaskMaker::open_parts(Spot spot, RestId rest, bool is_whole) {
@@ -411,7 +416,7 @@ void RuleMaskMaker::follow(const Alternative& way) {
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
-  if (may_have_segment(way.spot, head) && follow_rules_segment(way)) return;
+  if (may_have_segment(way.spot, head) && has_body(head) && follow_rules_segment(way)) return;
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 

@@ -181,6 +181,7 @@ class RuleMaskMaker : public CountedObject {
   void open_together(Spot spot);
   void open_split(Spot spot);
   bool may_have_segment(Spot spot, const ExpressionNode& n) const;
+  bool has_body(const ExpressionNode& n);
   static Follow follow_of(const Rest& rest) { return rest.begins.intersects(kWordBytes) ? Follow::AnyByte : Follow::NoWord; }
   std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
   RestId put_fork(std::uint32_t fork);

@@ -293,3 +293,24 @@ def test_long_texts_cost_in_proportion() -> None:
         write(matcher, '{"a":true}' + ")" * (count + 1))
         assert matcher.is_accepting
     assert held[10_000] <= 12 * held[1000]
+
+
+@pytest.mark.parametrize("spelling", ["plain", "any"])
+def test_names_that_many_tokens_begin(spelling: Any) -> None:
+    """A name in any spelling is read byte by byte: as a segment, it would begin with itself without end."""
+    names = [f"n{number:02}" for number in range(60)]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "null"} for name in names},
+        "additionalProperties": False,
+    }
+    rule = tk.rule("v")
+    member = tk.json_schema(schema, whitespace="compact", spelling=spelling, property_order="any")
+    grammar = tk.grammar(rule.define(member | text("(") + rule + text(")")))
+    vocabulary = bytes_and(*(f'"{name}'.encode() for name in names), *(name[:2].encode() for name in names))
+    matcher = grammar.compile(vocabulary).matcher()
+    for token in b'(({"n07":null,"n3':
+        found = allowed(matcher)
+        for other in range(vocabulary.width - 1):
+            assert matcher.fork().advance(other) == (other in found), (matcher.text, vocabulary[other])
+        assert matcher.advance(token)
