@@ -121,7 +121,8 @@ def node_peer(folder: Path) -> Engine:
         done = subprocess.run(
             ["node", str(_NODE), str(folder)], input=lines, capture_output=True, text=True, check=True
         )
-        found = [json.loads(line) for line in done.stdout.splitlines()]
+        # Not splitlines(): JSON may hold other line separators of Unicode, such as U+2028.
+        found = [json.loads(line) for line in done.stdout.split("\n") if line]
         return [Answer(text, 1e3 * us) for text, us in found]
 
     return answers
