@@ -240,6 +240,13 @@ def test_rewrites_may_be_functions() -> None:
         ('Sure:\n```json\n{"a": 1}\n```\nBye!', '{"a": 1}'),
         ('{"a": "x\ny"}', '{"a": "x\\ny"}'),
         ('{"a": [{"b": "text that is cut', '{"a": [{"b": "text that is cut"}]}'),
+        ('{"a": , "b": 1}', '{"a":null , "b": 1}'),
+        ("[1, 2, ...]", "[1, 2]"),
+        ('["it\\\'s"]', '["it\'s"]'),
+        ('["a" + "b"]', '["ab"]'),
+        ("[1_000, .5, 2.]", "[1000, 0.5, 2.0]"),
+        ("[TRUE, NULL]", "[true, null]"),
+        ('["a\\u00', '["a"]'),
     ],
 )
 def test_mistakes_in_json_are_undone(broken: str, meant: str) -> None:

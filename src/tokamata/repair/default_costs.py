@@ -42,6 +42,7 @@ def _beginning(quotes: bytes, width: int) -> bytes:
 # What follows the end of a string, a name or another value.
 _AFTER = rb"(?=\s*(?:[,:}\]]|\Z))"
 _APOSTROPHE = rb"(?<=\w)'(?=\w)"
+_OTHER_BLANKS = "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode()
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9e]", rb"\xe2\x80[\x9c\x9d]"  # “, ” and „; ” and “
 _NO_QUOTE = "(?:(?!“|”|„)[^\\\\\n])".encode()
 
@@ -96,10 +97,17 @@ _DIALECTS = (
     ),
     Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$][\w$-]*(?=\s*:)", rb'"\g<0>"', 80),
     Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$][\w$-]*(?=\s+[\"'\[{\d])", rb'"\g<0>"', 600),
-    Rewrite("Python's True", rb"\bTrue\b", b"true", 60),
-    Rewrite("Python's False", rb"\bFalse\b", b"false", 60),
-    Rewrite("Python's None", rb"\bNone\b", b"null", 60),
+    Rewrite("Python's True", rb"\b(?:True|TRUE)\b", b"true", 60),
+    Rewrite("Python's False", rb"\b(?:False|FALSE)\b", b"false", 60),
+    Rewrite("Python's None", rb"\b(?:None|NULL|Null|nil)\b", b"null", 60),
     Rewrite("no number", rb"\b(?:NaN|Infinity|undefined)\b", b"null", 1000),
+    Rewrite("escaped apostrophe", rb"\\'", b"'", 300),
+    Rewrite("join strings", rb'"\s*\+\s*"', b"", 1000),
+    Rewrite("drop an ellipsis", rb",?\s*\.\.\.\s*(?=[,\]}])", b"", 800),
+    Rewrite("drop an ellipsis", rb"(?<=[\[{])\s*\.\.\.\s*,", b"", 800),
+    Rewrite(
+        "typographic blank", "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode(), b" ", 300
+    ),
     Rewrite("single quote", rb"'", b'"', 1500),
     Rewrite("typographic quote", _LEFT, b'"', 1500),
 )
@@ -117,6 +125,9 @@ _STRINGS = (
     Rewrite("escape a line break", rb"\n", rb"\\n", 1500),
     Rewrite("escape a carriage return", rb"\r", rb"\\r", 1500),
     Rewrite("escape a tab", rb"\t", rb"\\t", 1500),
+    Rewrite("escape a form feed", rb"\x0c", rb"\\f", 1500),
+    Rewrite("escape a backspace", rb"\x08", rb"\\b", 1500),
+    Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30),
     Rewrite("escape a backslash", rb"\\", rb"\\\\", 2000),
 )
 
@@ -124,11 +135,19 @@ _STRUCTURE = (
     Rewrite("drop a trailing comma", rb",(?=\s*[}\]])", b"", 700),
     Rewrite("drop a last comma", rb",\s*\Z", b"", 20),
     Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 700),
+    # A closing bracket is lost between a line break and a comma.
+    Rewrite("close before a comma", rb"(?<=[^\s,\[{:])(\n[ \t]*),", rb"\1},", 150),
+    Rewrite("close before a comma", rb"(?<=[^\s,\[{:])(\n[ \t]*),", rb"\1],", 150),
+    Rewrite("null for a missing value", rb":(?=\s*(?:[,}]|\Z))", b":null", 1200),
     Rewrite("drop a doubled bracket", rb"([\[{\]}])\1", rb"\1", 1900),
 )
 
 _TYPES = (
-    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 2000),
+    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 1400),
+    Rewrite("digit after a point", rb"(?<=\d)\.(?=\s*[,}\]])", b".0", 900),
+    Rewrite("digit before a point", rb"(?<![\w.])\.(?=\d)", b"0.", 900),
+    Rewrite("digits of an exponent", rb"(?<=\d)(e[+-]?)(?=\s*[,}\]])", rb"\g<1>0", 900),
+    Rewrite("separator of digits", rb"(?<=\d)_(?=\d)", b"", 500),
     Rewrite("number as a string", rb"(?<=[:\[,\s])-?\d[\d.eE+-]*(?=\s*[,}\]])", rb'"\g<0>"', 2500),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?)"', rb"\1", 2500),
     Rewrite("string as a literal", rb'"(true|false|null)"', rb"\1", 2500),
@@ -145,6 +164,7 @@ _AROUND = (
         2500,
     ),
     Rewrite("drop prose before", rb"\A[^{\[]+(?=[{\[])", b"", 2500),
+    Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 2500),
     Rewrite("drop prose after", rb"(?<=[}\]])[^}\]]+\Z", b"", 2500),
 )
 
