@@ -288,7 +288,7 @@ class Constraint(Denotation[_T_co]):
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.
             costs: what each edit costs.
-            at_most: how many edits of a name there may be: ``{"remove": 0, "escape a quote": 2}``; the
+            at_most: how many edits of a name there may be: ``{"remove": 0, "typo": 2}``; the
                 names are those of :attr:`.Edit.name`.  Of repairs of equal cost any may be the answer.
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
             weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves

@@ -61,7 +61,7 @@ def _in_double_quotes(match: re.Match[bytes]) -> bytes:
     return b'"' + re.sub(rb'\\(.)|["\n\r\t]', written, match.group(1)) + b'"'
 
 
-_BEFORE_COMMENT = rb"(?:(?<=[\s,{\[\]}])|(?<![\s\S]))"
+_BEFORE_COMMENT = rb"(?:(?<=[\s,{\[\]}][/#])|(?<![\s\S][/#]))"
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes | None:
@@ -113,11 +113,11 @@ _DIALECTS = (
 )
 
 _STRINGS = (
-    Rewrite("escape a quote", rb'"', rb"\\\g<0>", 4500),
     # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
     Rewrite(
         "escape an inner quote",
-        rb'(?<=[^\s\[{,:"])"(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] )"(?=[^\s,:}\]"])|(?<=\w)"(?="\s*[,:}\]])',
+        rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
+        rb'|(?<=\w")(?="\s*[,:}\]]))',
         rb"\\\g<0>",
         700,
     ),
@@ -154,8 +154,8 @@ _TYPES = (
 )
 
 _AROUND = (
-    Rewrite("drop a comment", _BEFORE_COMMENT + rb"(?://|#)[^\n]*(\n?)", _without_comment, 800),
-    Rewrite("drop a comment", _BEFORE_COMMENT + rb"/\*(?s:.*?)(\*/|\Z)", _without_comment, 800),
+    Rewrite("drop a comment", b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n]*(\n?)", _without_comment, 800),
+    Rewrite("drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 800),
     # Of the last bytes alone: the lookahead takes one step.
     Rewrite(
         "drop a last comment",
