@@ -148,7 +148,7 @@ class EditCosts:
         typo: of a string that becomes a word of the constraint that is near it; ``None``: this edit is not
             made.  The words of JSON under a schema, and of Python types, are names and strings that it lists.
         firm: what an edit of a byte within such a word costs more.
-        words: other words instead.
+        words: set by the constraint; the certificate needs them.
 
     Raises:
         ArgumentError: a cost is no whole number from 0 to 1,000,000,000, a key is no ``str``, or a pattern
