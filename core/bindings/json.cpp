@@ -43,6 +43,7 @@ struct TableBuilder {
 
 std::string utf8(nb::handle text);
 
+// Of a value that canonical_of has taken: that bounds its depth.
 void note_strings(TableBuilder& builder, nb::handle value) {
   if (PyUnicode_Check(value.ptr())) builder.strings.insert(utf8(value));
   if (PyList_Check(value.ptr()))
@@ -89,11 +90,11 @@ std::uint32_t add_constants(TableBuilder& builder, const nb::list& values) {
   std::vector<std::string> texts;
   std::vector<ValueNode> ways;
   for (const nb::handle value : values) {
-    note_strings(builder, value);
     if (PyUnicode_Check(value.ptr()))
       texts.push_back(utf8(value));
     else
       ways.push_back(json::add_constant(canonical_of(value, 0), *builder.table));
+    note_strings(builder, value);
   }
   if (!texts.empty()) {
     std::vector<std::string_view> views(texts.begin(), texts.end());

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import tokamata as tk
+import tokamata._core as _core
 from tests.support.paths import DATA
 from tests.support.schemas.schema_suite import in_draft
 from tokamata.repair.bounded_patterns import BoundedPatterns
@@ -108,6 +109,18 @@ def test_a_text_that_seems_cut_off_is_gone_on_with() -> None:
     assert PEOPLE.repair('{"firstName": "A').value == {"firstName": "A", "colour": "blau"}
     assert tk.json().repair('["a]').text == '["a"]'  # ends as a whole text does
     assert tk.json().repair('["a, b').text == '["a, b"]'
+
+
+@pytest.mark.parametrize("deep", [list, dict])
+def test_a_constant_that_is_too_deep_is_refused(deep: type) -> None:
+    value: Any = "word"
+    for _ in range(100_000):
+        value = [value] if deep is list else {"a": value}
+    table = _core.ValueTable()
+    for add in (lambda: table.constant(value), lambda: table.constants([value])):
+        with pytest.raises(ValueError, match="500 deep"):
+            add()
+    assert table.words() == ([], [])
 
 
 SUITE = DATA / "json_schema_test_suite" / "tests" / "draft2020-12"
