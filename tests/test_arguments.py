@@ -46,6 +46,26 @@ BOUNDS: tuple[Any, ...] = ("5", 1.5, STRANGE, -1, 1 << 70)
 CONSTRAINTS: tuple[Any, ...] = (5, None, "ab", STRANGE, COMPILED, [A])
 STYLES: dict[str, tuple[Any, ...]] = {"whitespace": WORDS, "spelling": WORDS}
 STOPS: dict[str, tuple[Any, ...]] = {"limits": LIMITS, "cancel": CANCELS}
+# What Constraint.repair, repairs and reward take; and repair and repairs besides.
+REPAIR: dict[str, tuple[Any, ...]] = {
+    "text": (5, None, 1.5, STRANGE, ["a"]),
+    "costs": (5, None, {}, STRANGE),
+    "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
+    "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
+    **STOPS,
+}
+BOUNDS: dict[str, tuple[Any, ...]] = {
+    "at_most": (
+        5,
+        STRANGE,
+        "insert",
+        ["insert"],
+        {"no edit": 1},
+        {5: 1},
+        {"insert": -1},
+        {"insert": HUGE},
+    ),
+}
 SCHEMA_OPTIONS = {
     "property_order": WORDS,
     "formats": WORDS,
@@ -164,56 +184,9 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {"text": "1"},
         {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x", "\ud800"), **STOPS},
     ),
-    A.repair: (
-        {"text": "a"},
-        {
-            "text": (5, None, 1.5, STRANGE, ["a"]),
-            "costs": (5, None, {}, STRANGE),
-            "at_most": (
-                5,
-                STRANGE,
-                "insert",
-                ["insert"],
-                {"no edit": 1},
-                {5: 1},
-                {"insert": -1},
-                {"insert": HUGE},
-            ),
-            "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
-            "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
-            **STOPS,
-        },
-    ),
-    A.repairs: (
-        {"text": "a"},
-        {
-            "text": (5, None, 1.5, STRANGE, ["a"]),
-            "costs": (5, None, {}, STRANGE),
-            "at_most": (
-                5,
-                STRANGE,
-                "insert",
-                ["insert"],
-                {"no edit": 1},
-                {5: 1},
-                {"insert": -1},
-                {"insert": HUGE},
-            ),
-            "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
-            "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
-            **STOPS,
-        },
-    ),
-    A.reward: (
-        {"text": "a"},
-        {
-            "text": (5, None, 1.5, STRANGE, ["a"]),
-            "costs": (5, None, {}, STRANGE),
-            "deadline_seconds": ("5", [1], STRANGE, -1, float("nan"), True),
-            "weight": ("5", None, [1], STRANGE, 0.5, HUGE, float("nan"), True),
-            **STOPS,
-        },
-    ),
+    A.repair: ({"text": "a"}, {**REPAIR, **BOUNDS}),
+    A.repairs: ({"text": "a"}, {**REPAIR, **BOUNDS}),
+    A.reward: ({"text": "a"}, REPAIR),
     A.captured: (
         {"name": "name"},
         {"name": (5, None, STRANGE, "", "1a", "a b", "_a", "count", "asdict", "\ud800")},

@@ -9,8 +9,9 @@ from typing import Any
 from benchmarks.common.program import progress
 from benchmarks.common.report import Report, Target
 from benchmarks.repair.corruptions import KINDS, SCHEMA_KINDS, STRUCTURE, TRUNCATED, Corruption
-from benchmarks.repair.engines import NO_SCHEMA, OURS, Answer, Engine, is_valid, value_of
+from benchmarks.repair.engines import NO_SCHEMA, OURS, Answer, Engine, is_valid
 from benchmarks.repair.instances import Instance, drawn_cases
+from tests.support.repair.library_cases import value_of
 
 __all__ = ["Cases", "add_corruptions"]
 

@@ -14,6 +14,7 @@ import jsonschema
 
 import tokamata as tk
 from benchmarks.common.program import say
+from tests.support.repair.library_cases import value_of
 
 __all__ = [
     "NO_SCHEMA",
@@ -24,7 +25,6 @@ __all__ = [
     "node_peer",
     "ours",
     "python_peer",
-    "value_of",
 ]
 
 OURS = "tokamata"
@@ -126,18 +126,6 @@ def node_peer(folder: Path) -> Engine:
         return [Answer(text, 1e3 * us) for text, us in found]
 
     return answers
-
-
-def value_of(text: str | None) -> str | None:
-    """The value of a JSON text, as a text that is the same for equal values; ``None`` if it is not JSON."""
-    try:
-        return None if text is None else json.dumps(json.loads(text, parse_constant=_refused), sort_keys=True)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refused(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
 
 
 def is_valid(text: str | None, schema: Any) -> bool:

@@ -11,10 +11,11 @@ from typing import Any
 from benchmarks.common.program import say
 from benchmarks.common.report import Report, Target
 from benchmarks.repair.corruptions import TRUNCATED
-from benchmarks.repair.engines import NO_SCHEMA, OURS, Answer, Engine, is_valid, value_of
+from benchmarks.repair.engines import NO_SCHEMA, OURS, Answer, Engine, is_valid
 from benchmarks.repair.instances import Instance, drawn_cases, is_of_half, schemas_of
 from benchmarks.repair.members import Member, complete_members, has, valid_members
 from tests.support.paths import DATA
+from tests.support.repair.library_cases import value_of
 
 __all__ = ["add_truncated", "add_written"]
 

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from benchmarks.common.report import Report, Target
-from benchmarks.repair.engines import NO_SCHEMA, OURS, Engine, value_of
+from benchmarks.repair.engines import NO_SCHEMA, OURS, Engine
 from benchmarks.repair.instances import Instance
-from tests.support.repair.library_cases import LIBRARIES, library_cases, suite_cases
+from tests.support.repair.library_cases import LIBRARIES, library_cases, suite_cases, value_of
 
 __all__ = ["add_libraries", "add_valid_texts"]
 

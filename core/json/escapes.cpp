@@ -1,7 +1,5 @@
 #include "json/escapes.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "json/json_spelling.hpp"

@@ -139,8 +139,8 @@ class EditCosts:
         insert: of a byte written within the text.
         prepend: of a byte written before the text; ``insert`` where it is not named.
         append: of a byte written after the end of the text; ``insert`` where it is not named.
-        resume: the same for a text that seems cut off, because it does not end in a closing bracket (or one
-            with a Markdown fence);            ``append`` where it is not named.
+        resume: the same for a text that seems cut off, because it ends neither in a closing bracket nor in
+            one with a Markdown fence; ``append`` where it is not named.
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
