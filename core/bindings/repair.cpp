@@ -164,9 +164,18 @@ auto searching(const nb::object& pattern, Task&& task) {
 }  // namespace
 
 void bind_repair(nb::module_& m) {
+  nb::class_<KeptAutomata>(m, "KeptAutomata")
+      .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
+      .def("accepts",
+           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+             const std::string_view bytes(text.c_str(), text.size());
+             return searching(pattern, [&] { return accepts(self, bytes, limits, std::move(cancel)); });
+           },
+           "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def_static("idle_bytes", &KeptAutomata::idle_bytes);
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
-           [](BoundSearch* self, const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
+           [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
               const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
              EditModel model = model_of(costs, rewrites, doubts, firm, text.size());
@@ -174,11 +183,11 @@ void bind_repair(nb::module_& m) {
              std::vector<EditCost> doubted = model.doubts;
              std::string bytes(text.c_str(), text.size());
              auto search = searching(pattern, [&] {
-               return std::make_shared<RepairSearch>(*expression, std::move(bytes), std::move(model), weight, limits, std::move(cancel));
+               return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), std::move(model), weight, limits, std::move(cancel));
              });
              new (self) BoundSearch{std::move(search), std::move(kept), std::move(doubted), std::move(pattern)};
            },
-           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+           "automata"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundSearch& self) {
              switch (searching(self.pattern, [&] { return self.search->improve(); })) {

@@ -29,9 +29,9 @@ EditCost least_above_zero(const ByteCosts& costs) {
 
 }  // namespace
 
-RepairSearch::RepairSearch(const Expression& pattern, std::string text, EditModel model, std::uint32_t weight,
+RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, EditModel model, std::uint32_t weight,
                            const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : text_(std::move(text)), model_(std::move(model)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
+    : BorrowedAutomaton(std::move(automata), limits, cancel), text_(std::move(text)), model_(std::move(model)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
       estimate_(model_, text_.size()) {
   check_model();
   std::ranges::stable_sort(model_.rewrites, {}, &Rewrite::begin);
@@ -41,14 +41,13 @@ RepairSearch::RepairSearch(const Expression& pattern, std::string text, EditMode
   pull_ = std::min(least_above_zero(model_.insert), least_above_zero(model_.remove));
   pull_ = pull_ == kNoEdit ? 1 : std::max<std::uint64_t>(pull_ / kBytesForAnEdit, 1);
 
-  Budget budget(limits_, cancel_, 0);
-  automaton_.emplace(pattern, Arena::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits_, cancel_);
+  Budget budget(limits_, cancel_, age_seconds());
   const std::size_t positions[] = {0, 1, text_.size()};
   for (std::size_t which = 0; which < 3; ++which)
     for (const bool each_byte : {false, true})
       if (which == 2 || positions[which] < text_.size()) writings_[2 * which + each_byte] = writings(positions[which], each_byte);
   write_anew(budget);
-  begin(over_approximation(*automaton_, automaton_->start(), budget));
+  begin(over_approximation(automaton(), automaton().start(), budget));
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
@@ -101,7 +100,7 @@ void RepairSearch::check_model() const {
 
 // The first answer: remove the text and write another.
 void RepairSearch::write_anew(Budget& budget) {
-  std::optional<std::string> text = some_text(automaton_->start(), budget);
+  std::optional<std::string> text = some_text(automaton().start(), budget);
   if (!text) throw EmptyLanguage();
   for (std::size_t position = 0; position < text_.size(); ++position) {
     best_.cost.cost += std::uint64_t{model_.remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
@@ -117,16 +116,16 @@ void RepairSearch::write_anew(Budget& budget) {
 }
 
 bool RepairSearch::is_accepted(const std::string& text, Budget& budget) {
-  StateId state = automaton_->start();
-  for (const char byte : text) state = automaton_->next(state, static_cast<std::uint8_t>(byte), budget);
-  return automaton_->accepting(state);
+  StateId state = automaton().start();
+  for (const char byte : text) state = automaton().next(state, static_cast<std::uint8_t>(byte), budget);
+  return automaton().accepting(state);
 }
 
 // A text of a state.  Each byte lowers the length that the state knows of some text, as far as there is such a byte; where
 // there is none, a search finds the nearest state that knows less (composition/closing_texts.hpp does the same for tokens).
 std::optional<std::string> RepairSearch::some_text(StateId start, Budget& budget) {
   std::string text;
-  for (StateId at = start; !automaton_->accepting(at);) {
+  for (StateId at = start; !automaton().accepting(at);) {
     if (at == ByteAutomaton::kDead || !descend(at, text, budget)) return std::nullopt;
   }
   return text;
@@ -145,25 +144,25 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
     std::uint8_t byte;
   };
   const StateId begin = at;
-  const std::uint32_t least = automaton_->node(begin).spelled;
+  const std::uint32_t least = automaton().node(begin).spelled;
   std::unordered_map<std::uint32_t, Arrival> arrivals;
   std::priority_queue<Open> open;
   open.push({0, 0, begin});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
-    const ByteSet readable = automaton_->may_read(best.state, budget);
-    for (const Writing& writing : writings_[4 + automaton_->node(best.state).by_byte]) {
+    const ByteSet readable = automaton().may_read(best.state, budget);
+    for (const Writing& writing : writings_[4 + automaton().node(best.state).by_byte]) {
       if (!readable.contains(writing.byte)) continue;
       budget.step();
-      const StateId target = automaton_->next(best.state, writing.byte, budget);
+      const StateId target = automaton().next(best.state, writing.byte, budget);
       if (target == ByteAutomaton::kDead || target == begin) continue;
       if (!arrivals.try_emplace(target.value, Arrival{best.state, writing.byte}).second) continue;
-      const ExpressionNode node = automaton_->node(target);
-      if (!automaton_->accepting(target) && (node.spelled >= least || node.constrained)) {
+      const ExpressionNode node = automaton().node(target);
+      if (!automaton().accepting(target) && (node.spelled >= least || node.constrained)) {
         // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
-        const bool is_exact = !is_approximated(*automaton_, target);
-        const std::uint64_t left = (is_exact ? automaton_->node(target) : automaton_->arena().node(approximated(*automaton_, target, budget))).spelled;
+        const bool is_exact = !is_approximated(automaton(), target);
+        const std::uint64_t left = (is_exact ? automaton().node(target) : automaton().arena().node(approximated(automaton(), target, budget))).spelled;
         open.push({best.length + 1 + left, best.length + 1, target});
         continue;
       }
@@ -182,7 +181,7 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
 std::vector<RepairSearch::Writing> RepairSearch::writings(std::size_t position, bool each_byte) const {
   std::vector<Writing> all;
   const auto add = [&](const ByteCosts& costs, EditKind kind) {
-    const std::vector<std::uint8_t>& classes = automaton_->byte_classes();
+    const std::vector<std::uint8_t>& classes = automaton().byte_classes();
     for (std::size_t number = 0; number < classes.size(); ++number) {
       const unsigned end = number + 1 < classes.size() ? classes[number + 1] : 256;
       Writing best{kNoEdit, kind, 0};
@@ -203,7 +202,7 @@ std::vector<RepairSearch::Writing> RepairSearch::writings(std::size_t position, 
 
 const std::vector<RepairSearch::Writing>& RepairSearch::writings_of(const Node& node) const {
   const std::size_t which = node.position == text_.size() ? 2 : node.position == 0 ? 0 : 1;
-  return writings_[2 * which + automaton_->node(node.state).by_byte];
+  return writings_[2 * which + automaton().node(node.state).by_byte];
 }
 
 // No answer through the edges that the node has left costs less.
@@ -255,7 +254,7 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
     push(*known);
     return;
   }
-  const Estimate::Bound estimate = estimate_(position, *automaton_, state);
+  const Estimate::Bound estimate = estimate_(position, automaton(), state);
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
   nodes_.push_back({position, state, reached, estimate, from, step});
@@ -276,7 +275,7 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
 void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
   const Node node = nodes_[number];
   if (node.position == text_.size()) {
-    if (automaton_->accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
+    if (automaton().accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
   } else {
     const auto byte = static_cast<std::uint8_t>(text_[node.position]);
     PathCost reached = node.reached;
@@ -291,12 +290,12 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
       rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
       if (is_hopeless(rewritten)) continue;
       StateId state = node.state;
-      for (const char written : rewrite.written) state = automaton_->next(state, static_cast<std::uint8_t>(written), budget);
+      for (const char written : rewrite.written) state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
       relax(number, rewrite.end, state, rewritten, {EditKind::Rewrite, index});
     }
     PathCost kept = node.reached;
     kept.cost += model_.keeping(node.position);
-    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), kept, {EditKind::Keep, 0});
+    relax(number, node.position + 1, automaton().next(node.state, byte, budget), kept, {EditKind::Keep, 0});
   }
   Node& after = nodes_[number];
   after.next = writings_of(after).empty() ? kDone : 1;
@@ -307,7 +306,7 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
 void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
   const Node node = nodes_[number];
   const std::vector<Writing>& all = writings_of(node);
-  const ByteSet readable = automaton_->may_read(node.state, budget);
+  const ByteSet readable = automaton().may_read(node.state, budget);
   const EditCost price = all[node.next - 1].cost;
   std::uint32_t end = node.next - 1;
   while (end < all.size() && all[end].cost == price) ++end;
@@ -320,7 +319,7 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
     reached.cost += std::uint64_t{writing.cost} + model_.firmness(node.position);
     reached.lost += replaces;
     ++reached.written;
-    const StateId target = automaton_->next(node.state, writing.byte, budget);
+    const StateId target = automaton().next(node.state, writing.byte, budget);
     relax(number, node.position + replaces, target, reached, {writing.kind, writing.byte});
   }
   Node& after = nodes_[number];
@@ -357,7 +356,7 @@ void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
 }
 
 RepairSearch::Outcome RepairSearch::improve() {
-  const Charge charge(account_);
+  const Charge charge(account());
   Budget budget(limits_, cancel_, spent_seconds_);
   is_better_ = false;
   try {
@@ -382,7 +381,7 @@ RepairSearch::Outcome RepairSearch::improve() {
           proven_ = {least_refused_, reached(least_refused_), false};
           weight_ = given_weight_;
           tried_from_ = expansions_;
-          begin(automaton_->start());
+          begin(automaton().start());
           continue;
         }
       }

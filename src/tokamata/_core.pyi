@@ -479,11 +479,30 @@ class Split:
     def end(self) -> list[tuple[int, int]] | None:
         """All marks if the text ends here; ``None`` if it cannot."""
 
+class KeptAutomata:
+    """The byte automata of a pattern, kept between repairs; ``core/repair/kept_automata.hpp`` has the details.
+
+    Args:
+        expression: the texts that are accepted.
+    """
+
+    def __init__(self, expression: Expression) -> None: ...
+    def accepts(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> bool:
+        """Whether the pattern accepts a text.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    @staticmethod
+    def idle_bytes() -> int:
+        """What the automata of all patterns take that no search uses now."""
+
 class RepairSearch:
     """The search for the cheapest repair of a text; ``core/repair/search.hpp`` has the algorithm.
 
     Args:
-        expression: the texts that are accepted.
+        automata: of the texts that are accepted.
         text: the broken text.
         costs: five tables by byte: to prepend, insert, append, remove and replace one; 2^32 - 1: never.
         rewrites: begin, end, what is written, the cost; in the order of their beginnings.
@@ -501,7 +520,7 @@ class RepairSearch:
 
     def __init__(
         self,
-        expression: Expression,
+        automata: KeptAutomata,
         text: bytes,
         costs: Sequence[Sequence[int]],
         rewrites: Sequence[tuple[int, int, bytes, int]],

@@ -92,7 +92,7 @@ class Constraint(Denotation[_T_co]):
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ()
+    __slots__ = ("_kept_automata",)
 
     # ---- algebra ------------------------------------------------------------------------------
 
@@ -427,9 +427,15 @@ class Constraint(Denotation[_T_co]):
     ) -> Search[_T_co]:
         """A search for repairs, its arguments checked."""
         self._refuse_tokens("repair")
-        texts, known = self._repaired_texts(), self._repair_costs(costs)
+        try:
+            texts, automata = self._kept_automata
+        except AttributeError:  # the first repair
+            texts = self._repaired_texts()
+            automata = _core.KeptAutomata(texts)
+            self._kept_automata = texts, automata
+        known = self._repair_costs(costs)
         return checked_search(
-            texts, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
+            texts, automata, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
         )
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:

@@ -134,10 +134,10 @@ TEST(random_repairs_cost_what_the_judge_says) {
       continue;
     }
     if (!expected) {
-      CHECK_THROWS(EmptyLanguage, RepairSearch(*pattern, text, model, 100, {}, nullptr));
+      CHECK_THROWS(EmptyLanguage, RepairSearch(std::make_shared<KeptAutomata>(pattern), text, model, 100, {}, nullptr));
       continue;
     }
-    RepairSearch search(*pattern, text, model, 100 + 100 * choices.below(3), {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, model, 100 + 100 * choices.below(3), {}, nullptr);
     std::uint64_t before = search.best().cost.cost;
     while (search.improve() == RepairSearch::Outcome::Better) {
       CHECK(search.best().cost.cost <= before);
@@ -194,7 +194,7 @@ TEST(graphs_of_repairs_hold_the_cheapest_one) {
       continue;
     }
     if (!expected) continue;
-    RepairSearch search(*pattern, text, model, 100, {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, model, 100, {}, nullptr);
     std::size_t edges = 0;
     for (const std::uint64_t more : {0, 1, 3}) {
       const RepairGraph graph = search.graph(*expected + more, true, {});

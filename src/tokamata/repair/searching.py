@@ -15,7 +15,6 @@ from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import EditCosts, TextCosts
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
-from tokamata.values.forms import Reading, accepted
 
 __all__ = [
     "LEAST_SECONDS",
@@ -41,6 +40,7 @@ class Search(Generic[_T_co]):
 
     Attributes:
         texts: the accepted texts.
+        automata: those of the texts, kept between searches.
         pattern: what errors show.
         parse: makes the value of a text.
         broken, costs, limits, cancel: as there; the deadline is part of the limits.
@@ -48,6 +48,7 @@ class Search(Generic[_T_co]):
     """
 
     texts: _core.Expression
+    automata: _core.KeptAutomata
     pattern: str
     parse: Callable[[str], _T_co]
     broken: bytes
@@ -59,6 +60,7 @@ class Search(Generic[_T_co]):
 
 def checked_search(
     texts: _core.Expression,
+    automata: _core.KeptAutomata,
     pattern: str,
     parse: Callable[[str], _T],
     text: str | bytes,
@@ -78,7 +80,7 @@ def checked_search(
     hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
-    return Search(texts, pattern, parse, broken, costs, hundredths, limits, cancel)
+    return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel)
 
 
 def searched_repairs(search: Search[_T]) -> Iterator[Repair[_T]]:
@@ -100,7 +102,7 @@ def _answers(search: Search[_T]) -> Iterator[tuple[Repair[_T], int | None]]:
     texts, broken, costs, limits = search.texts, search.broken, search.costs, search.limits
     start = time.perf_counter()
     bounds = BoundedPatterns(limits, search.cancel)
-    if needs_none(texts, broken, Reading(search.pattern, limits, search.cancel)):
+    if needs_none(search, limits):
         us = round(1e6 * (time.perf_counter() - start))
         certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, texts)
         yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse), None
@@ -138,7 +140,7 @@ def _begun(search: Search[Any], priced: TextCosts, bounds: BoundedPatterns) -> _
     left, cancel = bounds.left()
     try:
         return _core.RepairSearch(
-            search.texts,
+            search.automata,
             priced.text,
             *priced.for_engine(),
             search.weight,
@@ -165,11 +167,11 @@ def edit_of(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, 
     return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
 
 
-def needs_none(texts: _core.Expression, broken: bytes, reading: Reading) -> bool:
+def needs_none(search: Search[Any], limits: Limits) -> bool:
     """Whether the text is known to be accepted as it is."""
     try:
-        broken.decode()
-        return accepted(texts, broken, reading) is None
+        search.broken.decode()
+        return search.automata.accepts(search.broken, core_limits(limits), search.cancel, search.pattern)
     except (UnicodeDecodeError, LimitExceeded):
         return False
 
