@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
 constexpr std::uint32_t kLeastExcess = 25;
+// In the pattern itself there are too many states to return to, so that the first attempt goes on whatever it costs.
+constexpr std::uint32_t kBlindWeight = 100'000;
 // Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATry = 2000;
 // An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
@@ -225,15 +227,14 @@ std::uint64_t RepairSearch::key_of(const Node& node) const {
 
 void RepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
-  queue_.push_back({key_of(node), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
-  std::push_heap(queue_.begin(), queue_.end());
+  queue_.push({key_of(node), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
 }
 
 // A way to a node, whose number is made where it is new.
 void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state, PathCost reached, EditStep step) {
   if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
-  if (queue_.size() == queue_.capacity()) queue_.reserve(std::max<std::size_t>(64, 2 * queue_.size()));
+  queue_.reserve_one();
   node_index_.reserve(1);
   const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, position), state.value);
   const auto known = node_index_.find(hash, [&](NodeNumber number) {
@@ -355,6 +356,14 @@ void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
   is_better_ = true;
 }
 
+// Half of the excess; an eighth of what was not asked for.
+void RepairSearch::lower_weight() {
+  const std::uint32_t excess = (weight_ - kWithoutExcess) / (weight_ > given_weight_ ? 8 : 2);
+  weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
+  tried_from_ = expansions_;
+  queue_again();
+}
+
 RepairSearch::Outcome RepairSearch::improve() {
   const Charge charge(account());
   Budget budget(limits_, cancel_, spent_seconds_);
@@ -362,12 +371,7 @@ RepairSearch::Outcome RepairSearch::improve() {
   try {
     for (;;) {
       const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * text_.size();
-      if (is_better_ || is_tried) {
-        const std::uint32_t excess = (weight_ - kWithoutExcess) / 2;
-        weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
-        tried_from_ = expansions_;
-        queue_again();
-      }
+      if (is_better_ || is_tried) lower_weight();
       if (is_better_) {
         spent_seconds_ = budget.spent_seconds();
         return Outcome::Better;
@@ -377,9 +381,9 @@ RepairSearch::Outcome RepairSearch::improve() {
           weight_ = kWithoutExcess;
           queue_again();
         }
-        if (queue_.empty() || queue_.front().key >= least_refused_) {
+        if (queue_.empty() || queue_.top().key >= least_refused_) {
           proven_ = {least_refused_, reached(least_refused_), false};
-          weight_ = given_weight_;
+          weight_ = std::max(given_weight_, kBlindWeight);
           tried_from_ = expansions_;
           begin(automaton().start());
           continue;
@@ -387,26 +391,15 @@ RepairSearch::Outcome RepairSearch::improve() {
       }
       if (queue_.empty()) break;
       budget.step();
-      const Entry entry = queue_.front();
-      const Node& node = nodes_[entry.node];
-      // The entry leaves the queue after its edges were made, so that nothing is lost where a limit is passed.
-      const bool is_stale = node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
-      if (!is_stale) {
-        const std::uint32_t version = node.version;
-        std::pop_heap(queue_.begin(), queue_.end());
-        queue_.pop_back();
-        try {
-          expand(entry.node, budget);
-        } catch (...) {
-          if (nodes_[entry.node].version == version) {  // its edges are made again
-            queue_.push_back(entry);
-            std::push_heap(queue_.begin(), queue_.end());
-          }
-          throw;
-        }
-      } else {
-        std::pop_heap(queue_.begin(), queue_.end());
-        queue_.pop_back();
+      const Entry entry = queue_.top();
+      queue_.pop();
+      if (is_stale(entry)) continue;
+      try {
+        expand(entry.node, budget);
+      } catch (...) {
+        // Where a limit is passed, its edges are made again; there is room for the entry, which was in the queue before.
+        if (nodes_[entry.node].version == entry.version) queue_.push(entry);
+        throw;
       }
     }
   } catch (const LimitExceeded&) {
@@ -420,14 +413,16 @@ RepairSearch::Outcome RepairSearch::improve() {
   return Outcome::Optimal;
 }
 
+// Whether nothing better is reached through an entry, or another one has taken its place.
+bool RepairSearch::is_stale(const Entry& entry) const {
+  const Node& node = nodes_[entry.node];
+  return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
+}
+
 // With another weight, and without what cannot lead to a better answer.
 void RepairSearch::queue_again() {
-  std::erase_if(queue_, [this](const Entry& entry) {
-    const Node& node = nodes_[entry.node];
-    return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
-  });
-  for (Entry& entry : queue_) entry.key = key_of(nodes_[entry.node]);
-  std::make_heap(queue_.begin(), queue_.end());
+  queue_.rebuild([this](const Entry& entry) { return is_stale(entry); },
+                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node]); });
 }
 
 RepairSearch::Proof RepairSearch::proof() const {
@@ -437,32 +432,28 @@ RepairSearch::Proof RepairSearch::proof() const {
 
 std::uint64_t RepairSearch::open_bound() const {
   std::uint64_t least = std::min(best_.cost.cost, least_refused_);
-  for (const Entry& entry : queue_)
+  queue_.visit([&](const Entry& entry) {
     if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone)
       least = std::min(least, bound_of(node).cost);
+  });
   return least;
 }
 
+// Whence a node was reached comes before it.
 std::vector<RepairSearch::Reached> RepairSearch::reached(std::uint64_t bound) const {
-  std::vector<bool> needed(nodes_.size());
-  for (NodeNumber number = 0; number < nodes_.size(); ++number)
-    if (nodes_[number].reached.cost + nodes_[number].estimate.cost < bound)
-      for (NodeNumber at = number; at != kNoNode && !needed[at]; at = nodes_[at].from) needed[at] = true;
-  std::vector<NodeNumber> order;
-  for (NodeNumber number = 0; number < nodes_.size(); ++number)
-    if (needed[number]) order.push_back(number);
-  // Whence a node was reached comes before it: that cost no more, and keeping a byte goes on by a position.
-  std::ranges::sort(order, [this](NodeNumber a, NodeNumber b) {
-    const Node &left = nodes_[a], &right = nodes_[b];
-    if (left.reached != right.reached) return left.reached < right.reached;
-    return left.position != right.position ? left.position < right.position : a < b;
-  });
-  std::vector<std::uint32_t> place(nodes_.size());
+  constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
+  std::vector<std::uint32_t> place(nodes_.size(), kNoPlace);
   std::vector<Reached> all;
-  for (const NodeNumber number : order) {
-    const Node& node = nodes_[number];
-    place[number] = static_cast<std::uint32_t>(all.size());
-    all.push_back({node.from == kNoNode ? place[number] : place[node.from], node.step, node.reached.cost});
+  std::vector<NodeNumber> way;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number) {
+    if (nodes_[number].reached.cost + nodes_[number].estimate.cost >= bound) continue;
+    for (NodeNumber at = number; at != kNoNode && place[at] == kNoPlace; at = nodes_[at].from) way.push_back(at);
+    for (; !way.empty(); way.pop_back()) {
+      const Node& node = nodes_[way.back()];
+      const auto own = static_cast<std::uint32_t>(all.size());
+      place[way.back()] = own;
+      all.push_back({node.from == kNoNode ? own : place[node.from], node.step, node.reached.cost});
+    }
   }
   return all;
 }

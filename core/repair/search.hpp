@@ -24,7 +24,8 @@
 //   - What texts remember.  A pattern may forbid what the text has written before (names that differ).  Its states then hold
 //     all that was read, and an edit in one name makes every later state another one.  So the search is made in the
 //     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
-//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
+//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern,
+//     with a first attempt that goes on whatever it costs.
 // The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
 //
 // Cost.  One look-up for each edge whose cost is within the optimum; O(log n) for the queue.
@@ -49,6 +50,7 @@
 #include "repair/estimate.hpp"
 #include "repair/graph.hpp"
 #include "repair/kept_automata.hpp"
+#include "repair/open_nodes.hpp"
 
 namespace tokamata {
 
@@ -158,6 +160,8 @@ class RepairSearch : private BorrowedAutomaton {
   PathCost bound_of(const Node& node) const;
   std::uint64_t key_of(const Node& node) const;
   void push(NodeNumber node);
+  bool is_stale(const Entry& entry) const;
+  void lower_weight();
   void queue_again();
   void take_answer(NodeNumber node, Budget& budget);
   void begin(StateId start);
@@ -178,7 +182,7 @@ class RepairSearch : private BorrowedAutomaton {
   std::vector<Writing> writings_[6];               // at the begin, within, at the end; by class, by byte
   counted::vector<Node> nodes_;
   NumberTable node_index_;
-  counted::vector<Entry> queue_;
+  OpenNodes<Entry> queue_;
   StateId start_;
   std::uint64_t least_refused_ = kNothingRefused;  // the least cost of an answer that the over-approximation alone accepts
   Proof proven_;                                   // of the search in the over-approximation, where it is over

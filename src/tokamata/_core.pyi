@@ -480,7 +480,7 @@ class Split:
         """All marks if the text ends here; ``None`` if it cannot."""
 
 class KeptAutomata:
-    """The byte automata of a pattern, kept between repairs; ``core/repair/kept_automata.hpp`` has the details.
+    """The byte automata of a pattern, kept between repairs; see ``core/repair/kept_automata.hpp``.
 
     Args:
         expression: the texts that are accepted.
@@ -504,7 +504,8 @@ class RepairSearch:
     Args:
         automata: of the texts that are accepted.
         text: the broken text.
-        costs: five tables by byte: to prepend, insert, append, remove and replace one; 2^32 - 1: never.
+        costs: five tables by byte, as ``uint32``: to prepend, insert, append, remove and replace one;
+            2^32 - 1: never.
         rewrites: begin, end, what is written, the cost; in the order of their beginnings.
         doubts: positions of bytes that cost something to keep, and the costs.
         firm: positions of bytes that cost more to remove or replace, or to insert one before, and how much.
@@ -522,7 +523,7 @@ class RepairSearch:
         self,
         automata: KeptAutomata,
         text: bytes,
-        costs: Sequence[Sequence[int]],
+        costs: bytes,
         rewrites: Sequence[tuple[int, int, bytes, int]],
         doubts: Sequence[tuple[int, int]],
         firm: Sequence[tuple[int, int]],
@@ -588,7 +589,7 @@ class RepairSearch:
 def flaw_of_bound(
     expression: Expression,
     text: bytes,
-    costs: Sequence[Sequence[int]],
+    costs: bytes,
     rewrites: Sequence[tuple[int, int, bytes, int]],
     doubts: Sequence[tuple[int, int]],
     firm: Sequence[tuple[int, int]],

@@ -27,7 +27,13 @@ from tokamata.repair.couplings import coupled_repairs
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.rewards import Reward
-from tokamata.repair.searching import Search, checked_search, searched_repairs, searched_reward
+from tokamata.repair.searching import (
+    Search,
+    checked_search,
+    searched_repair,
+    searched_repairs,
+    searched_reward,
+)
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -93,6 +99,7 @@ class Constraint(Denotation[_T_co]):
     """
 
     __slots__ = ("_kept_automata",)
+    _kept_automata: tuple[_core.Expression, _core.KeptAutomata]
 
     # ---- algebra ------------------------------------------------------------------------------
 
@@ -306,15 +313,10 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded: a limit was passed before any accepted text was found.
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
-        *_, last = self.repairs(
-            text,
-            costs=costs,
-            at_most=at_most,
-            deadline_seconds=deadline_seconds,
-            weight=weight,
-            limits=limits,
-            cancel=cancel,
-        )
+        search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        if at_most is None:
+            return searched_repair(search)
+        *_, last = coupled_repairs(search, at_most)
         return last
 
     def repairs(

@@ -281,8 +281,9 @@ class _CoupledSearch(Generic[_T]):
         if any(multipliers.values()):
             limits = replace(limits, memory_bytes=max(1, limits.memory_bytes // _SHARE))
         search = _core.RepairSearch(
-            self.given.automata, self.given.broken, raised.tables, raised.rewrites, raised.doubts, raised.firm,
-            self.given.weight, core_limits(limits), self.given.cancel, self.given.pattern,
+            self.given.automata, self.given.broken,
+            raised.tables, raised.rewrites, raised.doubts, raised.firm, self.given.weight,
+            core_limits(limits), self.given.cancel, self.given.pattern,
         )  # fmt: skip
         before, outcome = self.expansions, "better"
         while True:  # the first answer, which writes the text anew, is there before any search

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import tokamata._core as _core
@@ -23,6 +24,7 @@ __all__ = [
     "checked_search",
     "edit_of",
     "needs_none",
+    "searched_repair",
     "searched_repairs",
     "searched_reward",
 ]
@@ -83,56 +85,74 @@ def checked_search(
     return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel)
 
 
+def searched_repair(search: Search[_T]) -> Repair[_T]:
+    """The answer of :meth:`tokamata.Constraint.repair`."""
+    *_, (made, _) = _answers(search)
+    return made()
+
+
 def searched_repairs(search: Search[_T]) -> Iterator[Repair[_T]]:
     """The answers of :meth:`tokamata.Constraint.repairs`."""
-    return (repair for repair, _ in _answers(search))
+    return (made() for made, _ in _answers(search))
 
 
 def searched_reward(search: Search[_T]) -> Reward[_T]:
     """The reward of :meth:`tokamata.Constraint.reward`."""
-    *_, (repair, price) = _answers(search)
-    return Reward(repair, price)
+    *_, (made, price) = _answers(search)
+    return Reward(made(), price)
 
 
-def _answers(search: Search[_T]) -> Iterator[tuple[Repair[_T], int | None]]:
+def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int | None]]:
     """Each better answer, with the cost of the first of all, which removes the text and writes another.
 
-    That cost is ``None`` for a text that is accepted.
+    The cost is ``None`` for a text that is accepted.  An answer is a function that makes the repair of what
+    is found by now: to copy the proof of each would take a fifth of the time.
     """
-    texts, broken, costs, limits = search.texts, search.broken, search.costs, search.limits
     start = time.perf_counter()
-    bounds = BoundedPatterns(limits, search.cancel)
-    if needs_none(search, limits):
+    bounds = BoundedPatterns(search.limits, search.cancel)
+    if needs_none(search, search.limits):
         us = round(1e6 * (time.perf_counter() - start))
-        certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, texts)
-        yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse), None
+        yield partial(_unchanged, search, us), None
         return
-    priced = costs.of_text(broken, bounds)
+    priced = search.costs.of_text(search.broken, bounds)
     engine = _begun(search, priced, bounds)
     price, first_us = engine.cost, None
     while True:
         is_better = engine.improve() == "better"
         if is_better and first_us is None:
             first_us = round(1e6 * (time.perf_counter() - start))
-        written, cost, (bound, nodes, is_exact) = engine.text, engine.cost, engine.proof()
-        if engine.edit_count * _BYTES_OF_AN_EDIT > limits.memory_bytes:
-            raise LimitExceeded("memory_bytes", limits.memory_bytes, search.pattern)
-        edits = tuple(edit_of(priced, *edit) for edit in engine.edits)
-        certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, texts)
-        repair = Repair(
-            written.decode(),
-            edits,
-            cost,
-            bound,
-            bound == cost,
-            engine.expansions,
-            first_us,
-            certificate,
-            search.parse,
-        )
-        yield repair, price
+        yield partial(_best, search, priced, engine, first_us), price
         if not is_better:
             return
+
+
+def _unchanged(search: Search[_T], us: int) -> Repair[_T]:
+    broken = search.broken
+    certificate = Certificate(broken, broken, (), 0, 0, search.costs, b"", True, search.texts)
+    return Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse)
+
+
+def _best(
+    search: Search[_T], priced: TextCosts, engine: _core.RepairSearch, first_us: int | None
+) -> Repair[_T]:
+    if engine.edit_count * _BYTES_OF_AN_EDIT > search.limits.memory_bytes:
+        raise LimitExceeded("memory_bytes", search.limits.memory_bytes, search.pattern)
+    written, cost, (bound, nodes, is_exact) = engine.text, engine.cost, engine.proof()
+    edits = tuple(edit_of(priced, *edit) for edit in engine.edits)
+    certificate = Certificate(
+        search.broken, written, edits, cost, bound, search.costs, nodes, is_exact, search.texts
+    )
+    return Repair(
+        written.decode(),
+        edits,
+        cost,
+        bound,
+        bound == cost,
+        engine.expansions,
+        first_us,
+        certificate,
+        search.parse,
+    )
 
 
 def _begun(search: Search[Any], priced: TextCosts, bounds: BoundedPatterns) -> _core.RepairSearch:
