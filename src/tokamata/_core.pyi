@@ -332,7 +332,9 @@ class Matcher:
     @overload
     def __init__(self, origin: Matcher) -> None: ...
     @overload
-    def __init__(self, constraint: Constraint, context: Sequence[int]) -> None: ...
+    def __init__(
+        self, constraint: Constraint, context: Sequence[int], stops: Sequence[int] | None
+    ) -> None: ...
     def shortest_completion(self) -> list[int]:
         """A shortest sequence of tokens after which the text is accepted, without a stop token.
 
@@ -387,6 +389,24 @@ class Matcher:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
+    def advance_all(self, tokens: Sequence[int]) -> bool:
+        """Takes a run of tokens, or none of them: ``False`` refuses the run and changes nothing.
+
+        Raises:
+            TokenIdError: a token is outside the width of the vocabulary.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    def validate(self, tokens: Sequence[int]) -> int:
+        """How many of the tokens are allowed, one after another; the state does not change.
+
+        Stop tokens count where the text is accepted; after one only stop tokens are allowed.  An id outside
+        of the vocabulary, such as -1, is allowed nowhere.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
     def rollback(self, count: int) -> None:
         """Takes back the last ``count`` tokens, stop tokens included.
 
@@ -422,6 +442,17 @@ def fill_masks(
     matchers: Sequence[Matcher], mask: Any, threads: int, budgets: Sequence[int | None] | None = None
 ) -> None:
     """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``."""
+
+def fill_draft_masks(
+    matchers: Sequence[Matcher],
+    mask: Any,
+    drafts: list[Sequence[int]],
+    parents: list[Sequence[int] | None],
+    threads: int,
+    budgets: Sequence[int | None] | None,
+    count_stop: bool,
+) -> list[npt.NDArray[np.uint8]]:
+    """The rows of all drafts, one after another; the result says which tokens are legal."""
 
 class Splitter:
     """Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.
