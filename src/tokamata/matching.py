@@ -158,7 +158,7 @@ class CompiledConstraint(Generic[_T_co]):
             self.vocabulary._checked_id(token) for token in checked_list("stop", stop, "a list of token ids")
         ]
         for token in tokens:
-            if self.vocabulary[token]:
+            if self.vocabulary[token] and token not in self.vocabulary.stop:
                 name = self.vocabulary.name(token)
                 raise ArgumentError("stop", f"token {token}, {name}", "tokens without text of their own")
             if token in self._control_ids:
@@ -465,6 +465,7 @@ def fill_draft_masks(
     """
     import numpy as np
 
+    matchers = checked_list("matchers", matchers, "a sequence of Matchers")
     given = checked_list("drafts", drafts, "a list of token ids for each matcher")
     trees = (
         [None] * len(given)
