@@ -356,7 +356,7 @@ void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
   is_better_ = true;
 }
 
-// Half of the excess; an eighth of what was not asked for.
+// Half of the excess; an eighth of what is above the caller's weight.
 void RepairSearch::lower_weight() {
   const std::uint32_t excess = (weight_ - kWithoutExcess) / (weight_ > given_weight_ ? 8 : 2);
   weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);

@@ -12,7 +12,7 @@ import transformers
 
 import tokamata as tk
 from tests.support.models.fakes import Counting, byte_level
-from tests.support.models.small_models import small_model
+from tests.support.models.small_models import KINDS, config_of, small_model
 
 PROMPTS = ["x", "hello there, all of you", "12 34", "the one", "", "abc abc"]
 PATTERNS = [r"[a-z ]{1,30}", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"(one|two)( and (one|two)){0,3}", "the!", ""]
@@ -105,31 +105,7 @@ def test_seeds_are_those_of_single_calls(model: Any, tokenizer: Any) -> None:
     tk.generate(model, tokenizer, ["x"] * 2, constraint, seed=largest)
 
 
-def config_of(kind: str, width: int) -> Any:
-    """A tiny model of each way to know positions, and of each cache."""
-    sizes = {
-        "vocab_size": width,
-        "initializer_range": 0.5,
-        "pad_token_id": 0,
-        "eos_token_id": 1,
-        "bos_token_id": 2,
-    }
-    if kind == "learned positions":
-        return transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=256, **sizes)
-    if kind == "alibi":
-        return transformers.BloomConfig(hidden_size=32, n_layer=2, n_head=2, **sizes)
-    if kind == "recurrent":
-        return transformers.MambaConfig(hidden_size=32, num_hidden_layers=2, state_size=4, **sizes)
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2}
-    shape |= {"num_key_value_heads": 1, "max_position_embeddings": 256}
-    if kind == "sliding window":
-        return transformers.MistralConfig(sliding_window=8, **shape, **sizes)
-    return transformers.Gemma3TextConfig(sliding_window=8, head_dim=16, **shape, **sizes)
-
-
-@pytest.mark.parametrize(
-    "kind", ["learned positions", "alibi", "recurrent", "sliding window", "sliding and full"]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_models(tokenizer: Any, kind: str) -> None:
     """Padding is nothing to any of them, also if texts are longer than a window, jump, and end one by one."""
     torch.manual_seed(0)

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, overload
 
 from tokamata.constraint import Constraint
+from tokamata.decoding.drafts import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prompts import Chat, Prompt, several_prompts
@@ -54,6 +55,8 @@ class Settings(TypedDict, total=False):
     top_p: float
     greedy: bool
     seed: int | None
+    draft: Any
+    draft_tokens: int
 
 
 class Stream(Iterator[Step], Generic[_T]):
@@ -62,9 +65,11 @@ class Stream(Iterator[Step], Generic[_T]):
     After an error the iteration has ended.
     """
 
-    def __init__(self, model: CachedModel, row: Row[_T], timing: Timing, constraint: object) -> None:
+    def __init__(
+        self, model: CachedModel, row: Row[_T], timing: Timing, constraint: object, draft_tokens: int = 0
+    ) -> None:
         self._row = row
-        self._steps = write(model, [row], timing)
+        self._steps = write(model, [row], timing, draft_tokens)
         self._is_constrained = constraint is not None
 
     @property
@@ -118,6 +123,8 @@ def stream(
     top_p: float = 1.0,
     greedy: bool = False,
     seed: int | None = None,
+    draft: Any = None,
+    draft_tokens: int = 8,
 ) -> Stream[_T]:
     """Write text under a constraint, token by token.
 
@@ -144,6 +151,11 @@ def stream(
             border determines what can follow.
         temperature, top_k, top_p, greedy, seed: see :class:`Sampling`.  The mask is applied before all
             of them.
+        draft: what proposes tokens, of which the model reads several in one call; see
+            :mod:`tokamata.decoding.drafts`.  ``"constraint"``: forced text; ``"prompt"``: what followed the
+            last tokens where they stood before; or a smaller model with the same tokens.  The distribution
+            of texts does not change; with the first two, the text itself does not change either.
+        draft_tokens: how many tokens are proposed for a call, at most; at least 1.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
@@ -162,15 +174,15 @@ def stream(
             from compiling.
     """
     sampling = Sampling(temperature, top_k, top_p, greedy, seed)
-    options = Options(max_new_tokens, tokenization, on_noncanonical, jump, heal)
+    options = Options(max_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens)
     if several_prompts(prompt) is not None:
         hint = "call tokamata.generate for several"
         raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
     timing = Timing()
     tasks = tasks_of(model, tokenizer, [prompt], constraint_list(constraint, None), options, timing)
     cached = CachedModel(model)
-    [row] = _rows(tasks, tokenizer, sampling, cached, timing)
-    return Stream(cached, row, timing, constraint)
+    [row] = _rows(tasks, tokenizer, sampling, cached, timing, options)
+    return Stream(cached, row, timing, constraint, options.drafted_tokens)
 
 
 # To a type checker a text is also a sequence of texts: the overloads of a single prompt come first.
@@ -230,7 +242,8 @@ def generate(
             Only for a single prompt.
 
     The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
-    ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``.
+    ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``,
+    ``draft``, ``draft_tokens``.
 
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with
@@ -270,30 +283,38 @@ def _generate_several(
     on_noncanonical: OnNoncanonical = "error",
     jump: bool = False,
     heal: bool | None = None,
+    draft: Any = None,
+    draft_tokens: int = 8,
     **drawing: Any,
 ) -> list[Generation[Any]]:
     sampling = Sampling(**drawing)
-    options = Options(max_new_tokens, tokenization, on_noncanonical, jump, heal)
+    options = Options(max_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens)
     timing = Timing()
     constraints = constraint_list(constraint, len(prompts))
     tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
     tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
     cached = CachedModel(model)
-    rows = _rows(tasks, tokenizer, sampling, cached, timing)
-    for _ in write(cached, rows, timing):
+    rows = _rows(tasks, tokenizer, sampling, cached, timing, options)
+    for _ in write(cached, rows, timing, options.drafted_tokens):
         pass
     return [row.generation for row in rows if row.generation is not None]  # all of them
 
 
 def _rows(
-    tasks: list[Task[Any]], tokenizer: Any, sampling: Sampling, model: CachedModel, timing: Timing
+    tasks: list[Task[Any]],
+    tokenizer: Any,
+    sampling: Sampling,
+    model: CachedModel,
+    timing: Timing,
+    options: Options,
 ) -> list[Row[Any]]:
-    """The rows of a call; each has its own random generator."""
+    """The rows of a call; each has its own random generator, and its own drafter."""
     rows = []
     for index, task in enumerate(tasks):
         seed = None if sampling.seed is None else sampling.seed + index
         if seed is not None and seed >= _SEEDS:
             seed -= _SEEDS
         sampler = Sampler(replace(sampling, seed=seed), model.device)
-        rows.append(Row(task, tokenizer, sampler, timing))
+        drafter = drafter_of(options.draft, tokenizer, sampler, task.vocabulary)
+        rows.append(Row(task, tokenizer, sampler, timing, drafter))
     return rows

@@ -36,6 +36,7 @@ class CachedModel:
 
     Attributes:
         device: the torch device of the model's input.
+        forgets: whether tokens can be taken back without reading everything again, as far as is known.
     """
 
     def __init__(self, model: Any) -> None:
@@ -48,6 +49,7 @@ class CachedModel:
         self._read: list[list[int]] = []
         self._padding: list[int] = []
         self._cache: Any = None
+        self.forgets = not getattr(model, "_is_stateful", False)
         parameters = inspect.signature(getattr(model, "forward", model)).parameters
         self._names = set(parameters)
         # A wrapper that names no input passes all inputs on.
@@ -66,13 +68,15 @@ class CachedModel:
         """Whether it has read any tokens."""
         return bool(self._read)
 
-    def next_logits(self, tokens: Sequence[list[int]]) -> torch.Tensor:
+    def next_logits(self, tokens: Sequence[list[int]], positions: int = 1) -> torch.Tensor:
         """Read ``tokens``, after all those read before, and return the next logits ``[texts, width]``.
 
         The caller may change the tensor.
 
         Args:
             tokens: a list for each text.  After the first call, all lists have the same length.
+            positions: with more than one, the logits after each of the last tokens, ``[texts, positions,
+                width]``.
 
         Raises:
             GenerationError: the texts have different lengths, and the model accepts no attention mask.
@@ -94,11 +98,28 @@ class CachedModel:
                 input_ids=torch.tensor(unread, device=self.device),
                 use_cache=True,
                 **{self._cache_name: self._cache},
-                **self._options(len(unread[0])),
+                **self._options(len(unread[0]), positions),
             )
             self._cache = getattr(output, self._cache_name, None)
-            logits: torch.Tensor = output.logits[:, -1].clone()
-        return logits
+            logits: torch.Tensor = output.logits[:, -positions:].clone()
+        return logits if positions > 1 else logits[:, 0]
+
+    def expect_returns(self) -> None:
+        """Says, before the first call with drafts, that tokens may be taken back."""
+        if hasattr(self._cache, "activate_past_recording"):  # layers with a window forget too much otherwise
+            self._cache.activate_past_recording()
+
+    def take_back(self, count: int) -> None:
+        """Forgets the last tokens of each text."""
+        if count == 0:
+            return
+        for read in self._read:
+            del read[len(read) - count :]
+        try:
+            self._cache.crop(-count)
+        except (AttributeError, NotImplementedError, RuntimeError, ValueError):
+            self._cache = None  # it cannot forget: everything is read again
+            self.forgets = False
 
     def keep(self, texts: list[int]) -> None:
         """Continue with some of the texts, in this order.
@@ -117,14 +138,14 @@ class CachedModel:
         else:
             self._cache = None  # everything is read again
 
-    def _options(self, count: int) -> dict[str, Any]:
+    def _options(self, count: int, positions: int) -> dict[str, Any]:
         """The model's other arguments, besides the last ``count`` tokens of each text."""
         import torch
 
         options: dict[str, Any] = {}
         # The logits of all positions of a long prompt, over a wide vocabulary, would fill gigabytes.
         if "logits_to_keep" in self._names:
-            options["logits_to_keep"] = 1
+            options["logits_to_keep"] = positions
         if not any(self._padding):
             return options
         if not self._takes_mask:

@@ -28,6 +28,7 @@ class Timing:
         prompt_seconds: the model's first call, which reads the prompt.
         model_seconds: the model's other calls.
         sampling_seconds: drawing tokens.
+        draft_seconds: proposing tokens, with their masks.
         constraint_seconds: computing masks, applying them to the logits, jumps, and advancing matchers.
     """
 
@@ -36,6 +37,7 @@ class Timing:
     model_seconds: float = 0.0
     sampling_seconds: float = 0.0
     constraint_seconds: float = 0.0
+    draft_seconds: float = 0.0
 
 
 class Clock:
@@ -98,6 +100,7 @@ class Generation(Generic[_T]):
         jumped: how many of ``tokens`` were certain, and written without the model.
         timing: the times of the call, which its texts share.
         constraint: the constraint of the text; ``None`` if it was free.
+        drafted, accepted: how many tokens were drafted, and how many of these were written.
     """
 
     text: str
@@ -112,6 +115,8 @@ class Generation(Generic[_T]):
     constraint: Constraint[_T] | CompiledConstraint[_T] | None = field(
         default=None, repr=False, compare=False
     )
+    drafted: int = field(default=0, repr=False, compare=False)
+    accepted: int = field(default=0, repr=False, compare=False)
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.

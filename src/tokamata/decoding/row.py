@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.errors import GenerationError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Row", "Task"]
 
 _T = TypeVar("_T")
+_NO_DRAFT = Draft([], None)
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,13 @@ class Row(Generic[_T]):
         generation: the result, once the text has ended; ``None`` before.
         unread: the tokens that the model has not read yet.
         matcher: at the end of the text so far; ``None`` if the text is free.
+        drafter: proposes tokens, or ``None``.
+        drafted, accepted: how many tokens were proposed, and how many of these were written.
     """
 
-    def __init__(self, task: Task[_T], tokenizer: Any, sampler: Sampler, timing: Timing) -> None:
+    def __init__(
+        self, task: Task[_T], tokenizer: Any, sampler: Sampler, timing: Timing, drafter: Drafter | None = None
+    ) -> None:
         self._task, self._vocabulary, self._tokenizer = task, task.vocabulary, tokenizer
         self._sampler, self._timing = sampler, timing
         self.generation: Generation[_T] | None = None
@@ -86,6 +92,8 @@ class Row(Generic[_T]):
         self._tokens: list[int] = []
         self._texts: list[str] = []
         self._jumped = 0
+        self.drafter = drafter
+        self.drafted = self.accepted = 0
         self._log_probability = 0.0
 
     @property
@@ -93,6 +101,37 @@ class Row(Generic[_T]):
         """How many more tokens may be written."""
         has_stopped = self.generation is not None and self.generation.stop_token is not None
         return self._task.budget - len(self._tokens) - has_stopped
+
+    def propose(self, most: int) -> Draft:
+        """A draft of at most ``most`` tokens; an empty one where nothing can be proposed."""
+        most = min(most, self.tokens_left - 1)
+        # Behind a healed prompt the text is free: what the matcher allows there does not count.
+        is_leaving = self.matcher is not None and not self._task.is_matched_throughout
+        if self.drafter is None or most < 1 or is_leaving:
+            return _NO_DRAFT
+        with Clock(self._timing, "draft_seconds"):
+            return self.drafter.draft(self._task.prompt + self._tokens, self.matcher, most, self.tokens_left)
+
+    def read_draft(self, logits: torch.Tensor, draft: Draft) -> Iterator[Step]:
+        """Let the model choose tokens, as long as they are those of a draft, and one more.
+
+        Args:
+            logits: ``[len(draft.tokens) + 1, width]``, masked: before each token of the draft, and after the
+                last.
+            draft: the draft.
+
+        Raises:
+            GenerationError: the logits leave no allowed token.
+        """
+        self.drafted += len(draft.tokens)
+        for place, scores in enumerate(logits):
+            accepted = self.accepted
+            step = self.draw(scores, draft, place)
+            if step is None:
+                return
+            yield step
+            if self.accepted == accepted or self._ends():
+                return
 
     def write_certain(self) -> Iterator[Step]:
         """Write all that needs no model: certain tokens, and the end of the text."""
@@ -102,11 +141,13 @@ class Row(Generic[_T]):
                 return
             yield self._write(token, 0.0, jumped=True)
 
-    def draw(self, logits: torch.Tensor) -> Step | None:
+    def draw(self, logits: torch.Tensor, draft: Draft, place: int) -> Step | None:
         """Let the model choose a token.
 
         Args:
             logits: ``[width]``, minus infinity for tokens that the mask does not allow.
+            draft: what was proposed; the token is counted as accepted where it is that of the draft.
+            place: of the token in the draft, or the length of the draft.
 
         Returns:
             The token; ``None`` if it is a stop token, which ends the text.
@@ -116,7 +157,13 @@ class Row(Generic[_T]):
         """
         self._certain = None
         with Clock(self._timing, "sampling_seconds"):
-            token, log_probability = self._sampler.choose(logits)
+            if place < len(draft.probabilities):
+                token, log_probability = self._sampler.choose_or_accept(
+                    logits, draft.tokens[place], draft.probabilities[place]
+                )
+            else:
+                token, log_probability = self._sampler.choose(logits)
+        self.accepted += place < len(draft.tokens) and token == draft.tokens[place]
         if token not in self._vocabulary.stop:
             return self._write(token, log_probability, jumped=False)
         self._advance(token)
@@ -189,4 +236,6 @@ class Row(Generic[_T]):
             self._jumped,
             self._timing,
             self._task.constraint,
+            self.drafted,
+            self.accepted,
         )

@@ -88,17 +88,75 @@ class Sampler:
         """
         import torch
 
-        logits = logits.float().nan_to_num(nan=-math.inf, posinf=math.inf, neginf=-math.inf)
-        largest = float(logits.max())
-        if math.isinf(largest):
-            raise GenerationError(
-                "the model's logits leave no token to choose: all allowed ones are NaN or minus infinity"
-                if largest < 0
-                else "the model gave a token the logit plus infinity, which has no probability"
-            )
+        logits = _checked(logits)
         log_probabilities = torch.log_softmax(logits, dim=-1)
-        token = self._draw(logits - largest)
+        token = self._draw(logits)
         return token, float(log_probabilities[token])
+
+    def drawn(self, logits: torch.Tensor) -> tuple[int, torch.Tensor]:
+        """Draw a token for a draft.
+
+        Args:
+            logits: as for :meth:`choose`.
+
+        Returns:
+            The token, and the probabilities that it was drawn from, ``[width]``.
+
+        Raises:
+            GenerationError: as for :meth:`choose`.
+        """
+        import torch
+
+        probabilities = self._probabilities(_checked(logits))
+        return int(torch.multinomial(probabilities, 1, generator=self._random)), probabilities
+
+    def choose_or_accept(
+        self, logits: torch.Tensor, token: int, drawn_from: torch.Tensor
+    ) -> tuple[int, float]:
+        """Choose a token where another sampler has drawn one; its distribution is that of :meth:`choose`.
+
+        Args:
+            logits: as for :meth:`choose`.
+            token: the token that was drawn.
+            drawn_from: the probabilities that it was drawn from, ``[width]``.
+
+        Returns:
+            As :meth:`choose`; mostly the token that was drawn.
+
+        Raises:
+            GenerationError: as for :meth:`choose`.
+        """
+        import torch
+
+        logits = _checked(logits)
+        log_probabilities = torch.log_softmax(logits, dim=-1)
+        wanted = self._probabilities(logits)
+        is_kept = torch.rand(1, generator=self._random, device=wanted.device) * drawn_from[token]
+        if float(is_kept) >= float(wanted[token]):
+            rest = (wanted - drawn_from).clamp(min=0)
+            # No mass is left where both distributions are equal but for rounding.
+            rest = rest if float(rest.sum()) > 0 else wanted
+            token = int(torch.multinomial(rest, 1, generator=self._random))
+        return token, float(log_probabilities[token])
+
+    def _probabilities(self, logits: torch.Tensor) -> torch.Tensor:
+        """What :meth:`choose` draws from, ``[width]``; of logits whose largest is 0."""
+        import torch
+
+        settings = self._sampling
+        if settings.greedy or settings.temperature == 0:
+            return torch.nn.functional.one_hot(logits.argmax(), logits.shape[-1]).float()
+        logits = logits / settings.temperature
+        if settings.top_k is not None:
+            kept = logits.topk(min(settings.top_k, logits.shape[-1])).indices
+            logits = torch.full_like(logits, -math.inf).scatter(0, kept, logits[kept])
+        probabilities = torch.softmax(logits, dim=-1)
+        if settings.top_p < 1:
+            ordered, tokens = probabilities.sort(descending=True)
+            before = ordered.cumsum(dim=-1) - ordered
+            dropped = tokens[before >= settings.top_p]
+            probabilities = probabilities.index_fill(0, dropped, 0.0)
+        return probabilities / probabilities.sum()
 
     def _draw(self, logits: torch.Tensor) -> int:
         """Draw from ``logits``, whose largest is 0."""
@@ -119,3 +177,16 @@ class Sampler:
             probabilities = probabilities.masked_fill(before >= settings.top_p, 0.0)
         index = torch.multinomial(probabilities, 1, generator=self._random)
         return int(index if tokens is None else tokens[index])
+
+
+def _checked(logits: torch.Tensor) -> torch.Tensor:
+    """The logits in float32, less the largest; NaN becomes minus infinity."""
+    logits = logits.float().nan_to_num(nan=-math.inf, posinf=math.inf, neginf=-math.inf)
+    largest = float(logits.max())
+    if math.isinf(largest):
+        raise GenerationError(
+            "the model's logits leave no token to choose: all allowed ones are NaN or minus infinity"
+            if largest < 0
+            else "the model gave a token the logit plus infinity, which has no probability"
+        )
+    return logits - largest

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
 from tokamata.constraint import Constraint
+from tokamata.decoding.drafts import check_draft
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.prompts import prompt_ids
@@ -44,6 +45,13 @@ class Options:
     on_noncanonical: OnNoncanonical
     jump: bool
     heal: bool | None
+    draft: Any
+    draft_tokens: int
+
+    @property
+    def drafted_tokens(self) -> int:
+        """How many tokens a text may draft for a call of the model."""
+        return 0 if self.draft is None else self.draft_tokens
 
     def __post_init__(self) -> None:
         if checked_whole("max_new_tokens", self.max_new_tokens) < 1:
@@ -52,6 +60,11 @@ class Options:
         checked_choice("on_noncanonical", self.on_noncanonical, ("error", "fresh"))
         checked_flag("jump", self.jump)
         checked_instance("heal", self.heal, (bool, type(None)), "True, False or None")
+        check_draft(self.draft)
+        checked_whole("draft_tokens", self.draft_tokens, 1, 1024)
+        if self.jump and self.draft is not None:
+            # A jump writes tokens that the model does not choose: the text would depend on the draft.
+            raise ArgumentError("jump", "True", "False with a draft")
 
 
 def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:

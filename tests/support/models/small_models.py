@@ -61,3 +61,28 @@ def small_model(width: int, seed: int = 0, eos: int | list[int] | None = 1) -> A
         bos_token_id=2,
     )
     return transformers.LlamaForCausalLM(config).eval()
+
+
+KINDS = ["learned positions", "alibi", "recurrent", "sliding window", "sliding and full"]
+
+
+def config_of(kind: str, width: int) -> Any:
+    """A tiny model of each way to know positions, and of each cache."""
+    sizes = {
+        "vocab_size": width,
+        "initializer_range": 0.5,
+        "pad_token_id": 0,
+        "eos_token_id": 1,
+        "bos_token_id": 2,
+    }
+    if kind == "learned positions":
+        return transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=256, **sizes)
+    if kind == "alibi":
+        return transformers.BloomConfig(hidden_size=32, n_layer=2, n_head=2, **sizes)
+    if kind == "recurrent":
+        return transformers.MambaConfig(hidden_size=32, num_hidden_layers=2, state_size=4, **sizes)
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2}
+    shape |= {"num_key_value_heads": 1, "max_position_embeddings": 256}
+    if kind == "sliding window":
+        return transformers.MistralConfig(sliding_window=8, **shape, **sizes)
+    return transformers.Gemma3TextConfig(sliding_window=8, head_dim=16, **shape, **sizes)
