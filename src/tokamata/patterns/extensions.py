@@ -46,11 +46,13 @@ __all__ = [
     "delimited_list",
     "delimited_subsequence_of",
     "image",
+    "named_token",
     "paragraph_token",
     "quoted_text",
     "substring_of",
     "text_token",
     "text_until",
+    "token_but",
     "unquoted_text",
 ]
 
@@ -94,6 +96,20 @@ def unquoted_text() -> _core.Expression:
 def control_token(token: str | int) -> _core.Expression:
     """A control token itself, never text that looks like it; by name, or by id."""
     return _core.control_token(f"id:{token}" if isinstance(token, int) else f"name:{token}")
+
+
+def named_token(name: str) -> _core.Expression:
+    """The one token of this name: a control token, or, where the vocabulary has it as text, a text token."""
+    text = _core.intersect([text_token(), _core.literal(name.encode())])
+    return _core.union([text, _core.control_token(f"if text:{name}")])
+
+
+def token_but(names: Sequence[str], ids: Sequence[int]) -> _core.Expression:
+    """One token, control tokens included, except those of some names, and control tokens of some ids."""
+    text = text_token()
+    if names:
+        text = _core.intersect([text, _core.complement(_core.strings(list(names)))])
+    return _core.union([text, _core.control_token(f"not:{json.dumps([*names, *([i, i] for i in ids)])}")])
 
 
 def any_token(but: Sequence[str | tuple[int, int]] = ()) -> _core.Expression:

@@ -52,6 +52,7 @@ __all__ = [
     "Alternatives",
     "Captured",
     "Concatenated",
+    "Converted",
     "Form",
     "Json",
     "Option",
@@ -197,6 +198,25 @@ class Captured(Form):
     def capture(self, found: Value) -> Value:
         """Adds the name to a value of the form."""
         return Value(found.value, {self.name: found.value, **found.captures})
+
+
+class Converted(Form):
+    """A form whose value a function converts; captured names within it are seen by the function alone.
+
+    Attributes:
+        form: the form.
+        convert: makes the value.
+    """
+
+    __slots__ = ("convert", "form")
+
+    def __init__(self, form: Form, convert: Callable[[Any], Any]) -> None:
+        self.form = form
+        self.convert = convert
+
+    def read(self, text: bytes, reading: Reading) -> Value:
+        """The converted value."""
+        return Value(self.convert(self.form.read(text, reading).value), {})
 
 
 class Option(NamedTuple):
