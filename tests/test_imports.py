@@ -30,7 +30,7 @@ ROOMS = [
         "grammar_constraints",
     ),
     *("type_constraints", "tool_constraints", "trigger_constraints"),
-    *("structural_tags", "tool_calls", "reasoning"),
+    *("form_members", "structural_tags", "tool_calls", "reasoning"),
     *("decoding", "integrations", "cli", "__main__"),
 ]
 # The same within folders.

@@ -9,12 +9,15 @@ with a budget has the tokens after which the end tag and a complete answer still
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_instance, checked_text, checked_whole, clipped
 from tokamata.constraint import Concatenation, Constraint
 from tokamata.errors import ArgumentError
+from tokamata.extension_constraints import TokenConstraint
+from tokamata.patterns.extensions import control_token_if
 from tokamata.patterns.free_text import free_text, heads_before
 from tokamata.text_constraints import literal, regex
 from tokamata.trigger_constraints import in_order
@@ -61,9 +64,7 @@ def think_first(
     closing = _tag("end", end)
     if isinstance(end, str):
         before = free_text(phrases, heads_before(phrases, phrases)[end], most_characters)
-        token = Constraint[str](
-            _core.control_token(f"if:{end}"), clipped(f"control_token({end!r})"), form=Plain()
-        )
+        token = _token(end)
         thought = free_text(phrases, (), most_characters)
         spelled = in_order([_reasoning(before), literal(end)], "reasoning")
         ended = spelled | in_order([_reasoning(thought), token], "reasoning")
@@ -92,7 +93,8 @@ def _tag(argument: str, tag: str | Constraint[Any]) -> Constraint[Any]:
         return tag
     if not checked_text(tag, argument):
         raise ArgumentError(argument, "an empty one", "a text of at least one character")
-    token = Constraint[str](
-        _core.control_token(f"if:{tag}"), clipped(f"control_token({tag!r})"), form=Plain()
-    )
-    return literal(tag) | token
+    return literal(tag) | _token(tag)
+
+
+def _token(name: str) -> Constraint[str]:
+    return TokenConstraint(partial(control_token_if, name), clipped(f"control_token({name!r})"))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tokamata._core as _core
@@ -27,6 +28,20 @@ from tokamata.errors import (
     PatternSyntaxError,
     SchemaError,
     UnsupportedSchemaError,
+)
+from tokamata.extension_constraints import TokenConstraint
+from tokamata.form_members import (
+    bound_of,
+    flag_of,
+    list_of,
+    object_of,
+    refuse_others,
+    text_of,
+    texts_of,
+    token_of,
+    tokens_of,
+    valid,
+    whole_of,
 )
 from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import constraint_of_schema
@@ -100,14 +115,14 @@ def structural_tag(
             given = json.loads(given)
         except (ValueError, RecursionError):
             raise SchemaError("", "", "a text that is not JSON", "a structural tag") from None
-    tag = _object(given, "", "a structural tag: an object")
+    tag = object_of(given, "", "a structural tag: an object")
     if tag.get("type", "structural_tag") != "structural_tag":
         raise SchemaError("", "type", shown(tag["type"]), '"structural_tag"')
     reader = _Reader(options)
     if "format" not in tag and "structures" in tag:
-        _only(tag, "", ("type", "structures", "triggers"))
+        refuse_others(tag, "", ("type", "structures", "triggers"))
         return reader.legacy(tag)
-    _only(tag, "", ("type", "format"))
+    refuse_others(tag, "", ("type", "format"))
     if "format" not in tag:
         raise SchemaError("", "format", "missing", "a format")
     return reader.read(tag["format"], "/format", _NOTHING, 0)
@@ -158,23 +173,23 @@ class _Reader:
         """The constraint of a format that something follows."""
         if depth > self._depth:
             raise LimitExceeded("depth", self._depth)
-        format = _object(given, place, "a format: an object")
+        format = object_of(given, place, "a format: an object")
         kind = format.get("type")
         if not (isinstance(kind, str) and kind in self._readers):
             found = shown(kind) if "type" in format else "missing"
             raise SchemaError(place, "type", found, " or ".join(f'"{name}"' for name in self._readers))
         keywords, reader = self._readers[kind]
-        _only(format, place, ("type", *keywords))
+        refuse_others(format, place, ("type", *keywords))
         return reader(format, place, after, depth)
 
     def legacy(self, given: Mapping[str, Any]) -> Constraint[Any]:
         """The older form, as triggered tags."""
         tags = []
-        for index, one in enumerate(_list(given, "", "structures")):
+        for index, one in enumerate(list_of(given, "", "structures")):
             place = f"/structures/{index}"
-            structure = _object(one, place, "an object")
-            _only(structure, place, ("begin", "schema", "end"))
-            begin, end = _text(structure, place, "begin"), _text(structure, place, "end")
+            structure = object_of(one, place, "an object")
+            refuse_others(structure, place, ("begin", "schema", "end"))
+            begin, end = text_of(structure, place, "begin"), text_of(structure, place, "end")
             if "schema" not in structure:
                 raise SchemaError(place, "schema", "missing", "a JSON Schema")
             with within(f"{place}/schema"):
@@ -185,7 +200,7 @@ class _Reader:
     # ---- single formats -----------------------------------------------------------------------
 
     def _const_string(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
-        return literal(_text(given, place, "value", may_be_empty=True))
+        return literal(text_of(given, place, "value", may_be_empty=True))
 
     def _json_schema(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
         style = given.get("style", "json")
@@ -203,13 +218,13 @@ class _Reader:
         if "json_schema" not in given:
             raise SchemaError(place, "json_schema", "missing", "a JSON Schema")
         options = self._options
-        if _flag(given, place, "any_order"):
+        if flag_of(given, place, "any_order"):
             options = options.with_order("any")
         with within(f"{place}/json_schema"):
             return constraint_of_schema(given["json_schema"], options)
 
     def _grammar(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
-        source = _text(given, place, "grammar")
+        source = text_of(given, place, "grammar")
         try:
             return grammar(source, syntax="gbnf", limits=self._options.limits, cancel=self._options.cancel)
         except GrammarError as error:
@@ -217,7 +232,7 @@ class _Reader:
             raise SchemaError(place, "grammar", shown(source), expected) from error
 
     def _regex(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
-        pattern = _text(given, place, "pattern", may_be_empty=True)
+        pattern = text_of(given, place, "pattern", may_be_empty=True)
         try:
             return regex(pattern, limits=self._options.limits, cancel=self._options.cancel)
         except PatternSyntaxError as error:
@@ -229,27 +244,27 @@ class _Reader:
     # ---- free text and tokens -----------------------------------------------------------------
 
     def _any_text(self, given: Mapping[str, Any], place: str, after: _After, _: int) -> Constraint[Any]:
-        phrases = (*_texts(given, place, "excludes"), *after.border.phrases)
-        most_characters, most = _bound(given, place, "max_chars"), _bound(given, place, "max_tokens")
+        phrases = (*texts_of(given, place, "excludes"), *after.border.phrases)
+        most_characters, most = bound_of(given, place, "max_chars"), bound_of(given, place, "max_tokens")
         units = None if most is None else _core.repeat(extensions.text_token(), 0, most)
         heads = after.border.heads
         return Constraint(free_text(phrases, heads, most_characters, units), "any_text", form=Plain())
 
     def _token(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
-        return _one_token(_token_of(given.get("token"), place, "token"))
+        return _one_token(token_of(given.get("token"), place, "token"))
 
     def _exclude_token(self, given: Mapping[str, Any], place: str, after: _After, _: int) -> Constraint[Any]:
-        excluded = _tokens(given, place, "exclude_tokens")
-        return Constraint(_token_but(excluded), "exclude_token", form=Plain())
+        excluded = tokens_of(given, place, "exclude_tokens")
+        return TokenConstraint(_token_but(excluded), "exclude_token")
 
     def _any_tokens(self, given: Mapping[str, Any], place: str, after: _After, _: int) -> Constraint[Any]:
-        excluded = [*_tokens(given, place, "exclude_tokens"), *after.tokens]
-        return _free_tokens(excluded, after.border, _bound(given, place, "max_tokens"))
+        excluded = [*tokens_of(given, place, "exclude_tokens"), *after.tokens]
+        return _free_tokens(excluded, after.border, bound_of(given, place, "max_tokens"))
 
     # ---- combinations -------------------------------------------------------------------------
 
     def _sequence(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
-        elements = _list(given, place, "elements", least=1)
+        elements = list_of(given, place, "elements", least=1)
         last = len(elements) - 1
         parts = [
             self.read(one, f"{place}/elements/{index}", after if index == last else _NOTHING, depth + 1)
@@ -261,7 +276,7 @@ class _Reader:
         return choice(
             [
                 self.read(one, f"{place}/elements/{index}", after, depth + 1)
-                for index, one in enumerate(_list(given, place, "elements", least=1))
+                for index, one in enumerate(list_of(given, place, "elements", least=1))
             ]
         )
 
@@ -273,7 +288,7 @@ class _Reader:
             return content.optional()
         if given["type"] != "repeat":
             return content.repeat(*_OPTIONAL[given["type"]])
-        low, high = _whole(given, place, "min", 0), _whole(given, place, "max", -1)
+        low, high = whole_of(given, place, "min", 0), whole_of(given, place, "max", -1)
         if -1 < high < low:
             raise SchemaError(place, "max", str(high), f"-1, or at least {low}")
         return content.repeat(low, None if high == -1 else high)
@@ -287,32 +302,32 @@ class _Reader:
         self, given: Any, place: str, after: _After, depth: int
     ) -> tuple[str | int | None, Constraint[Any]]:
         """The text or the token that a tag begins with, and the tag."""
-        tag = _object(given, place, "a tag: an object")
+        tag = object_of(given, place, "a tag: an object")
         if tag.get("type", "tag") != "tag":
             raise SchemaError(place, "type", shown(tag["type"]), '"tag"')
-        _only(tag, place, ("type", "begin", "content", "end"))
+        refuse_others(tag, place, ("type", "begin", "content", "end"))
         if "content" not in tag:
             raise SchemaError(place, "content", "missing", "a format")
         inside = f"{place}/content"
         start = tag.get("begin")
         begin: Constraint[Any]
         if isinstance(start, Mapping):
-            start = _token_of(_object(start, f"{place}/begin", "").get("token"), f"{place}/begin", "token")
+            start = token_of(object_of(start, f"{place}/begin", "").get("token"), f"{place}/begin", "token")
             begin, key = _one_token(start), start
         else:
-            key = _text(tag, place, "begin", may_be_empty=True)
+            key = text_of(tag, place, "begin", may_be_empty=True)
             begin = literal(key)
         end = tag.get("end")
         if isinstance(end, Mapping):
-            token = _token_of(end.get("token"), f"{place}/end", "token")
+            token = token_of(end.get("token"), f"{place}/end", "token")
             content = self.read(tag["content"], inside, _After(Border(), (token,)), depth + 1)
             pair = in_order([content.captured("content"), _one_token(token).captured("end")], "a tag's rest")
             return key, _as_tag(in_order([begin, pair], "tag"))
-        ends = [end] if isinstance(end, str) else _list(tag, place, "end", least=1)
+        ends = [end] if isinstance(end, str) else list_of(tag, place, "end", least=1)
         for one in ends:
             if not isinstance(one, str):
                 raise SchemaError(place, "end", shown(one), "a text, a list of texts, or a token")
-            _valid(one, place, "end")
+            valid(one, place, "end")
         phrases = tuple(dict.fromkeys(one for one in ends if one))
         if "" in ends:
             phrases += after.border.phrases
@@ -337,14 +352,14 @@ class _Reader:
     ) -> list[tuple[str | int | None, Constraint[Any]]]:
         return [
             self._read_tag(one, f"{place}/tags/{index}", after, depth + 1)
-            for index, one in enumerate(_list(given, place, "tags"))
+            for index, one in enumerate(list_of(given, place, "tags"))
         ]
 
     def _triggered(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
-        at_least_one = _flag(given, place, "at_least_one")
-        stop_after_first = _flag(given, place, "stop_after_first")
+        at_least_one = flag_of(given, place, "at_least_one")
+        stop_after_first = flag_of(given, place, "stop_after_first")
         tags = self._tags(given, place, after if stop_after_first else _NOTHING, depth)
-        excludes = _texts(given, place, "excludes")
+        excludes = texts_of(given, place, "excludes")
         return self._triggered_of(given, place, tags, after, at_least_one, stop_after_first, excludes)
 
     def _triggered_of(
@@ -357,7 +372,7 @@ class _Reader:
         stop_after_first: bool,
         excludes: list[str],
     ) -> Constraint[Any]:
-        triggers = list(dict.fromkeys(_texts(given, place, "triggers", least=1)))
+        triggers = list(dict.fromkeys(texts_of(given, place, "triggers", least=1)))
         branches = []
         wanted = set(triggers)
         for index, (begin, tag) in enumerate(tags):
@@ -386,20 +401,20 @@ class _Reader:
         tags = [tag for _, tag in self._tags(given, place, after, depth)]
         if not tags:
             raise SchemaError(place, "tags", "an empty list", "a list of at least one tag")
-        separator = literal(_text(given, place, "separator", may_be_empty=True))
-        most = 1 if _flag(given, place, "stop_after_first") else None
-        return choice(tags).separated_by(separator, int(_flag(given, place, "at_least_one")), most)
+        separator = literal(text_of(given, place, "separator", may_be_empty=True))
+        most = 1 if flag_of(given, place, "stop_after_first") else None
+        return choice(tags).separated_by(separator, int(flag_of(given, place, "at_least_one")), most)
 
     def _dispatch(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
         branches, triggers = [], []
-        is_loop = _flag(given, place, "loop", True)
-        for index, rule in enumerate(_list(given, place, "rules", least=1)):
+        is_loop = flag_of(given, place, "loop", True)
+        for index, rule in enumerate(list_of(given, place, "rules", least=1)):
             where = f"{place}/rules/{index}"
             if not (
                 isinstance(rule, (list, tuple)) and len(rule) == 2 and isinstance(rule[0], str) and rule[0]
             ):
                 raise SchemaError(where, "", shown(rule), "a text and a format")
-            _valid(rule[0], where, "0")
+            valid(rule[0], where, "0")
             content = self.read(rule[1], f"{where}/1", _NOTHING if is_loop else after, depth + 1)
             branches.append((rule[0], self._tag_of(rule[0], content, [""])))
             triggers.append(rule[0])
@@ -407,7 +422,7 @@ class _Reader:
             return dispatched(
                 branches,
                 list(dict.fromkeys(triggers)),
-                _texts(given, place, "excludes"),
+                texts_of(given, place, "excludes"),
                 at_least_one=False,
                 stop_after_first=not is_loop,
                 name=clipped(f"dispatch of {len(branches)}"),
@@ -419,19 +434,19 @@ class _Reader:
     def _token_triggered(
         self, given: Mapping[str, Any], place: str, after: _After, depth: int
     ) -> Constraint[Any]:
-        triggers = _tokens(given, place, "trigger_tokens")
-        is_last = _flag(given, place, "stop_after_first")
+        triggers = tokens_of(given, place, "trigger_tokens")
+        is_last = flag_of(given, place, "stop_after_first")
         tags = self._tags(given, place, after if is_last else _NOTHING, depth)
         for index, (begin, _) in enumerate(tags):
             if begin not in triggers or not isinstance(given["tags"][index].get("begin"), Mapping):
                 where = f"{place}/tags/{index}"
                 raise SchemaError(where, "begin", shown(begin), "a token that is one of the triggers")
-        excluded = [*triggers, *_tokens(given, place, "exclude_tokens"), *after.tokens]
+        excluded = [*triggers, *tokens_of(given, place, "exclude_tokens"), *after.tokens]
         return dispatched(
             [(None, tag) for _, tag in tags],
             (),
             (),
-            at_least_one=_flag(given, place, "at_least_one"),
+            at_least_one=flag_of(given, place, "at_least_one"),
             stop_after_first=is_last,
             name=clipped(f"token_triggered_tags of {len(tags)}"),
             free=_free_tokens(excluded, after.border, None),
@@ -442,16 +457,16 @@ class _Reader:
     ) -> Constraint[Any]:
         branches: list[tuple[None, Constraint[Any]]] = []
         triggers: list[str | int] = []
-        is_loop = _flag(given, place, "loop", True)
-        for index, rule in enumerate(_list(given, place, "rules", least=1)):
+        is_loop = flag_of(given, place, "loop", True)
+        for index, rule in enumerate(list_of(given, place, "rules", least=1)):
             where = f"{place}/rules/{index}"
             if not (isinstance(rule, (list, tuple)) and len(rule) == 2):
                 raise SchemaError(where, "", shown(rule), "a token and a format")
-            triggers.append(_token_of(rule[0], where, "0"))
+            triggers.append(token_of(rule[0], where, "0"))
             content = self.read(rule[1], f"{where}/1", _NOTHING if is_loop else after, depth + 1)
             pair = in_order([content.captured("content"), literal("").captured("end")], "a tag's rest")
             branches.append((None, _as_tag(in_order([_one_token(triggers[-1]), pair], "tag"))))
-        excluded = [*triggers, *_tokens(given, place, "exclude_tokens"), *after.tokens]
+        excluded = [*triggers, *tokens_of(given, place, "exclude_tokens"), *after.tokens]
         return dispatched(
             branches,
             (),
@@ -468,108 +483,25 @@ class _Reader:
 
 def _one_token(token: str | int) -> Constraint[str]:
     if isinstance(token, int):
-        return Constraint(extensions.control_token(token), f"token {token}", form=Plain())
-    return Constraint(extensions.named_token(token), clipped(f"token {token!r}"), form=Plain())
+        return TokenConstraint(partial(extensions.control_token, token), f"token {token}")
+    return TokenConstraint(partial(extensions.named_token, token), clipped(f"token {token!r}"))
 
 
-def _token_but(excluded: Sequence[str | int]) -> _core.Expression:
+def _token_but(excluded: Sequence[str | int]) -> Callable[..., _core.Expression]:
     names = [token for token in excluded if isinstance(token, str)]
-    return extensions.token_but(names, [token for token in excluded if isinstance(token, int)])
+    return partial(extensions.token_but, names, [token for token in excluded if isinstance(token, int)])
 
 
 def _free_tokens(excluded: Sequence[str | int], border: Border, most: int | None) -> Constraint[str]:
-    units = _core.repeat(_token_but(excluded), 0, most)
-    return Constraint(free_text(border.phrases, border.heads, None, units), "any_tokens", form=Plain())
+    token = _token_but(excluded)
+
+    def make(**tokens: Any) -> _core.Expression:
+        return free_text(border.phrases, border.heads, None, _core.repeat(token(**tokens), 0, most))
+
+    return TokenConstraint(make, "any_tokens")
 
 
 def _as_tag(whole: Constraint[Any]) -> Constraint[Any]:
     """A pair of a beginning and of a pair of content and end, as a tag."""
     form = Converted(whole._form, lambda parts: Tag(parts[0], *parts[1]))
     return Constraint(whole._expression, "tag", made_by="in order", operands=whole._operands, form=form)
-
-
-# ---- members of formats -----------------------------------------------------------------------
-
-
-def _object(value: Any, place: str, expected: str) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    raise SchemaError(place, "", "nothing" if value is None else shown(value), expected)
-
-
-def _only(given: Mapping[str, Any], place: str, known: Sequence[str]) -> None:
-    """Refuses members that the form does not have: they would be ignored."""
-    for name in given:
-        if name not in known:
-            raise SchemaError(place, name, shown(given[name]), "only " + ", ".join(known))
-
-
-def _found(given: Mapping[str, Any], name: str) -> str:
-    return shown(given[name]) if name in given else "missing"
-
-
-def _valid(text: str, place: str, name: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise SchemaError(place, name, "a text with a surrogate", "valid text") from None
-    return text
-
-
-def _text(given: Mapping[str, Any], place: str, name: str, may_be_empty: bool = False) -> str:
-    value = given.get(name)
-    if not isinstance(value, str) or not (value or may_be_empty):
-        raise SchemaError(place, name, _found(given, name), "a text" if may_be_empty else "a text, not empty")
-    return _valid(value, place, name)
-
-
-def _list(given: Mapping[str, Any], place: str, name: str, least: int = 0) -> list[Any]:
-    value = given.get(name)
-    if not isinstance(value, (list, tuple)) or len(value) < least:
-        expected = "a list" if least == 0 else "a list of at least one"
-        raise SchemaError(place, name, _found(given, name), expected)
-    return list(value)
-
-
-def _texts(given: Mapping[str, Any], place: str, name: str, least: int = 0) -> list[str]:
-    if name not in given and least == 0:
-        return []
-    texts = _list(given, place, name, least)
-    for text in texts:
-        if not isinstance(text, str) or not text:
-            raise SchemaError(place, name, shown(text), "texts of at least one character")
-        _valid(text, place, name)
-    return texts
-
-
-def _flag(given: Mapping[str, Any], place: str, name: str, default: bool = False) -> bool:
-    value = given.get(name, default)
-    if not isinstance(value, bool):
-        raise SchemaError(place, name, shown(value), "true or false")
-    return value
-
-
-def _whole(given: Mapping[str, Any], place: str, name: str, least: int) -> int:
-    value = given.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise SchemaError(place, name, _found(given, name), f"a whole number, at least {least}")
-    return value
-
-
-def _bound(given: Mapping[str, Any], place: str, name: str) -> int | None:
-    return None if given.get(name) is None else _whole(given, place, name, 0)
-
-
-def _token_of(value: Any, place: str, name: str) -> str | int:
-    if isinstance(value, str) and value:
-        return _valid(value, place, name)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31:
-        return value
-    found = "missing" if value is None else shown(value)
-    raise SchemaError(place, name, found, "the name of a token, or its id")
-
-
-def _tokens(given: Mapping[str, Any], place: str, name: str) -> list[str | int]:
-    if name not in given:
-        return []
-    return [_token_of(one, place, name) for one in _list(given, place, name)]

@@ -33,6 +33,13 @@ def some_tag(draw: random.Random, depth: int, begin: str) -> dict[str, Any]:
     return {"type": "tag", "begin": begin, "content": some_format(draw, depth - 1), "end": end}
 
 
+def repeated(draw: random.Random, depth: int) -> dict[str, Any]:
+    """A format that does not end with free text: the phrase that ends it might begin in an earlier round."""
+    if depth > 0 and draw.random() < 0.5:
+        return some_tag(draw, depth, word(draw))
+    return {"type": "regex", "pattern": draw.choice(["a+", "b?a", "[ab]X"])}
+
+
 def some_format(draw: random.Random, depth: int) -> dict[str, Any]:
     kind = draw.choice(KINDS if depth > 0 else KINDS[:3])
     form: dict[str, Any] = {"type": kind}
@@ -47,10 +54,10 @@ def some_format(draw: random.Random, depth: int) -> dict[str, Any]:
     elif kind in ("sequence", "or"):
         form["elements"] = [some_format(draw, depth - 1) for _ in range(draw.randint(1, 2))]
     elif kind in ("optional", "plus", "star"):
-        form["content"] = some_format(draw, depth - 1)
+        form["content"] = repeated(draw, depth - 1)
     elif kind == "repeat":
         low = draw.randint(0, 2)
-        form.update(min=low, max=draw.choice([-1, low, low + 1]), content=some_format(draw, depth - 1))
+        form.update(min=low, max=draw.choice([-1, low, low + 1]), content=repeated(draw, depth - 1))
     elif kind == "tag":
         return some_tag(draw, depth, word(draw))
     elif kind == "triggered_tags":
