@@ -32,8 +32,8 @@ _T = TypeVar("_T")
 def think_first(
     answer: Constraint[_T],
     *,
-    begin: str | Constraint[Any] | None = None,
-    end: str | Constraint[Any] = "</think>",
+    begin: str | Constraint[str] | None = None,
+    end: str | Constraint[str] = "</think>",
     most_characters: int | None = None,
 ) -> Concatenation[str, _T]:
     """Reasoning until its end tag, then the answer.
@@ -88,7 +88,7 @@ def _as_pair(parts: Any) -> Parts[Any]:
 
 
 def _tag(argument: str, tag: str | Constraint[Any]) -> Constraint[Any]:
-    checked_instance(argument, tag, (str, Constraint), "a str or a Constraint")
+    checked_instance(argument, tag, (str, TokenConstraint), "a str, or what control_token() returns")
     if not isinstance(tag, str):
         return tag
     if not checked_text(tag, argument):

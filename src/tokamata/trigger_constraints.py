@@ -24,6 +24,7 @@ from tokamata.arguments import (
 )
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
+from tokamata.extension_constraints import TokenConstraint
 from tokamata.patterns.free_text import free_text, heads_before, phrase_within
 from tokamata.text_constraints import choice, literal
 from tokamata.values.forms import Concatenated, Converted, Plain
@@ -118,17 +119,17 @@ def tag(
     """A constraint between a beginning and an end; its value is a :class:`Tag`.
 
     Args:
-        begin: a text, or a constraint such as :func:`tokamata.control_token`.  A text is spelled: a control
-            token of this name is another thing, which the text does not admit.
+        begin: a text, or a :func:`tokamata.control_token`.  A text is spelled: a control token of this name
+            is another thing, which the text does not admit.
         content: what is between; ``None`` for any text up to where an end appears first.
-        end: a text, several texts, or a constraint such as :func:`tokamata.control_token`.
+        end: a text, several texts, or a :func:`tokamata.control_token`.
 
     Raises:
         ArgumentError: an argument has another type; ``content`` is ``None``, and an end is empty.
     """
-    checked_instance("begin", begin, (str, Constraint), "a str or a Constraint")
-    if isinstance(begin, str):
-        checked_text(begin, "begin")
+    _check_edge("begin", begin)
+    if not isinstance(end, (list, tuple)):
+        _check_edge("end", end)
     name = clipped(f"tag({_shown(begin)}, {'None' if content is None else repr(content)}, {_shown(end)})")
     first = literal(begin) if isinstance(begin, str) else begin
     if content is None and isinstance(end, Constraint):
@@ -292,6 +293,13 @@ def _flat(pieces: Iterable[Any]) -> list[Any]:
         else:
             found.extend(piece)
     return [piece for piece in found if not (isinstance(piece, str) and piece == "")]
+
+
+def _check_edge(argument: str, edge: Any) -> None:
+    """Refuses what is neither a text nor a control token: free text might contain it."""
+    checked_instance(argument, edge, (str, TokenConstraint), "a str, or what control_token() returns")
+    if isinstance(edge, str):
+        checked_text(edge, argument)
 
 
 def _ends(end: Any) -> Constraint[Any]:

@@ -227,3 +227,15 @@ def test_a_schema_of_a_tool_has_its_pointer() -> None:
     with pytest.raises(tk.SchemaError) as caught:
         tk.tool_calls([NOW, {"name": "x", "parameters": {"type": "text"}}])
     assert caught.value.pointer.startswith("/1/parameters")
+
+
+@pytest.mark.parametrize("edge", [tk.literal("x"), tk.regex("x"), b"x", None, 5])
+def test_tags_are_texts_or_control_tokens(edge: Any) -> None:
+    """Free text could contain what any other constraint accepts."""
+    for make in (
+        lambda: tk.tag(edge, None, "x"),
+        lambda: tk.tag("x", None, edge),
+        lambda: tk.think_first(NUMBER, end=edge),
+    ):
+        with pytest.raises(tk.ArgumentError):
+            make()
