@@ -211,7 +211,7 @@ class CompiledConstraint(Generic[_T_co]):
         """The value of a text, within ``limits``; see :meth:`tokamata.Constraint.parse`."""
         return self.constraint.parse(text, limits=self.limits)
 
-    def parse_tokens(self, text: bytes, tokens: Sequence[int]) -> _T_co:
+    def _parse_tokens(self, text: bytes, tokens: Sequence[int]) -> _T_co:
         """The value of an accepted text and its tokens; see :meth:`Matcher.parse`."""
         form, markers = self._reading()
         if markers is None:
@@ -375,7 +375,7 @@ class Matcher(_core.Matcher):
         """
         if not (self.is_accepting or self.is_finished):
             raise ParseError(f"byte {len(self.text)}", f"the text {self.text[-40:]!r} is not complete")
-        return self._compiled.parse_tokens(self.text, self.tokens)
+        return self._compiled._parse_tokens(self.text, self.tokens)
 
     def explain(self, token: int) -> Explanation:
         """Why ``token`` is refused next: the byte at which it fails, and the bytes that could come there.

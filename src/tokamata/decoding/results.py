@@ -124,5 +124,5 @@ class Generation(Generic[_T]):
         if self.constraint is None:
             raise NoValuesError()
         if self._matched is not None:  # its control tokens say where parts end
-            return self._matched.parse_tokens(self.text.encode(), self.tokens)
+            return self._matched._parse_tokens(self.text.encode(), self.tokens)
         return self.constraint.parse(self.text)
