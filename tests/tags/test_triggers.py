@@ -48,6 +48,27 @@ def test_text_without_phrases(seed: int) -> None:
         assert is_accepted == (len(text) < 6 and not any(phrase in text for phrase in phrases)), text
 
 
+@pytest.mark.parametrize("phrases", [["<"], ["<a", "<b>", "<bb"], ["<a", "<ab"], ["<a>", "b"]])
+def test_text_without_tags(phrases: list[str]) -> None:
+    """Those that begin with one character that they have nowhere else are written without a complement."""
+    compiled = tk.text_without(phrases).compile(BYTE_VOCABULARY)
+    for text in all_texts("<ab>", 6):
+        matcher = compiled.matcher()
+        is_accepted = all(map(matcher.advance, text.encode())) and matcher.is_accepting
+        assert is_accepted == (not any(phrase in text for phrase in phrases)), text
+
+
+def test_json_of_any_kind_between_free_texts() -> None:
+    """Within free text that is a complement, open objects had a state for each way to write them."""
+    calls = tk.tool_calls([{"name": "f", "parameters": {"type": "object"}}])
+    compiled = calls.compile(BYTE_VOCABULARY, limits=tk.Limits(states=20_000))
+    matcher = compiled.matcher()
+    for byte in b'a <tool_call>\n{"name": "f", "arguments": {"x": [1, {"y": "z"}], "w": {}}}\n</tool_call> b':
+        assert byte in allowed(matcher)
+        assert matcher.advance(byte)
+    assert matcher.parse()[1] == tk.ToolCall("f", {"x": [1, {"y": "z"}], "w": {}})
+
+
 def test_a_trigger_is_found_across_the_border_of_a_token() -> None:
     """The token ``x<`` begins the trigger, ``a`` ends it; then only the tag goes on."""
     vocabulary = tk.Vocabulary.load([b"x<", b"a", b"a>y", b"<", b">y", b"x", b">", None], stop=7)

@@ -14,6 +14,9 @@ overlap no other one, such as most tags, have no heads, and their free text is t
 
 A phrase that lies within ``t`` and ends before it makes ``t`` unreachable after free text.
 
+Where all phrases begin with one character that they have nowhere else, as tags do with ``<``, the free text
+is an expression without a complement (:func:`_without_complement`), whose size is that of the phrases.
+
 Cost.  The engine follows the free text as a complement, whose states are those of the automaton of Aho and
 Corasick (1975); it makes them when a text reaches them.  Heads: the square of the length of each phrase,
 and the number of heads.
@@ -24,11 +27,15 @@ would be made at once.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import tokamata._core as _core
 
 __all__ = ["free_text", "heads_before", "phrase_within"]
+
+_Trie = dict[str, Any]  # by character, what follows; "" ends a phrase
+_LONGEST = 200  # characters of a phrase, which nest as deep
 
 
 def free_text(
@@ -46,7 +53,11 @@ def free_text(
         units: what it consists of, such as text tokens; ``None``: valid UTF-8.
     """
     parts = [_core.text() if units is None else units]
-    if some := list(dict.fromkeys(phrases)):
+    some = list(dict.fromkeys(phrases))
+    plain = _without_complement(some) if some and units is None else None
+    if plain is not None:
+        parts = [plain]
+    elif some:
         inside = _core.concat([_core.anything(), _core.strings(some), _core.anything()])
         parts.append(_core.complement(inside))
     if some := list(dict.fromkeys(heads)):
@@ -55,6 +66,59 @@ def free_text(
         character = _core.code_points([(0, 0x10FFFF)])
         parts.append(_core.repeat(character, 0, most_characters))
     return _core.intersect(parts) if len(parts) > 1 else parts[0]
+
+
+def _without_complement(phrases: Sequence[str]) -> _core.Expression | None:
+    """Free text as an expression without a complement; ``None``: the phrases are not of this form.
+
+    All begin with one character ``b`` that stands nowhere else in them.  So a phrase that breaks off, breaks
+    off at another ``b`` or outside of all phrases.  With the beginnings of phrases after ``b``, each followed
+    by another ``b`` (*again*), by a character that no phrase has there (*out*), or by nothing (*end*)::
+
+        ([^b] | b again* out)* (b again* end)?
+
+    The engine then knows rules, such as those of JSON, after the free text; within a complement it does not.
+    """
+    first = phrases[0][0]
+    if any(phrase[0] != first or first in phrase[1:] or len(phrase) > _LONGEST for phrase in phrases):
+        return None
+    begin = _core.literal(first.encode())
+    trie: _Trie = {}
+    for phrase in phrases:
+        node = trie
+        for character in phrase[1:]:
+            node = node.setdefault(character, {})
+        node[""] = {}  # a phrase ends
+    if "" in trie:
+        return _core.repeat(_none_of([first]), 0, None)
+    again, out, end = _broken_off(trie, first, begin)
+    begun = _core.concat([begin, _core.repeat(again, 0, None)])
+    free = _core.repeat(_core.union([_none_of([first]), _core.concat([begun, out])]), 0, None)
+    return _core.concat([free, _core.union([_core.epsilon(), _core.concat([begun, end])])])
+
+
+def _broken_off(
+    node: _Trie, first: str, begin: _core.Expression
+) -> tuple[_core.Expression, _core.Expression, _core.Expression]:
+    """How phrases break off below a node: with another beginning, outside of phrases, with the text."""
+    again, out, end = [begin], [_none_of([first, *node])], [_core.epsilon()]
+    for character, child in node.items():
+        if "" in child:
+            continue
+        step = _core.literal(character.encode())
+        for found, rest in zip((again, out, end), _broken_off(child, first, begin), strict=True):
+            found.append(_core.concat([step, rest]))
+    return _core.union(again), _core.union(out), _core.union(end)
+
+
+def _none_of(characters: Iterable[str]) -> _core.Expression:
+    """One code point that is none of some characters."""
+    ranges, low = [], 0
+    for point in sorted({ord(character) for character in characters}):
+        if low < point:
+            ranges.append((low, point - 1))
+        low = point + 1
+    return _core.code_points([*ranges, (low, 0x10FFFF)] if low <= 0x10FFFF else ranges)
 
 
 def heads_before(phrases: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str, ...]]:
