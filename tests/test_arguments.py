@@ -111,6 +111,51 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {"tools": [{"name": "a"}]},
         {"tools": (*LISTS, [], [5], [None], [{"name": 5}], [{"name": "a"}] * 2), **SCHEMA_OPTIONS},
     ),
+    tk.tool_calls: (
+        {"tools": [{"name": "a"}]},
+        {
+            "tools": (*LISTS, [], [5], [None], [{"name": 5}], [{"name": "a"}] * 2),
+            "tool_choice": (*TEXTS, "none", {"type": "function"}, {"type": "function", "name": "b"}),
+            "parallel": FLAGS,
+            "format": (*TEXTS, "foo", tk.ToolFormat("a", "b", "a", ""), tk.ToolFormat("{name}", "", "", "")),
+            **SCHEMA_OPTIONS,
+        },
+    ),
+    tk.structural_tag: (
+        {"given": {"format": {"type": "any_text"}}},
+        {"given": (5, None, [1], STRANGE, "{", "[]", {}, {"format": 5}, {"type": "json"}), **SCHEMA_OPTIONS},
+    ),
+    tk.tag: (
+        {"begin": "a", "content": A, "end": "b"},
+        {
+            "begin": (*TEXTS, "\ud800", A),
+            "content": tuple(value for value in CONSTRAINTS if value is not None),
+            "end": (5, None, b"ab", STRANGE, "\ud800", A, [5], []),
+        },
+    ),
+    tk.triggered: (
+        {"tags": [tk.tag("a", A, "b")]},
+        {
+            "tags": (*LISTS, [5], [A]),
+            "triggers": (5, "abc", STRANGE, [""], [5], ["b"]),
+            "at_least_one": FLAGS,
+            "stop_after_first": FLAGS,
+            "excludes": (*LISTS, [""], [5], ["a"]),
+        },
+    ),
+    tk.text_without: (
+        {"phrases": ["a"]},
+        {"phrases": (*LISTS, [""], [5], ["\ud800"]), "most_characters": ("5", 1.5, STRANGE, -1, HUGE)},
+    ),
+    tk.think_first: (
+        {"answer": A},
+        {
+            "answer": CONSTRAINTS,
+            "begin": (5, b"ab", STRANGE, "", "\ud800", A),
+            "end": (*TEXTS, "", "\ud800", A),
+            "most_characters": ("5", 1.5, STRANGE, -1, HUGE),
+        },
+    ),
     tk.control_token: ({"token": 5}, {"token": (None, 1.5, b"a", STRANGE, -1, HUGE, "\ud800")}),
     tk.quoted_text: ({}, {}),
     tk.unquoted_text: ({}, {}),

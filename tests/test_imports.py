@@ -16,7 +16,8 @@ PACKAGE = SOURCE / "tokamata"
 
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
-    *("version", "errors", "arguments", "limits", "kept_files", "masks", "process_rewards", "explanation"),
+    *("version", "errors", "schema_places", "arguments", "limits", "kept_files"),
+    *("masks", "process_rewards", "explanation"),
     *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame", "repair"),
     *("automata", "tokenization", "matching", "constraint"),
     *(
@@ -28,7 +29,8 @@ ROOMS = [
         "json_constraints",
         "grammar_constraints",
     ),
-    *("type_constraints", "tool_constraints"),
+    *("type_constraints", "tool_constraints", "trigger_constraints"),
+    *("form_members", "structural_tags", "tool_calls", "reasoning"),
     *("decoding", "integrations", "cli", "__main__"),
 ]
 # The same within folders.
@@ -37,7 +39,7 @@ INNER_ROOMS = {
         *("bounded_patterns", "words", "costs", "default_costs", "unimodularity", "programs", "results"),
         *("rewards", "searching", "raised_costs", "coupled_certificates", "couplings"),
     ],
-    "patterns": ["unicode", "regex", "extensions", "grammars", "json_schema", "python_types"],
+    "patterns": ["unicode", "regex", "extensions", "free_text", "grammars", "json_schema", "python_types"],
     "tokenization": [
         "papers",
         "pretokenizers",

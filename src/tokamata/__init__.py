@@ -70,14 +70,18 @@ from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_draft_masks, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.process_rewards import ProcessRewards
+from tokamata.reasoning import think_first
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite
 from tokamata.repair.coupled_certificates import CoupledCertificate
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.programs import Program
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
+from tokamata.structural_tags import structural_tag
 from tokamata.text_constraints import choice, literal, regex
+from tokamata.tool_calls import ToolFormat, tool_calls
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
+from tokamata.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.type_constraints import type as type
 from tokamata.values.json_events import Event
 from tokamata.values.parts import Captures, Match, Parts
@@ -143,10 +147,13 @@ __all__ = [
     "SchemaError",
     "Step",
     "Stream",
+    "Tag",
+    "TagConstraint",
     "Timing",
     "TokamataError",
     "TokenIdError",
     "ToolCall",
+    "ToolFormat",
     "UnknownTokenError",
     "UnspellableError",
     "UnsupportedPatternError",
@@ -173,9 +180,15 @@ __all__ = [
     "response_format",
     "rule",
     "stream",
+    "structural_tag",
     "substring_of",
+    "tag",
     "text_token",
     "text_until",
+    "text_without",
+    "think_first",
     "tool_call",
+    "tool_calls",
+    "triggered",
     "unquoted_text",
 ]

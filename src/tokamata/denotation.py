@@ -21,15 +21,18 @@ from tokamata.values.forms import (
     Alternatives,
     Captured,
     Concatenated,
+    Converted,
     Form,
     Option,
     Read,
     Reading,
+    Repeated,
     accepted,
 )
 
 if TYPE_CHECKING:
     from tokamata.patterns.json_schema import ReportEntry
+    from tokamata.values.markers import Markers
 
 __all__ = ["JOINS", "Denotation", "checked_utf8"]
 
@@ -163,6 +166,18 @@ class Denotation(Generic[_T_co]):
         """This constraint as a part of a form."""
         return Option(self._expression, self._form)
 
+    def _marked(self, markers: Markers) -> Option | None:
+        """The same texts with markers in place of control tokens; ``None`` if they cannot be made."""
+        if not self._expression.control_tokens:
+            return self._option
+        options = []
+        for operand in self._operands:
+            option = operand._marked(markers)
+            if option is None:
+                return None
+            options.append(option)
+        return rebuilt(self._operator, options, self._form)
+
     @property
     def _seen_names(self) -> frozenset[str]:
         """The captured names that a sequence around this constraint sees."""
@@ -198,6 +213,46 @@ class Denotation(Generic[_T_co]):
 
 # A result of these has the value of one of its operands, with its captured names.
 _TRANSPARENT = frozenset({"|", "&", "-", "optional", "choice", "captured"})
+
+
+def rebuilt(operator: str, options: list[Option], form: Form) -> Option | None:
+    """A constraint, made again by its operator from operands that were changed; ``None`` if it cannot be."""
+    if isinstance(form, Converted):
+        inner = rebuilt(operator, options, form.form)
+        return None if inner is None else Option(inner.expression, Converted(inner.form, form.convert))
+    expressions = [option.expression for option in options]
+    if not options:
+        return None
+    if operator in ("+", "in order"):
+        return Option(_concatenation(expressions), Concatenated(options))
+    if operator in ("|", "choice"):
+        return Option(_core.union(expressions), Alternatives(options))
+    if operator in ("&", "-"):
+        return Option(JOINS[operator](expressions), options[0].form)
+    if operator == "captured" and isinstance(form, Captured):
+        return Option(expressions[0], Captured(form.name, options[0].form))
+    if operator == "optional" and isinstance(form, Alternatives):
+        return Option(
+            _core.union([_core.epsilon(), expressions[0]]),
+            Alternatives([options[0], Option(_core.epsilon(), form.parts[1])]),
+        )
+    if operator in ("repeat", "separated_by") and isinstance(form, Repeated) and form.maximum != 0:
+        return _repeated(options, form.minimum, form.maximum)
+    return None
+
+
+def _repeated(options: list[Option], low: int, high: int | None) -> Option:
+    """The first option, repeated; a second one is between each two."""
+    item = _core.scope(options[0].expression)
+    if len(options) == 1:
+        return Option(_core.repeat(item, low, high), Repeated(options[0], low, high))
+    separator = options[1].expression
+    more = _core.concat([_core.scope(separator), item])
+    most = None if high is None else high - 1
+    expression = _core.concat([item, _core.repeat(more, max(low - 1, 0), most)])
+    if low == 0:
+        expression = _core.union([_core.epsilon(), expression])
+    return Option(expression, Repeated(options[0], low, high, separator))
 
 
 def checked_utf8(text: Any) -> bytes:

@@ -6,7 +6,8 @@ expression.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import tokamata._core as _core
@@ -15,7 +16,8 @@ from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
 from tokamata.patterns import extensions as expressions
-from tokamata.values.forms import Plain, Subsequence
+from tokamata.values.forms import Option, Plain, Subsequence
+from tokamata.values.markers import Markers
 
 __all__ = [
     "control_token",
@@ -31,6 +33,24 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+
+
+class TokenConstraint(Constraint[str]):
+    """A constraint on single tokens, which is made a second time to read texts.
+
+    Args:
+        make: makes its expression.
+        name: describes it.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[..., _core.Expression], name: str) -> None:
+        super().__init__(make(), name, form=Plain())
+        self._make = make
+
+    def _marked(self, markers: Markers) -> Option | None:
+        return Option(self._make(tokens=markers), Plain())
 
 
 def quoted_text() -> Constraint[str]:
@@ -56,9 +76,9 @@ def control_token(token: str | int) -> Constraint[str]:
     if isinstance(token, str):
         checked_text(token, "token")
         name = clipped(f"control_token({token!r})")
-        return Constraint(expressions.control_token(token), name, form=Plain())
+        return TokenConstraint(partial(expressions.control_token, token), name)
     key = int(checked_whole("token", token, 0, 1 << 31, "give the name or the id of a control token"))
-    return Constraint(expressions.control_token(key), f"control_token({key})", form=Plain())
+    return TokenConstraint(partial(expressions.control_token, key), f"control_token({key})")
 
 
 def image() -> Constraint[str]:

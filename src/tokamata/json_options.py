@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from tokamata.arguments import checked_choice, checked_flag
@@ -81,6 +81,10 @@ class JsonOptions:
     def style(self) -> Style:
         """How values are written."""
         return Style(self.property_order, self.whitespace, self.spelling)
+
+    def with_order(self, order: PropertyOrder) -> JsonOptions:
+        """The same, with properties in another order."""
+        return replace(self, property_order=order)
 
     def read(
         self,

@@ -15,14 +15,15 @@ import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_threads
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.denotation import Denotation
-from tokamata.errors import AlgebraError, ArgumentError, ContextError, shown_argument
+from tokamata.errors import AlgebraError, ArgumentError, ContextError, ParseError, shown_argument
 from tokamata.explanation import RULES, Explanation
 from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
 from tokamata.values.events import TextEvents
-from tokamata.values.forms import Reading
+from tokamata.values.forms import Alternatives, Form, Reading
 from tokamata.values.json_events import Event
+from tokamata.values.markers import Markers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +68,16 @@ class CompiledConstraint(Generic[_T_co]):
         tokenization: ``"any"``, or ``"canonical"`` if only canonical token sequences are admitted.
     """
 
-    __slots__ = ("_control_ids", "_core", "constraint", "limits", "pattern", "tokenization", "vocabulary")
+    __slots__ = (
+        "_control",
+        "_core",
+        "_read",
+        "constraint",
+        "limits",
+        "pattern",
+        "tokenization",
+        "vocabulary",
+    )
 
     def __init__(
         self,
@@ -102,13 +112,13 @@ class CompiledConstraint(Generic[_T_co]):
             from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
 
             canonical = tokenization_of(vocabulary)
-        control_tokens = control_token_ids(expression.control_tokens, vocabulary)
-        self._control_ids = frozenset(token for tokens in control_tokens.values() for token in tokens)
+        self._control = control_token_ids(expression.control_tokens, vocabulary)
+        self._read: tuple[Form, Markers | None] | None = None  # made when a text is read
         self._core = _core.Constraint(
             valid_utf8(expression),
             vocabulary.core,
             vocabulary.start_core if start_of_text or canonical is not None else None,
-            control_tokens,
+            self._control,
             core_limits(limits),
             cancel,
             pattern,
@@ -161,7 +171,7 @@ class CompiledConstraint(Generic[_T_co]):
             if self.vocabulary[token] and token not in self.vocabulary.stop:
                 name = self.vocabulary.name(token)
                 raise ArgumentError("stop", f"token {token}, {name}", "tokens without text of their own")
-            if token in self._control_ids:
+            if any(token in tokens for tokens in self._control.values()):
                 name = self.vocabulary.name(token)
                 raise ArgumentError(
                     "stop", f"token {token}, {name}", "tokens that the constraint does not name"
@@ -226,6 +236,30 @@ class CompiledConstraint(Generic[_T_co]):
     def parse(self, text: str | bytes) -> _T_co:
         """The value of a text, within ``limits``; see :meth:`tokamata.Constraint.parse`."""
         return self.constraint.parse(text, limits=self.limits)
+
+    def _parse_tokens(self, text: bytes, tokens: Sequence[int]) -> _T_co:
+        """The value of an accepted text and its tokens; see :meth:`Matcher.parse`."""
+        form, markers = self._reading()
+        if markers is None:
+            return self.parse(text)
+        reading = Reading(self.pattern, self.limits, None, markers)
+        try:
+            value: _T_co = form.read(markers.text(text, tokens), reading).value
+        except ParseError:  # a text token that is named elsewhere stands in a part that has only its bytes
+            return self.parse(text)
+        except RecursionError:
+            raise ParseError("", "the value nests deeper than Python's stack") from None
+        return value
+
+    def _reading(self) -> tuple[Form, Markers | None]:
+        """How texts are read, and the markers of control tokens in them, if the constraint has any."""
+        if self._read is None:
+            self._read = self.constraint._form, None
+            if self._control:
+                markers = Markers(self._control, self.vocabulary.tokens, self.vocabulary.stop)
+                if (option := self.constraint._marked(markers)) is not None:
+                    self._read = Alternatives([option]), markers
+        return self._read
 
     def allocate_mask(self, batch: int = 1) -> npt.NDArray[np.int32]:
         """Zeros for ``batch`` masks: ``int32[batch, ceil(width / 32)]``.
@@ -315,6 +349,11 @@ class Matcher(_core.Matcher):
         """The compiled constraint of this matcher."""
         return self._compiled
 
+    @property
+    def has_marks(self) -> bool:
+        """Whether control tokens of the constraint say where the parts of a text end."""
+        return self._compiled._reading()[1] is not None
+
     def fork(self) -> Matcher:
         """A second matcher in the same state; both are independent from then on.
 
@@ -380,9 +419,31 @@ class Matcher(_core.Matcher):
         """
         if self._events is None:
             compiled = self._compiled
-            reading = Reading(compiled.pattern, compiled.limits, None)
-            self._events = TextEvents(compiled.constraint._form, reading)
-        return self._events.moved(self.text, self.is_finished)
+            form, markers = compiled._reading()
+            self._events = TextEvents(form, Reading(compiled.pattern, compiled.limits, None, markers))
+        _, markers = self._compiled._reading()
+        if markers is None:
+            return self._events.moved(self.text, self.is_finished)
+        text = markers.text(self.text, self.tokens)
+        return [
+            event.shifted(len(markers.plain(text[: event.start])), len(markers.plain(text[: event.end])))
+            for event in self._events.moved(text, self.is_finished)
+        ]
+
+    def parse(self) -> Any:
+        """The value of the text so far, which must be an accepted one.
+
+        That of :meth:`tokamata.Constraint.parse`, and exact also where a text alone does not say where its
+        parts end, because control tokens are not in it.  For control tokens within a regular expression or a
+        grammar, only the text is read.
+
+        Raises:
+            ParseError: the constraint does not accept the text so far.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        if not (self.is_accepting or self.is_finished):
+            raise ParseError(f"byte {len(self.text)}", f"the text {self.text[-40:]!r} is not complete")
+        return self._compiled._parse_tokens(self.text, self.tokens)
 
     def explain(self, token: int) -> Explanation:
         """Why ``token`` is refused next: the byte at which it fails, and the bytes that could come there.

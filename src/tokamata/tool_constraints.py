@@ -8,14 +8,14 @@ Both read the schemas within them as :func:`tokamata.json_schema` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tokamata._core as _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import ArgumentError, ParseError, SchemaError, UnsupportedSchemaError, shown_argument
+from tokamata.errors import ArgumentError, ParseError, SchemaError, shown_argument
 from tokamata.json_constraints import JsonConstraint, constraint_of_schema
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
 from tokamata.patterns.json_schema.table import OBJECT
@@ -23,13 +23,14 @@ from tokamata.patterns.json_schema.text import read_json, shown
 from tokamata.patterns.python_types.reading import TypeReader
 from tokamata.patterns.python_types.schema import schema_of_shape
 from tokamata.patterns.python_types.shapes import Record
-from tokamata.patterns.python_types.values import value_of_member
+from tokamata.patterns.python_types.values import value_of_member, value_of_text
+from tokamata.schema_places import within
 from tokamata.text_constraints import regex
 
 if TYPE_CHECKING:
     from tokamata.limits import CancelToken, Limits
 
-__all__ = ["ToolCall", "response_format", "tool_call"]
+__all__ = ["Tool", "ToolCall", "arguments_of", "read_tools", "response_format", "tool_call"]
 
 _SCHEMA_KEYWORDS = ("parameters", "inputSchema", "input_schema")  # of OpenAI, MCP, Anthropic
 
@@ -47,7 +48,7 @@ class ToolCall(NamedTuple):
     arguments: dict[str, Any]
 
 
-class _Tool(NamedTuple):
+class Tool(NamedTuple):
     """A tool, however it was given.
 
     Attributes:
@@ -107,7 +108,7 @@ def response_format(
         place, inner = "/json_schema", _mapping(given.get("json_schema"), "/json_schema", "an object")
     if "schema" not in inner:
         raise SchemaError(place, "schema", "missing", "a JSON Schema")
-    with _within(f"{place}/schema"):
+    with within(f"{place}/schema"):
         return constraint_of_schema(inner["schema"], options)
 
 
@@ -139,22 +140,11 @@ def tool_call(
         ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    if isinstance(tools, Mapping) or callable(tools):
-        tools = [tools]
-    if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
-        raise ArgumentError("tools", shown_argument(tools), "a tool, or a list of tools")
-    known = [_tool(tool, index, options) for index, tool in enumerate(tools)]
-    if not known:
-        raise ArgumentError("tools", "an empty one", "a list of at least one tool")
-    by_name = {tool.name: tool for tool in known}
-    if len(by_name) < len(known):
-        names = [tool.name for tool in known]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ArgumentError("tools", f"two with the name {twice!r:.80}", "tools of different names")
+    by_name = read_tools(tools, options)
     table = _core.ValueTable()
     calls = []
-    for tool in known:
-        with _within(tool.place):
+    for tool in by_name.values():
+        with within(tool.place):
             reading = options.read(tool.schema, table)
         arguments = table.all_of([table.types(OBJECT), reading.root])
         parts = [table.types(OBJECT), table.property("name", table.constant(tool.name)), table.has("name")]
@@ -171,7 +161,34 @@ def tool_call(
     )
 
 
-def _call_of(text: str, tools: dict[str, _Tool]) -> ToolCall:
+def read_tools(tools: Any, options: JsonOptions) -> dict[str, Tool]:
+    """Tools by name, in any of the forms that :func:`tool_call` takes; raises as it does."""
+    if isinstance(tools, Mapping) or callable(tools):
+        tools = [tools]
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
+        raise ArgumentError("tools", shown_argument(tools), "a tool, or a list of tools")
+    known = [_tool(tool, index, options) for index, tool in enumerate(tools)]
+    if not known:
+        raise ArgumentError("tools", "an empty one", "a list of at least one tool")
+    by_name = {tool.name: tool for tool in known}
+    if len(by_name) < len(known):
+        names = [tool.name for tool in known]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ArgumentError("tools", f"two with the name {twice!r:.80}", "tools of different names")
+    return by_name
+
+
+def arguments_of(tool: Tool, options: JsonOptions) -> JsonConstraint[Any]:
+    """The arguments of a tool, as JSON; converted to the types of a Python function."""
+    table = _core.ValueTable()
+    reading = options.read(tool.schema, table)
+    root = table.all_of([table.types(OBJECT), reading.root])
+    shape = tool.shape
+    reader = None if shape is None else functools.partial(value_of_text, shape)
+    return JsonConstraint(table, root, options.style, clipped(f"arguments of {tool.name}"), reading, reader)
+
+
+def _call_of(text: str, tools: dict[str, Tool]) -> ToolCall:
     """The call that a text stands for."""
     call = read_json(text)
     if not isinstance(call, dict) or call.keys() != {"name", "arguments"}:
@@ -184,14 +201,14 @@ def _call_of(text: str, tools: dict[str, _Tool]) -> ToolCall:
     return ToolCall(tool.name, value_of_member(tool.shape, text, "arguments"))
 
 
-def _tool(given: Any, index: int, options: JsonOptions) -> _Tool:
+def _tool(given: Any, index: int, options: JsonOptions) -> Tool:
     """A tool in any of its forms."""
     place = f"/{index}"
     if callable(given) and not isinstance(given, Mapping):
         shape = TypeReader(options.strict).read(given)
         if not isinstance(shape, Record):
             raise SchemaError(place, "", shape.described, "a function, or an object that describes a tool")
-        return _Tool(
+        return Tool(
             shape.name, place, schema_of_shape(shape, asserts_formats=options.formats == "assert"), shape
         )
     tool = _mapping(given, place, "a tool: an object, or a function")
@@ -203,8 +220,8 @@ def _tool(given: Any, index: int, options: JsonOptions) -> _Tool:
         raise SchemaError(place, "name", _found(tool, "name"), "the name of the tool")
     for keyword in _SCHEMA_KEYWORDS:
         if tool.get(keyword) is not None:
-            return _Tool(name, f"{place}/{keyword}", tool[keyword], None)
-    return _Tool(name, place, {"type": "object", "additionalProperties": False}, None)
+            return Tool(name, f"{place}/{keyword}", tool[keyword], None)
+    return Tool(name, place, {"type": "object", "additionalProperties": False}, None)
 
 
 def _mapping(value: Any, place: str, expected: str) -> Mapping[str, Any]:
@@ -215,14 +232,3 @@ def _mapping(value: Any, place: str, expected: str) -> Mapping[str, Any]:
 
 def _found(given: Mapping[str, Any], keyword: str) -> str:
     return shown(given[keyword]) if keyword in given else "missing"
-
-
-@contextmanager
-def _within(place: str) -> Iterator[None]:
-    """Errors in a schema get pointers from the root of the document around it."""
-    try:
-        yield
-    except SchemaError as error:
-        raise SchemaError(place + error.pointer, error.keyword, error.found, error.expected) from error
-    except UnsupportedSchemaError as error:
-        raise UnsupportedSchemaError(place + error.pointer, error.keyword, error.reason) from error

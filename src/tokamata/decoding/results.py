@@ -117,6 +117,7 @@ class Generation(Generic[_T]):
     )
     drafted: int = field(default=0, repr=False, compare=False)
     accepted: int = field(default=0, repr=False, compare=False)
+    _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.
@@ -127,4 +128,6 @@ class Generation(Generic[_T]):
         """
         if self.constraint is None:
             raise NoValuesError()
+        if self._matched is not None:  # its control tokens say where parts end
+            return self._matched._parse_tokens(self.text.encode(), self.tokens)
         return self.constraint.parse(self.text)

@@ -218,11 +218,19 @@ class Row(Generic[_T]):
 
     def _closed(self, new: bytes) -> tuple[Event, ...]:
         """The values that close with new bytes, and with the end of the text if nothing can follow."""
+        if self._controlled is not None:
+            return tuple(self._controlled.events())
         reader = self._task.events
         if reader is None:
             return ()
         is_whole = self.matcher is not None and self.matcher.is_finished
         return (*reader.feed(new), *(reader.end() if is_whole else ()))
+
+    @property
+    def _controlled(self) -> Matcher | None:
+        """The matcher, if control tokens say where the parts of the text end."""
+        is_own = self._task.constraint is not None and not self._task.healed
+        return self.matcher if is_own and self.matcher is not None and self.matcher.has_marks else None
 
     def _finish(self, reason: FinishReason, stop_token: int | None = None) -> None:
         self.generation = Generation(
@@ -238,4 +246,5 @@ class Row(Generic[_T]):
             self._task.constraint,
             self.drafted,
             self.accepted,
+            self._controlled.compiled if self._controlled is not None else None,
         )

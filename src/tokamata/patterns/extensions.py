@@ -29,7 +29,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, core_limits
@@ -41,16 +41,20 @@ if TYPE_CHECKING:
 __all__ = [
     "EXTENSIONS",
     "IMAGE_FAMILIES",
+    "Tokens",
     "any_token",
     "control_token",
+    "control_token_if",
     "delimited_list",
     "delimited_subsequence_of",
     "image",
+    "named_token",
     "paragraph_token",
     "quoted_text",
     "substring_of",
     "text_token",
     "text_until",
+    "token_but",
     "unquoted_text",
 ]
 
@@ -91,9 +95,56 @@ def unquoted_text() -> _core.Expression:
     return to_expression(_PLAIN)
 
 
-def control_token(token: str | int) -> _core.Expression:
+class Tokens(Protocol):
+    """How single tokens are written in an expression: as tokens, or as markers in a text."""
+
+    def control(self, key: str) -> _core.Expression:
+        """The control tokens of a key."""
+
+    def named_text(self, name: str) -> _core.Expression:
+        """A text token of this text."""
+
+    def text_but(self, names: Sequence[str]) -> _core.Expression:
+        """Any other text token."""
+
+
+class _EngineTokens:
+    """Tokens as the engine has them."""
+
+    def control(self, key: str) -> _core.Expression:
+        return _core.control_token(key)
+
+    def named_text(self, name: str) -> _core.Expression:
+        return _core.intersect([text_token(), _core.literal(name.encode())])
+
+    def text_but(self, names: Sequence[str]) -> _core.Expression:
+        if not names:
+            return text_token()
+        return _core.intersect([text_token(), _core.complement(_core.strings(list(names)))])
+
+
+_ENGINE = _EngineTokens()
+
+
+def control_token(token: str | int, tokens: Tokens = _ENGINE) -> _core.Expression:
     """A control token itself, never text that looks like it; by name, or by id."""
-    return _core.control_token(f"id:{token}" if isinstance(token, int) else f"name:{token}")
+    return tokens.control(f"id:{token}" if isinstance(token, int) else f"name:{token}")
+
+
+def control_token_if(name: str, tokens: Tokens = _ENGINE) -> _core.Expression:
+    """The control token of this name where the vocabulary has one; elsewhere no text at all."""
+    return tokens.control(f"if:{name}")
+
+
+def named_token(name: str, tokens: Tokens = _ENGINE) -> _core.Expression:
+    """The one token of this name: a control token, or, where the vocabulary has it as text, a text token."""
+    return _core.union([tokens.named_text(name), tokens.control(f"if text:{name}")])
+
+
+def token_but(names: Sequence[str], ids: Sequence[int], tokens: Tokens = _ENGINE) -> _core.Expression:
+    """One token, control tokens included, except those of some names, and control tokens of some ids."""
+    key = f"not:{json.dumps([*names, *([token, token] for token in ids)])}"
+    return _core.union([tokens.text_but(names), tokens.control(key)])
 
 
 def any_token(but: Sequence[str | tuple[int, int]] = ()) -> _core.Expression:

@@ -29,7 +29,7 @@ from typing import Any, Protocol
 
 import tokamata._core as _core
 from tokamata.errors import ParseError
-from tokamata.values.forms import Captured, Form, Json, Reading, Split, Value
+from tokamata.values.forms import Captured, Converted, Form, Json, Reading, Split, Value
 from tokamata.values.json_events import Event, JsonTracker, Path
 
 __all__ = ["Event", "EventReader", "TextEvents"]
@@ -153,6 +153,8 @@ def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
     """A tracker for a text of a form that begins at ``start``."""
     if isinstance(form, Captured):
         return _CapturedTracker(form, _tracker(form.form, reading, start, path))
+    if isinstance(form, Converted):
+        return _ConvertedTracker(form, _tracker(form.form, reading, start, path), path)
     if isinstance(form, Json):
         return JsonTracker(start, path)
     if isinstance(form, Split):
@@ -177,6 +179,30 @@ class _CapturedTracker:
 
     def end(self, text: _Text, end: int, events: list[Event]) -> Value:
         return self._form.capture(self._inner.end(text, end, events))
+
+
+class _ConvertedTracker:
+    """A form whose value is converted; so is the value of its event."""
+
+    __slots__ = ("_form", "_inner", "_path")
+
+    def __init__(self, form: Converted, inner: _Tracker, path: Path) -> None:
+        self._form = form
+        self._inner = inner
+        self._path = path
+
+    def fork(self) -> _ConvertedTracker:
+        return _ConvertedTracker(self._form, self._inner.fork(), self._path)
+
+    def feed(self, text: _Text, until: int, events: list[Event]) -> None:
+        self._inner.feed(text, until, events)
+
+    def end(self, text: _Text, end: int, events: list[Event]) -> Value:
+        found = self._inner.end(text, end, events)
+        converted = self._form.convert(found.value)
+        if events and events[-1]._path == self._path:  # that of the whole, which its form appended last
+            events.append(Event(self._path, converted, events.pop().start, end))
+        return Value(converted, {})
 
 
 class _WholeTracker:

@@ -45,6 +45,7 @@ from tokamata.control_tokens import valid_utf8
 from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.values.groups import groups_of
+from tokamata.values.markers import Markers
 from tokamata.values.parts import Match, Parts
 from tokamata.values.program import Program
 
@@ -52,6 +53,7 @@ __all__ = [
     "Alternatives",
     "Captured",
     "Concatenated",
+    "Converted",
     "Form",
     "Json",
     "Option",
@@ -87,11 +89,18 @@ class Reading:
         limits, cancel: of the reading.
     """
 
-    def __init__(self, pattern: str, limits: Limits, cancel: CancelToken | None) -> None:
+    def __init__(
+        self, pattern: str, limits: Limits, cancel: CancelToken | None, markers: Markers | None = None
+    ) -> None:
         self.pattern = pattern
+        self._markers = markers
         self.limits = limits
         self.cancel = cancel
         self._splitters: dict[Split, _core.Splitter] = {}
+
+    def plain(self, text: bytes) -> str:
+        """A piece of the text as a string, without markers of control tokens."""
+        return (text if self._markers is None else self._markers.plain(text)).decode()
 
     def splitter(self, form: Split) -> _core.Splitter:
         """The splitter of a form."""
@@ -130,7 +139,7 @@ class Plain(Form):
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The text."""
-        return Value(text.decode(), {})
+        return Value(reading.plain(text), {})
 
 
 class Pattern(Form):
@@ -197,6 +206,25 @@ class Captured(Form):
     def capture(self, found: Value) -> Value:
         """Adds the name to a value of the form."""
         return Value(found.value, {self.name: found.value, **found.captures})
+
+
+class Converted(Form):
+    """A form whose value a function converts; captured names within it are seen by the function alone.
+
+    Attributes:
+        form: the form.
+        convert: makes the value.
+    """
+
+    __slots__ = ("convert", "form")
+
+    def __init__(self, form: Form, convert: Callable[[Any], Any]) -> None:
+        self.form = form
+        self.convert = convert
+
+    def read(self, text: bytes, reading: Reading) -> Value:
+        """The converted value."""
+        return Value(self.convert(self.form.read(text, reading).value), {})
 
 
 class Option(NamedTuple):
@@ -315,13 +343,18 @@ class Alternatives(Split):
 
 
 class Repeated(Split):
-    """A repetition of one part, with or without a separator between each two: a list."""
+    """A repetition of one part, with or without a separator between each two: a list.
 
-    __slots__ = ()
+    Attributes:
+        minimum, maximum: the bounds on the number of parts.
+    """
+
+    __slots__ = ("maximum", "minimum")
 
     def __init__(
         self, part: Option, minimum: int, maximum: int | None, separator: _core.Expression | None = None
     ) -> None:
+        self.minimum, self.maximum = minimum, maximum
         program = Program()
         if separator is None:
             name = program.begin_repetition(minimum, maximum)

@@ -68,6 +68,10 @@ class Event:
         self.start = start
         self.end = end
 
+    def shifted(self, start: int, end: int) -> Event:
+        """The same event at other offsets."""
+        return Event(self._path, self.value, start, end)
+
     @property
     def pointer(self) -> str:
         """JSON Pointer to the value in the value of the whole text; ``""`` for the whole."""

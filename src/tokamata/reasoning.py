@@ -1,0 +1,102 @@
+"""Think first: reasoning in free text, then a constraint.
+
+    answer = tk.think_first(tk.type(Painter))
+    answer.parse('Born 1879.</think>{"name": "Klee", "born": 1879}').answer      # Painter("Klee", 1879)
+
+The reasoning ends with the first end tag.  A budget leaves room for the constraint: the mask of a matcher
+with a budget has the tokens after which the end tag and a complete answer still fit.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TypeVar
+
+import tokamata._core as _core
+from tokamata.arguments import checked_instance, checked_text, checked_whole, clipped
+from tokamata.constraint import Concatenation, Constraint
+from tokamata.errors import ArgumentError
+from tokamata.extension_constraints import TokenConstraint
+from tokamata.patterns.extensions import control_token_if, text_until
+from tokamata.patterns.free_text import free_text, heads_before
+from tokamata.text_constraints import literal, regex
+from tokamata.trigger_constraints import in_order
+from tokamata.values.forms import Converted, Plain
+from tokamata.values.parts import Parts
+
+__all__ = ["think_first"]
+
+_T = TypeVar("_T")
+
+
+def think_first(
+    answer: Constraint[_T],
+    *,
+    begin: str | Constraint[str] | None = None,
+    end: str | Constraint[str] = "</think>",
+    most_characters: int | None = None,
+) -> Concatenation[str, _T]:
+    """Reasoning until its end tag, then the answer.
+
+    The value is a pair with the names ``reasoning``, a ``str`` without the tags, and ``answer``.  At most two
+    line feeds between the end tag and the answer belong to neither.
+
+    A tag may be text, or a control token.  Text such as ``"</think>"`` is spelled text, in one token or
+    several, and also the control token of this name where the vocabulary has one: either ends the reasoning,
+    and the reasoning contains neither.  :func:`tokamata.control_token` is the control token alone; spelled
+    text of the same look is then part of the reasoning.
+
+    Args:
+        answer: what follows the reasoning.
+        begin: the tag that the text begins with; ``None`` if the prompt has it already, as the templates of
+            most models do.
+        end: the tag that ends the reasoning.
+        most_characters: how many code points the reasoning may have; ``None`` means no bound.
+
+    Raises:
+        ArgumentError: an argument has another type; a tag is empty; the bound is below 0.
+    """
+    checked_instance("answer", answer, Constraint)
+    if most_characters is not None:
+        most_characters = checked_whole("most_characters", most_characters, 0, 1 << 31)
+    parts: list[Constraint[Any]] = [] if begin is None else [_tag("begin", begin)]
+    phrases = [end] if isinstance(end, str) else []
+    closing = _tag("end", end)
+    if isinstance(end, str):
+        before = free_text(phrases, heads_before(phrases, phrases)[end], most_characters)
+        token = _token(end)
+        thought = free_text(phrases, (), most_characters)
+        spelled = in_order([_reasoning(before), literal(end)], "reasoning")
+        if most_characters is None:  # the same texts; the masks at the border take a tenth of the time
+            spelled = Constraint(text_until(end), "reasoning", form=spelled._form)
+        ended = spelled | in_order([_reasoning(thought), token], "reasoning")
+    else:
+        ended = in_order([_reasoning(free_text((), (), most_characters)), closing], "reasoning")
+    parts += [ended, regex("\n{0,2}"), answer.captured("answer")]
+    whole = in_order(parts, clipped(f"think_first({answer!r})"))
+    form = Converted(whole._form, _as_pair)
+    return Concatenation(
+        whole._expression, whole.pattern, made_by="in order", operands=whole._operands, form=form
+    )
+
+
+def _reasoning(expression: _core.Expression) -> Constraint[str]:
+    return Constraint[str](expression, "reasoning", form=Plain()).captured("reasoning")
+
+
+def _as_pair(parts: Any) -> Parts[Any]:
+    reasoning, answer = parts[-3][0], parts[-1]
+    return Parts((reasoning, answer), {"reasoning": reasoning, "answer": answer})
+
+
+def _tag(argument: str, tag: str | Constraint[Any]) -> Constraint[Any]:
+    checked_instance(argument, tag, (str, TokenConstraint), "a str, or what control_token() returns")
+    if not isinstance(tag, str):
+        return tag
+    if not checked_text(tag, argument):
+        raise ArgumentError(argument, "an empty one", "a text of at least one character")
+    return literal(tag) | _token(tag)
+
+
+def _token(name: str) -> Constraint[str]:
+    return TokenConstraint(partial(control_token_if, name), clipped(f"control_token({name!r})"))

@@ -1,0 +1,98 @@
+"""Control tokens in a text that is read for its value.
+
+Problem.  A control token has no bytes, so the text of ``reasoning <control token> answer`` does not say where
+the reasoning ends.  Its tokens do.
+
+How.  For reading, each control token becomes a *marker*: a byte that UTF-8 lacks, the id in digits, and that
+byte again.  The constraint is made a second time, with markers in place of control tokens
+(:meth:`.Denotation._marked`), and splits the text with markers.  Strings are returned without them.  A text
+token that a constraint names as a token is marked too, since its bytes may also be spelled by others.
+
+Rejected: offsets of control tokens beside the text, which every form would have to shift for its pieces.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+import tokamata._core as _core
+
+__all__ = ["Markers"]
+
+_MARKER = re.compile(rb"\xff(\d+)\xff")
+
+
+class Markers:
+    """The markers of a constraint's tokens.
+
+    Args:
+        ids: the control tokens that each key of the constraint stands for.
+        tokens: the bytes of all tokens; ``None`` for a control token.
+        stop: the stop tokens, which are not in a text.
+    """
+
+    def __init__(
+        self, ids: Mapping[str, Sequence[int]], tokens: Sequence[bytes | None], stop: Sequence[int]
+    ) -> None:
+        self._ids = ids
+        self._tokens = tokens
+        self._stop = frozenset(stop)
+        names: set[bytes] = set()
+        for key in ids:
+            scheme, _, rest = key.partition(":")
+            if scheme == "if text":
+                names.add(rest.encode())
+            elif scheme == "not":
+                names.update(entry.encode() for entry in json.loads(rest) if isinstance(entry, str))
+        self._named: dict[bytes, list[int]] = {}
+        for token, text in enumerate(tokens if names else ()):
+            if text in names and text is not None:
+                self._named.setdefault(text, []).append(token)
+
+    def control(self, key: str) -> _core.Expression:
+        """The markers of the control tokens of a key."""
+        return self._any_of(self._ids[key])
+
+    def named_text(self, name: str) -> _core.Expression:
+        """The markers of the text tokens with this text."""
+        return self._any_of(self._named.get(name.encode(), ()))
+
+    def text_but(self, names: Sequence[str]) -> _core.Expression:
+        """Part of a text token that is not marked."""
+        return _core.code_points([(0, 0x10FFFF)])
+
+    def text(self, plain: bytes, tokens: Sequence[int]) -> bytes:
+        """A text with markers.
+
+        Args:
+            plain: the text; it may lack bytes of the first tokens.
+            tokens: its tokens; a text may end with a stop token.
+        """
+        pieces: list[bytes] = []
+        end = len(plain)
+        for token in reversed(tokens):
+            text = self._tokens[token] if token < len(self._tokens) else None
+            begin = max(0, end - len(text or b""))
+            if text is None and token not in self._stop:
+                pieces.append(b"\xff%d\xff" % token)
+            elif text is not None:
+                is_named = text in self._named and end - begin == len(text)
+                pieces.append(b"\xff%d\xff" % token if is_named else plain[begin:end])
+            end = begin
+        pieces.append(plain[:end])  # what the decoder writes at the start of a text alone
+        return b"".join(reversed(pieces))
+
+    def plain(self, text: bytes) -> bytes:
+        """The text without markers."""
+        if b"\xff" not in text:
+            return text
+        return _MARKER.sub(lambda found: self._tokens[int(found[1])] or b"", text)
+
+    @staticmethod
+    def _any_of(ids: Sequence[int]) -> _core.Expression:
+        if not ids:
+            return _core.empty()
+        marks = _core.strings([str(token) for token in ids])
+        return _core.concat([_core.literal(b"\xff"), marks, _core.literal(b"\xff")])
