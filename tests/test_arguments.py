@@ -181,9 +181,25 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "budgets": (5, "a", STRANGE, [], [0], ["1"], [1, 2]),
         },
     ),
+    tk.fill_draft_masks: (
+        {"matchers": [MATCHER], "mask": COMPILED.allocate_mask(2), "drafts": [[97]]},
+        {
+            "matchers": (5, None, "ab", STRANGE, [5], [None], [COMPILED]),
+            "mask": (5, None, "ab", STRANGE, [[1]], COMPILED.allocate_mask()),
+            "drafts": (5, None, "a", STRANGE, [], [5], ["a"], [[1.5]], [[None]], [[97], [97]]),
+            "parents": (5, "a", STRANGE, [], [5], [["a"]], [[0]], [[-2]], [[HUGE]], [[-1, -1]]),
+            "threads": ("5", 1.5, STRANGE, 0, -1, HUGE),
+            "budgets": (5, "a", STRANGE, [], [0], ["1"], [1, 2]),
+            "count_stop": FLAGS,
+        },
+    ),
     tk.apply_mask: (
         {"logits": COMPILED.allocate_mask().astype("float32"), "mask": COMPILED.allocate_mask()},
-        {"logits": (5, None, "ab", STRANGE, [1.0]), "mask": (5, None, "ab", STRANGE, [1])},
+        {
+            "logits": (5, None, "ab", STRANGE, [1.0]),
+            "mask": (5, None, "ab", STRANGE, [1]),
+            "log_mass": FLAGS,
+        },
     ),
     tk.Limits: (
         {},
@@ -247,7 +263,11 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     ),
     COMPILED.matcher: (
         {},
-        {"context": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1]), "on_noncanonical": WORDS},
+        {
+            "context": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1]),
+            "on_noncanonical": WORDS,
+            "stop": (5, "a", STRANGE, ["a"], [1.5], [None], [HUGE], [-1], [97]),
+        },
     ),
     tk.json().compile(VOCABULARY).parse: ({"text": "1"}, {"text": (5, None, STRANGE)}),
     COMPILED.allocate_mask: ({}, {"batch": ("5", None, 1.5, STRANGE, 0, -1)}),
@@ -262,6 +282,18 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     COMPILED.token_automaton: ({}, {}),
     MATCHER.advance: ({"token": 97}, {"token": NUMBERS}),
     MATCHER.rollback: ({"count": 0}, {"count": NUMBERS}),
+    MATCHER.advance_all: ({"tokens": []}, {"tokens": (5, None, "a", STRANGE, ["a"], [1.5], [-1], [HUGE])}),
+    MATCHER.validate: ({"tokens": [97]}, {"tokens": (5, None, "a", STRANGE, ["a"], [1.5])}),
+    MATCHER.fill_draft_masks: (
+        {"mask": COMPILED.allocate_mask(2), "tokens": [97]},
+        {
+            "mask": (5, None, "ab", STRANGE, [[1]], COMPILED.allocate_mask()),
+            "tokens": (5, None, "a", STRANGE, ["a"], [1.5], [97, 97]),
+            "parents": (5, "a", STRANGE, [], ["a"], [0], [-2], [HUGE], [-1, -1]),
+            "budget": ("5", 1.5, [1], STRANGE, 0, -1, -HUGE),
+            "count_stop": FLAGS,
+        },
+    ),
     MATCHER.explain: ({"token": 0}, {"token": NUMBERS}),
     MATCHER.fill_mask: (
         {"row": COMPILED.allocate_mask()[0]},
@@ -343,6 +375,8 @@ def test_the_table_names_every_public_function() -> None:
         *[({"on_noncanonical": value}, value) for value in WORDS],
         *[({"jump": value}, value) for value in FLAGS],
         *[({"heal": value}, value) for value in ("no", 5, STRANGE)],
+        *[({"draft": value}, value) for value in ("no", 5, STRANGE)],
+        *[({"draft_tokens": value}, value) for value in ("5", 1.5, STRANGE, 0, -1, HUGE)],
         *[({"prompt": value}, value) for value in (5, None, [1.5], ["a"], b"ab", STRANGE)],
         *[({"on_text": value}, value) for value in ("print", 5, STRANGE)],
         *[({"temperature": value}, value) for value in ("hot", STRANGE, -1)],

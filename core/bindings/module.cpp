@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "bindings/arrays.hpp"
@@ -150,7 +151,7 @@ TokenCount checked_budget(const nb::handle tokens) {
   return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
 }
 
-// A sequence of whole numbers; what has more than 64 bits becomes -1.
+// A sequence of whole numbers; what has more than 64 bits becomes the least of them.
 std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given, const char* expected) {
   const nb::object all = nb::steal(PySequence_Tuple(given.ptr()));
   if (!all.is_valid()) {
@@ -161,7 +162,7 @@ std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given
   std::vector<std::int64_t> numbers;
   for (const nb::handle one : nb::borrow<nb::tuple>(all)) {
     const WholeNumber number = checked_whole(name, one, expected);
-    numbers.push_back(number.overflow != 0 ? -1 : number.value);
+    numbers.push_back(number.overflow != 0 ? std::numeric_limits<std::int64_t>::min() : number.value);
   }
   return numbers;
 }

@@ -291,6 +291,15 @@ def test_arguments(options: dict[str, Any], error: type[Exception]) -> None:
         tk.generate(Context(WIDTH, 1), TOKENIZER, "a", tk.regex("a"), **options)
 
 
+def test_a_model_that_returns_the_last_logits_alone_is_refused() -> None:
+    class Last(Context):
+        def __call__(self, input_ids: torch.Tensor, **options: Any) -> Any:
+            return SimpleNamespace(logits=super().__call__(input_ids, **options).logits[:, -1:])
+
+    with pytest.raises(tk.GenerationError, match="1 positions"):
+        tk.generate(Last(WIDTH, 1), TOKENIZER, "a", tk.regex("the the the the"), draft="constraint")
+
+
 def test_a_draft_model_of_another_width() -> None:
     constraint = tk.regex("(the|age){3}")
     plain = tk.generate(Context(WIDTH, 1), TOKENIZER, "a", constraint, greedy=True)

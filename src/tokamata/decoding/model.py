@@ -79,7 +79,8 @@ class CachedModel:
                 width]``.
 
         Raises:
-            GenerationError: the texts have different lengths, and the model accepts no attention mask.
+            GenerationError: the texts have different lengths, and the model accepts no attention mask; or it
+                returned too few logits.
         """
         import torch
 
@@ -102,6 +103,11 @@ class CachedModel:
             )
             self._cache = getattr(output, self._cache_name, None)
             logits: torch.Tensor = output.logits[:, -positions:].clone()
+        if logits.shape[1] < positions:
+            raise GenerationError(
+                f"the model returned logits of {logits.shape[1]} positions, and a draft needs those of "
+                f"{positions}; generate without a draft"
+            )
         return logits if positions > 1 else logits[:, 0]
 
     def expect_returns(self) -> None:
