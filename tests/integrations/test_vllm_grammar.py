@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import tokamata as tk
-from tests.support.masks import allowed
+from tests.support.masks import allowed, bits
 from tests.support.matchers import write
 from tests.support.vllm_host import Scheduler
 from tests.support.vocabularies import cut
@@ -152,6 +152,42 @@ def test_validate_changes_nothing(begin: Callable[..., Scheduler], byte_vocabula
     assert grammar.validate_tokens([stop]) == []
 
 
+@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+@pytest.mark.parametrize("seed", range(6))
+def test_no_text_is_cut_off(
+    begin: Callable[..., Scheduler], byte_vocabulary: tk.Vocabulary, constraint: Any, seed: int
+) -> None:
+    """Whatever the model prefers, with drafts and without, the stop token is the last that fits."""
+    draw = random.Random(seed)
+    fewest = len(constraint.compile(byte_vocabulary).matcher().shortest_completion()) + 1
+    most = fewest + draw.randint(0, 5)
+    host = begin(constraint)
+    written: list[int] = []
+    host.grammar.left = lambda: most - len(written)
+    reference = constraint.compile(byte_vocabulary).matcher()
+    while not host.grammar.is_terminated():
+        drafts = [draw.choice(sorted(allowed(reference)))] if draw.random() < 0.5 else []
+        rows = host.rows(list(drafts))
+        expected = reference.compiled.allocate_mask()
+        reference.fill_mask(expected[0], most - len(written), count_stop=True)
+        assert rows[0] == bits(expected[0])
+        token = draw.choice(sorted(rows[0]))
+        assert host.grammar.accept_tokens("r", [token])
+        assert reference.advance(token)
+        written.append(token)
+    assert len(written) <= most
+
+
+def test_a_text_that_does_not_fit(begin: Callable[..., Scheduler]) -> None:
+    """vLLM cuts it off, as with any mask; the rows are those of the constraint."""
+    host = begin(tk.literal("abcdef"))
+    host.grammar.left = lambda: 2
+    assert host.rows([]) == [{ord("a"), *host.rows([])[0]}]
+    drafts = tokens_of("abc")
+    assert host.grammar.validate_tokens(drafts) == drafts
+    assert ord("d") in host.rows(drafts)[3]
+
+
 def test_a_row_of_a_draft_is_computed_once(
     begin: Callable[..., Scheduler], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +199,7 @@ def test_a_row_of_a_draft_is_computed_once(
         raise AssertionError("a mask was computed")
 
     monkeypatch.setattr(tk.Matcher, "fill_mask", refuse)
+    monkeypatch.setattr(tk.Matcher, "fill_draft_masks", refuse)
     for _ in range(2):  # a step that is given up, and repeated
         for token in tokens_of("abc"):
             host.grammar.fill_bitmask(host.bitmask, 0)

@@ -102,7 +102,9 @@ def config(tokenizer: Any, backend: str = "lm-format-enforcer", skip: bool = Fal
     return SimpleNamespace(
         tokenizer=tokenizer,
         structured_outputs_config=SimpleNamespace(backend=backend),
-        model_config=SimpleNamespace(skip_tokenizer_init=skip, get_vocab_size=lambda: len(tokenizer) + 5),
+        model_config=SimpleNamespace(
+            skip_tokenizer_init=skip, get_vocab_size=lambda: len(tokenizer) + 5, max_model_len=50
+        ),
     )
 
 
@@ -116,6 +118,23 @@ def test_the_backend_is_made_with_the_engine(monkeypatch: pytest.MonkeyPatch, to
     made.destroy()
     assert manager(config(tokenizer, backend="auto")).backend is None
     assert manager(config(tokenizer, skip=True)).backend is None
+
+
+def test_a_grammar_knows_how_long_its_text_may_become(
+    monkeypatch: pytest.MonkeyPatch, tokenizer: Any
+) -> None:
+    modules = host(monkeypatch)
+    tokamata_vllm.register()
+    manager = modules["vllm.v1.structured_output"].StructuredOutputManager(config(tokenizer))
+    key = vllm_host.StructuredOutputOptions.REGEX, "a*", {1}
+    request = SimpleNamespace(key=key, max_tokens=20, num_output_tokens=0, num_tokens=10)
+    grammar = manager._create_grammar(request)
+    assert grammar.left() == 20
+    request.num_output_tokens, request.num_tokens = 4, 45
+    assert grammar.left() == 5  # of the model's context
+    request.num_tokens = 14
+    assert grammar.left() == 16
+    manager.backend.destroy()
 
 
 def check(**wanted: Any) -> None:

@@ -145,6 +145,10 @@ def modules(version: str = "0.32.0") -> dict[str, ModuleType]:
         def __init__(self, vllm_config: Any) -> None:
             self.backend = None
             self.tokenizer = vllm_config.tokenizer
+            self.vllm_config = vllm_config
+
+        def _create_grammar(self, request: Any) -> Any:
+            return self.backend.compile_grammar(*request.key)
 
     contents: dict[str, dict[str, Any]] = {
         "vllm": {"__version__": version},

@@ -58,6 +58,7 @@ def new_manager(tokenizer: Any) -> Iterator[Callable[..., Any]]:
                 skip_tokenizer_init=False,
                 get_vocab_size=lambda: width,
                 is_diffusion=False,
+                max_model_len=512,
                 hf_config=SimpleNamespace(model_type="gemma3_text"),
             ),
             structured_outputs_config=SimpleNamespace(
@@ -96,7 +97,12 @@ class Requests:
         self._count = 0
 
     def __call__(
-        self, manager: Any, prompt: tuple[int, ...] = (2,), stop: tuple[int, ...] = (1,), **wanted: Any
+        self,
+        manager: Any,
+        prompt: tuple[int, ...] = (2,),
+        stop: tuple[int, ...] = (1,),
+        most: int = 100,
+        **wanted: Any,
     ) -> Any:
         from vllm.sampling_params import SamplingParams, StructuredOutputsParams
         from vllm.v1.structured_output.request import StructuredOutputRequest
@@ -113,6 +119,9 @@ class Requests:
             use_structured_output=True,
             prompt_token_ids=list(prompt),
             all_token_ids=list(prompt),
+            max_tokens=most,
+            num_output_tokens=0,
+            num_tokens=len(prompt),
         )
         manager.grammar_init(request)
         return request

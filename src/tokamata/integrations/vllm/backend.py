@@ -21,7 +21,7 @@ __all__ = ["TokamataBackend"]
 
 _MOST_COMPILED = 256
 _MOST_BYTES = 512 << 20  # as vLLM gives xgrammar
-_MOST_VOCABULARIES = 8
+_MOST_VOCABULARIES = 4  # with further stop tokens; tens of megabytes each
 _PREPARE_SECONDS = 0.05
 
 
@@ -44,8 +44,8 @@ class TokamataBackend:
         self.tokenizer = tokenizer
         self.vocab_size = vocab_size
         self._lock = threading.Lock()
-        self._vocabularies: dict[tuple[int, ...], Vocabulary] = {}
-        self._stop = self._vocabulary(None).stop
+        self._vocabulary = self._loaded(())
+        self._with_stops: dict[tuple[int, ...], Vocabulary] = {}
         self._cache = CompiledCache(_MOST_COMPILED, _MOST_BYTES)
         self._preparing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokamata-prepare")
         self._cancel = CancelToken()
@@ -69,15 +69,16 @@ class TokamataBackend:
         """
         kind = request_type.name.lower()
         stop = tuple(sorted({token for token in stop_token_ids or () if 0 <= token < self.vocab_size}))
-        stop = stop or self._stop
+        stop = stop or self._vocabulary.stop
         if not stop:
             raise NoStopTokenError(
                 "neither the request nor the tokenizer has a stop token, so a text could not end; "
                 "pass stop_token_ids in SamplingParams"
             )
+        spelled = tuple(token for token in stop if self._vocabulary[token])
         compiled, is_new = self._cache.get(
-            (kind, grammar_spec, stop),
-            lambda: constraint_of(kind, grammar_spec).compile(self._vocabulary(stop)),
+            (kind, grammar_spec, spelled),
+            lambda: constraint_of(kind, grammar_spec).compile(self._vocabulary_with(spelled)),
         )
         if is_new:
             self._preparing.submit(compiled.prepare, seconds=_PREPARE_SECONDS, cancel=self._cancel)
@@ -94,16 +95,21 @@ class TokamataBackend:
         self._cancel.cancel()
         self._preparing.shutdown(wait=True, cancel_futures=True)
         self._cache.clear()
+        self._with_stops.clear()
 
-    def _vocabulary(self, stop: tuple[int, ...] | None) -> Vocabulary:
-        """With these stop tokens; ``None``: those of the tokenizer."""
+    def _vocabulary_with(self, spelled: tuple[int, ...]) -> Vocabulary:
+        """The vocabulary in which these tokens, which have text, end the text instead of adding to it."""
+        if not spelled:
+            return self._vocabulary
         with self._lock:
-            if stop is None or stop not in self._vocabularies:
-                given = None if stop is None else list(stop)
-                made = Vocabulary.load(self.tokenizer, stop=given, width=self.vocab_size)
-                made.core  # noqa: B018  (makes the trie)
-                while len(self._vocabularies) >= _MOST_VOCABULARIES:
-                    del self._vocabularies[next(iter(self._vocabularies))]
-                stop = made.stop if stop is None else stop
-                self._vocabularies[stop] = made
-            return self._vocabularies[stop]
+            if spelled not in self._with_stops:
+                while len(self._with_stops) >= _MOST_VOCABULARIES:
+                    del self._with_stops[next(iter(self._with_stops))]
+                self._with_stops[spelled] = self._loaded(spelled)
+            return self._with_stops[spelled]
+
+    def _loaded(self, spelled: tuple[int, ...]) -> Vocabulary:
+        stop = [*self._vocabulary.stop, *spelled] if spelled else None
+        made = Vocabulary.load(self.tokenizer, stop=stop, width=self.vocab_size)
+        made.core  # noqa: B018  (makes the trie now; the first request would wait for it)
+        return made

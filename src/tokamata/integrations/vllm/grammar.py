@@ -15,10 +15,10 @@ follow move a position in the kept rows, and the matcher stays where it is::
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.errors import Cancelled, LimitExceeded
+from tokamata.errors import BudgetError, Cancelled, LimitExceeded
 from tokamata.masks import allocate_mask
 from tokamata.matching import CompiledConstraint
 
@@ -43,7 +43,14 @@ class TokamataGrammar:
     Args:
         compiled: the constraint.
         stop: the request's stop tokens.
+
+    Attributes:
+        left: how many tokens the request may still write, the stop token included; ``None``: any number.  A
+            row allows only tokens after which a text can be finished in time.  If no text can be, it allows
+            all tokens of the constraint, and vLLM cuts the text off.
     """
+
+    left: Callable[[], int] | None = None
 
     def __init__(self, compiled: CompiledConstraint[Any], stop: Sequence[int]) -> None:
         self._compiled = compiled
@@ -52,7 +59,7 @@ class TokamataGrammar:
 
     def reset(self) -> None:
         """Go back to the start of the text."""
-        self._matcher = self._compiled.matcher()
+        self._matcher = self._compiled.matcher(stop=list(self._stop))
         self._has_stopped = False  # the matcher's last token was a stop token
         self._after_stop = 0  # tokens after it: accepted, not read, and counted for rollback
         self._draft: list[int] = []  # tokens that the matcher has not read
@@ -74,8 +81,13 @@ class TokamataGrammar:
         """
         if self._has_failed:
             return False
+        end = self._position + len(tokens)
+        if self._after_stop == 0 and self._draft[self._position : end] == tokens:
+            self._position = end
+            return True
         try:
-            return self._accept(tokens)
+            self._read_draft()
+            return self._read(tokens)
         except (LimitExceeded, Cancelled) as error:
             self._fail(error, request_id)
             return False
@@ -126,7 +138,7 @@ class TokamataGrammar:
             return
         if not self._has_failed:
             try:
-                self._matcher.fill_mask(row)
+                self._fill(row)
             except (LimitExceeded, Cancelled) as error:
                 self._fail(error)
         if self._has_failed:
@@ -134,46 +146,41 @@ class TokamataGrammar:
             for token in self._stop:
                 row.view("uint32")[token // 32] |= 1 << token % 32
 
-    def _accept(self, tokens: list[int]) -> bool:
-        end = self._position + len(tokens)
-        if self._after_stop == 0 and self._draft[self._position : end] == tokens:
-            self._position = end
-            return True
-        self._read_draft()
-        for taken, token in enumerate(tokens):
-            if self._has_stopped:
-                self._after_stop += 1
-            elif self._is_token(token) and self._matcher.advance(token):
-                self._has_stopped = token in self._stop
-            else:
-                self.rollback(taken)
+    def _fill(self, row: npt.NDArray[np.int32]) -> None:
+        if self.left is not None:
+            try:
+                self._matcher.fill_mask(row, self.left(), count_stop=True)
+                return
+            except BudgetError:
+                pass  # no text fits, so that the text is cut off with any mask
+        self._matcher.fill_mask(row)
+
+    def _read(self, tokens: list[int]) -> bool:
+        """Let the matcher read tokens up to a stop token, and count those after it."""
+        end = 0
+        if not self._has_stopped:
+            end = next((i + 1 for i, token in enumerate(tokens) if token in self._stop), len(tokens))
+            if not all(map(self._is_token, tokens[:end])) or not self._matcher.advance_all(tokens[:end]):
                 return False
+            self._has_stopped = end > 0 and tokens[end - 1] in self._stop
+        self._after_stop += len(tokens) - end
         return True
 
     def _read_draft(self) -> None:
         """Let the matcher read the accepted tokens of the draft, and forget the rest."""
         accepted = self._draft[: self._position]
         self._draft, self._position, self._rows = [], 0, None
-        for token in accepted:
-            self._matcher.advance(token)  # known to be allowed
-            self._has_stopped = token in self._stop
+        self._read(accepted)  # known to be allowed
 
     def _keep_rows(self, tokens: list[int]) -> None:
         """Compute the masks along a draft."""
-        rows = allocate_mask(len(tokens) + 1, self._compiled.vocabulary.width)
-        legal = 0
-        try:
-            self._matcher.fill_mask(rows[0])
-            for token in tokens:
-                if not self._is_token(token) or not self._matcher.advance(token):
-                    break
-                legal += 1
-                self._matcher.fill_mask(rows[legal])
-                if token in self._stop:
-                    break
-        finally:
-            self._matcher.rollback(legal)
-        self._draft, self._rows = tokens[:legal], rows
+        end = next((i + 1 for i, token in enumerate(tokens) if token in self._stop), len(tokens))
+        rows = allocate_mask(end + 1, self._compiled.vocabulary.width)
+        left = None if self.left is None else self.left()
+        legal = self._matcher.fill_draft_masks(rows, tokens[:end], budget=left, count_stop=True)
+        if left is not None and not rows[0].any():  # no text fits
+            legal = self._matcher.fill_draft_masks(rows, tokens[:end])
+        self._draft, self._rows = tokens[: int(legal.sum())], rows
 
     def _is_token(self, token: int) -> bool:
         """Not so for the placeholders of -1 that vLLM has among drafts."""

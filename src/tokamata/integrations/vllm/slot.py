@@ -50,6 +50,7 @@ def take_over() -> None:
     slot.LMFormatEnforcerBackend = TokamataBackend
     slot.validate_structured_output_request_lm_format_enforcer = validate
     StructuredOutputManager.__init__ = _with_backend(StructuredOutputManager.__init__)
+    StructuredOutputManager._create_grammar = _with_budget(StructuredOutputManager._create_grammar)
 
 
 def validate(params: Any) -> None:
@@ -91,3 +92,25 @@ def _with_backend(construct: Callable[..., None]) -> Callable[..., None]:
             manager.backend = TokamataBackend(vllm_config, tokenizer=manager.tokenizer, vocab_size=width)
 
     return constructed
+
+
+def _with_budget(create: Callable[..., Any]) -> Callable[..., Any]:
+    """The manager's method that makes grammars, which tells ours how long the text may become.
+
+    vLLM tells a backend neither ``max_tokens`` nor the length of the prompt.
+    """
+
+    @functools.wraps(create)
+    def created(manager: Any, request: Any) -> Any:
+        grammar = create(manager, request)
+        if isinstance(grammar, TokamataGrammar):
+            longest = manager.vllm_config.model_config.max_model_len
+
+            def left() -> int:
+                of_text = request.max_tokens - request.num_output_tokens
+                return int(min(of_text, longest - request.num_tokens))
+
+            grammar.left = left
+        return grammar
+
+    return created
