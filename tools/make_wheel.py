@@ -41,8 +41,8 @@ _MODULE = re.compile(r"tokamata/_core\.[\w.-]*(so|pyd)")
 
 
 def package_files() -> set[str]:
-    """The files of src/tokamata that belong in a wheel."""
-    files = (path.relative_to(ROOT / "src") for path in (ROOT / "src/tokamata").rglob("*"))
+    """The files of src/ that belong in a wheel."""
+    files = (path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*"))
     return {path.as_posix() for path in files if path.suffix in _SOURCES}
 
 

@@ -1,0 +1,1 @@
+"""tokamata, guidance and xgrammar inside vLLM."""

@@ -1,0 +1,115 @@
+"""All requests of an engine: the vocabulary, and the compiled constraints."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from tokamata.errors import NoStopTokenError
+from tokamata.integrations.vllm.compiled_cache import CompiledCache
+from tokamata.integrations.vllm.constraints import constraint_of
+from tokamata.integrations.vllm.grammar import TokamataGrammar
+from tokamata.limits import CancelToken
+from tokamata.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["TokamataBackend"]
+
+_MOST_COMPILED = 256
+_MOST_BYTES = 512 << 20  # as vLLM gives xgrammar
+_MOST_VOCABULARIES = 4  # with further stop tokens; tens of megabytes each
+_PREPARE_SECONDS = 0.05
+
+
+class TokamataBackend:
+    """vLLM's ``StructuredOutputBackend``: makes the grammar of each request.
+
+    vLLM compiles grammars in a pool of threads, so methods may be called from several threads.
+
+    Args:
+        vllm_config: vLLM's configuration; not used, since it has no option that concerns this backend.
+        tokenizer: the model's, as transformers has it.
+        vocab_size: the number of logits of the model, as a rule more than the tokenizer has ids.
+
+    Raises:
+        UnsupportedTokenizerError, VocabularyError: the bytes of the tokenizer's tokens are not known.
+    """
+
+    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        self.vllm_config = vllm_config
+        self.tokenizer = tokenizer
+        self.vocab_size = vocab_size
+        self._lock = threading.Lock()
+        self._vocabulary = self._loaded(())
+        self._with_stops: dict[tuple[int, ...], Vocabulary] = {}
+        self._cache = CompiledCache(_MOST_COMPILED, _MOST_BYTES)
+        self._preparing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokamata-prepare")
+        self._cancel = CancelToken()
+
+    def compile_grammar(
+        self, request_type: Any, grammar_spec: str, stop_token_ids: Collection[int] | None = None
+    ) -> TokamataGrammar:
+        """The grammar of a request.
+
+        A constraint that was not in the cache begins to compute its first masks in a thread of its own,
+        while the model reads the prompt.
+
+        Args:
+            request_type: a member of vLLM's ``StructuredOutputOptions``.
+            grammar_spec: as for :func:`.constraint_of`.
+            stop_token_ids: the request's stop tokens; those of the tokenizer, if there are none.
+
+        Raises:
+            NoStopTokenError: neither the request nor the tokenizer has a stop token.
+            TokamataError: as :func:`.constraint_of` and :meth:`tokamata.Constraint.compile`.
+        """
+        kind = request_type.name.lower()
+        stop = tuple(sorted({token for token in stop_token_ids or () if 0 <= token < self.vocab_size}))
+        stop = stop or self._vocabulary.stop
+        if not stop:
+            raise NoStopTokenError(
+                "neither the request nor the tokenizer has a stop token, so a text could not end; "
+                "pass stop_token_ids in SamplingParams"
+            )
+        spelled = tuple(token for token in stop if self._vocabulary[token])
+        compiled, is_new = self._cache.get(
+            (kind, grammar_spec, spelled),
+            lambda: constraint_of(kind, grammar_spec).compile(self._vocabulary_with(spelled)),
+        )
+        if is_new:
+            self._preparing.submit(compiled.prepare, seconds=_PREPARE_SECONDS, cancel=self._cancel)
+        return TokamataGrammar(compiled, stop)
+
+    def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
+        """All tokens allowed: ``int32[max_num_seqs, ceil(vocab_size / 32)]``."""
+        import torch
+
+        return torch.full((max_num_seqs, (self.vocab_size + 31) // 32), -1, dtype=torch.int32)
+
+    def destroy(self) -> None:
+        """Stop the work and forget the constraints."""
+        self._cancel.cancel()
+        self._preparing.shutdown(wait=True, cancel_futures=True)
+        self._cache.clear()
+        self._with_stops.clear()
+
+    def _vocabulary_with(self, spelled: tuple[int, ...]) -> Vocabulary:
+        """The vocabulary in which these tokens, which have text, end the text instead of adding to it."""
+        if not spelled:
+            return self._vocabulary
+        with self._lock:
+            if spelled not in self._with_stops:
+                while len(self._with_stops) >= _MOST_VOCABULARIES:
+                    del self._with_stops[next(iter(self._with_stops))]
+                self._with_stops[spelled] = self._loaded(spelled)
+            return self._with_stops[spelled]
+
+    def _loaded(self, spelled: tuple[int, ...]) -> Vocabulary:
+        stop = [*self._vocabulary.stop, *spelled] if spelled else None
+        made = Vocabulary.load(self.tokenizer, stop=stop, width=self.vocab_size)
+        made.core  # noqa: B018  (makes the trie now; the first request would wait for it)
+        return made

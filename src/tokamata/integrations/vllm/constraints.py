@@ -1,0 +1,126 @@
+"""The constraint of a request, and the check of a request before it reaches the engine.
+
+vLLM describes a request by its kind, such as ``"json"``, and a text, such as a JSON Schema.  The front end
+has no tokenizer when it checks a request.  Whether a constraint has any text does not depend on the
+tokenizer, as long as that can spell all bytes.  So the check compiles the constraint for a vocabulary of the
+256 bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+from tokamata.constraint import Constraint
+from tokamata.errors import ArgumentError, UnknownTokenError
+from tokamata.grammar_constraints import grammar
+from tokamata.json_constraints import json_schema
+from tokamata.limits import Limits
+from tokamata.structural_tags import structural_tag
+from tokamata.text_constraints import choice, regex
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["check_options", "check_request", "constraint_of"]
+
+_CHECKED = 256  # requests, most of which repeat earlier ones
+# The front end answers no other request meanwhile; vLLM itself gives a regular expression five seconds.
+_CHECK_LIMITS = Limits(seconds=5.0)
+_GBNF_RULE = re.compile(r"^[ \t]*[A-Za-z][\w-]*[ \t]*::=", re.MULTILINE)
+_OPTIONS = ("disable_any_whitespace", "disable_additional_properties", "whitespace_pattern")
+
+
+def constraint_of(kind: str, text: str, limits: Limits | None = None) -> Constraint[Any]:
+    """The constraint of a request.
+
+    Args:
+        kind: the name of a member of vLLM's ``StructuredOutputOptions``, in small letters.
+        text: what vLLM gives with it: a JSON Schema, nothing for ``json_object``, a regular expression, the
+            JSON list of the choices, a grammar, a structural tag.
+        limits: bounds on reading it.
+
+    Raises:
+        ArgumentError: there is no constraint for this kind.
+        TokamataError: the errors of the function that makes the constraint.
+    """
+    make = _MAKERS.get(kind)
+    if make is None:
+        expected = "one of " + ", ".join(_MAKERS)
+        raise ArgumentError("structured_outputs", repr(kind), expected, "see docs/vllm.md")
+    return make(text, limits)
+
+
+def _schema(text: str, limits: Limits | None) -> Constraint[Any]:
+    return json_schema(text, limits=limits)
+
+
+def _object(_: str, limits: Limits | None) -> Constraint[Any]:
+    return json_schema({"type": "object"}, limits=limits)
+
+
+def _regex(text: str, limits: Limits | None) -> Constraint[Any]:
+    return regex(text, limits=limits)
+
+
+def _choice(text: str, _: Limits | None) -> Constraint[Any]:
+    try:
+        options = json.loads(text)
+    except ValueError as error:
+        raise ArgumentError("choice", repr(text[:80]), "the JSON text of a list", str(error)) from None
+    return choice(options)
+
+
+def _grammar(text: str, limits: Limits | None) -> Constraint[Any]:
+    """Each rule of GBNF begins a line with ``name ::=``, which no line of a Lark file begins with."""
+    return grammar(text, syntax="gbnf" if _GBNF_RULE.search(text) else "lark", limits=limits)
+
+
+def _structural_tag(text: str, limits: Limits | None) -> Constraint[Any]:
+    return structural_tag(text, limits=limits)
+
+
+_MAKERS: dict[str, Callable[[str, Limits | None], Constraint[Any]]] = {
+    "json": _schema,
+    "json_object": _object,
+    "regex": _regex,
+    "choice": _choice,
+    "grammar": _grammar,
+    "structural_tag": _structural_tag,
+}
+
+
+@lru_cache(maxsize=_CHECKED)
+def check_request(kind: str, text: str) -> None:
+    """Refuse a request that the engine could not serve.
+
+    Raises:
+        TokamataError: as :func:`constraint_of` and :meth:`tokamata.Constraint.compile`.
+    """
+    constraint = constraint_of(kind, text, _CHECK_LIMITS)
+    try:
+        constraint.compile(_bytes(), limits=_CHECK_LIMITS)
+    except UnknownTokenError:
+        # A control token.  Only the engine knows those of the tokenizer.
+        return
+
+
+@cache
+def _bytes() -> Vocabulary:
+    return Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=256)
+
+
+def check_options(params: object) -> None:
+    """Refuse options of a request that vLLM does not hand on to the engine.
+
+    Args:
+        params: vLLM's ``StructuredOutputsParams``.
+
+    Raises:
+        ArgumentError: one of them is set.
+    """
+    for name in _OPTIONS:
+        if (given := getattr(params, name, None)) not in (None, False):
+            hint = "vLLM gives it to no backend; write what you mean into the schema"
+            raise ArgumentError(f"structured_outputs.{name}", repr(given), "left out", hint)

@@ -1,0 +1,116 @@
+"""Takes over vLLM's backend ``"lm-format-enforcer"``.
+
+vLLM 0.32 names its backends in three places: the manager in the engine, the check of requests in the front
+end, and offline beam search.  For this backend all three import two names of one module when they need them.
+Replacing these two names replaces the backend in all three places.
+"""
+
+# vLLM is not installed where types are checked, hence `Any` for what comes from it.
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tokamata.errors import TokamataError
+from tokamata.integrations.vllm.backend import TokamataBackend
+from tokamata.integrations.vllm.constraints import check_options, check_request
+from tokamata.integrations.vllm.grammar import TokamataGrammar
+from tokamata.integrations.vllm.versions import check_interface, check_version
+
+__all__ = ["BACKEND", "take_over"]
+
+BACKEND = "lm-format-enforcer"
+
+
+def take_over() -> None:
+    """Replace the backend; a second call does nothing.
+
+    Raises:
+        HostError: another version of vLLM than those that were tried.
+        ImportError, AttributeError: a part of vLLM is not where it was.
+    """
+    import vllm
+
+    check_version(vllm.__version__)
+    from vllm.v1.structured_output import StructuredOutputManager
+    from vllm.v1.structured_output import backend_lm_format_enforcer as slot
+    from vllm.v1.structured_output.backend_types import StructuredOutputBackend, StructuredOutputGrammar
+
+    if slot.LMFormatEnforcerBackend is TokamataBackend:
+        return
+    for ours, theirs in (
+        (TokamataGrammar, StructuredOutputGrammar),
+        (TokamataBackend, StructuredOutputBackend),
+    ):
+        check_interface(ours, theirs)
+        theirs.register(ours)
+    slot.validate_structured_output_request_lm_format_enforcer  # noqa: B018  (an error, if it is not there)
+    slot.LMFormatEnforcerBackend = TokamataBackend
+    slot.validate_structured_output_request_lm_format_enforcer = validate
+    StructuredOutputManager.__init__ = _with_backend(StructuredOutputManager.__init__)
+    StructuredOutputManager._create_grammar = _with_budget(StructuredOutputManager._create_grammar)
+
+
+def validate(params: Any) -> None:
+    """Check a request in the front end; vLLM answers it with the status 400.
+
+    Args:
+        params: vLLM's ``SamplingParams``.
+
+    Raises:
+        vllm.exceptions.VLLMValidationError: tokamata cannot enforce the request; no text satisfies it; it
+            has an option that vLLM hands to no backend.
+    """
+    from vllm.exceptions import VLLMValidationError
+    from vllm.v1.structured_output.request import get_structured_output_key
+
+    wanted = params.structured_outputs
+    if wanted is None:
+        return
+    try:
+        check_options(wanted)
+        kind, text = get_structured_output_key(wanted)
+        check_request(kind.name.lower(), text)
+    except (TokamataError, ValueError, TypeError, RecursionError) as error:
+        raise VLLMValidationError(f"tokamata: {error}") from error
+
+
+def _with_backend(construct: Callable[..., None]) -> Callable[..., None]:
+    """The manager's constructor, which makes the backend at once.
+
+    vLLM makes it at the first request, which would wait for the vocabulary: 0.6 to 2.3 seconds.
+    """
+
+    @functools.wraps(construct)
+    def constructed(manager: Any, vllm_config: Any, *args: Any, **keywords: Any) -> None:
+        construct(manager, vllm_config, *args, **keywords)
+        has_tokenizer = not vllm_config.model_config.skip_tokenizer_init
+        if vllm_config.structured_outputs_config.backend == BACKEND and has_tokenizer:
+            width = vllm_config.model_config.get_vocab_size()
+            manager.backend = TokamataBackend(vllm_config, tokenizer=manager.tokenizer, vocab_size=width)
+
+    return constructed
+
+
+def _with_budget(create: Callable[..., Any]) -> Callable[..., Any]:
+    """The manager's method that makes grammars, which tells ours how long the text may become.
+
+    vLLM tells a backend neither ``max_tokens`` nor the length of the prompt.
+    """
+
+    @functools.wraps(create)
+    def created(manager: Any, request: Any) -> Any:
+        grammar = create(manager, request)
+        if isinstance(grammar, TokamataGrammar):
+            longest = manager.vllm_config.model_config.max_model_len
+
+            def left() -> int:
+                of_text = request.max_tokens - request.num_output_tokens
+                return int(min(of_text, longest - request.num_tokens))
+
+            grammar.left = left
+        return grammar
+
+    return created

@@ -1,0 +1,171 @@
+"""What vLLM's engine asks of the backend: grammars, their cache, stop tokens, the bitmask."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import tokamata as tk
+from tests.support.vllm_host import Scheduler, StructuredOutputOptions
+from tokamata.integrations.vllm.backend import TokamataBackend
+from tokamata.integrations.vllm.compiled_cache import CompiledCache
+
+WIDTH_OF_PADDING = 37
+
+
+@pytest.fixture
+def backend(tokenizer: Any) -> Iterator[TokamataBackend]:
+    made = TokamataBackend(None, tokenizer=tokenizer, vocab_size=len(tokenizer) + WIDTH_OF_PADDING)
+    yield made
+    made.destroy()
+
+
+OLDER_TAGS = json.dumps(
+    {
+        "type": "structural_tag",
+        "structures": [
+            {"begin": "<f>", "schema": {"type": "array", "items": {"type": "integer"}}, "end": "</f>"}
+        ],
+        "triggers": ["<f"],
+    }
+)
+TAG = json.dumps(
+    {
+        "type": "structural_tag",
+        "format": {
+            "type": "tag",
+            "begin": "<f>",
+            "content": {"type": "regex", "pattern": "[0-9]+"},
+            "end": "</f>",
+        },
+    }
+)
+REQUESTS = [
+    (StructuredOutputOptions.JSON, '{"type": "array", "items": {"type": "integer"}}', "[1, 2]", "[true]"),
+    (StructuredOutputOptions.JSON_OBJECT, "", '{"a": []}', "[1]"),
+    (StructuredOutputOptions.REGEX, r"\d{4}", "2026", "20261"),
+    (StructuredOutputOptions.CHOICE, json.dumps(["yes", "no, é"]), "no, é", "no"),
+    (StructuredOutputOptions.GRAMMAR, 'start: "x"+ y  // a "::=" in a comment\ny: /[0-9]+/', "xx12", "12"),
+    (StructuredOutputOptions.GRAMMAR, 'start: "::=" /[0-9]/', "::=1", "1"),
+    (StructuredOutputOptions.GRAMMAR, '# GBNF\nroot ::= "a" b-c\nb-c ::= [0-9]+', "a12", "a"),
+    (StructuredOutputOptions.STRUCTURAL_TAG, OLDER_TAGS, "so: <f>[1, 2]</f>.", "so: <f>[a]</f>"),
+    (StructuredOutputOptions.STRUCTURAL_TAG, TAG, "<f>12</f>", "12"),
+]
+
+
+@pytest.mark.parametrize(("kind", "spec", "right", "wrong"), REQUESTS)
+def test_kinds(
+    backend: TokamataBackend, tokenizer: Any, kind: StructuredOutputOptions, spec: str, right: str, wrong: str
+) -> None:
+    for text, expected in ((right, True), (wrong, False)):
+        grammar = backend.compile_grammar(kind, spec, {1})
+        assert grammar.accept_tokens("r", [*tokenizer.encode(text, add_special_tokens=False), 1]) is expected
+        assert grammar.is_terminated() is expected
+
+
+def test_stop_tokens_are_those_of_the_request(backend: TokamataBackend, tokenizer: Any) -> None:
+    kind, spec, other = StructuredOutputOptions.REGEX, "ab", tokenizer.convert_tokens_to_ids("a")
+    text = tokenizer.encode("ab", add_special_tokens=False)
+    too_large = backend.vocab_size  # such as that of a token without a logit
+    for given, expected in (({1}, {1}), ({0, 1, too_large}, {0, 1}), (None, {1}), (set(), {1})):
+        grammar = backend.compile_grammar(kind, spec, given)
+        assert grammar.accept_tokens("r", text)
+        assert Scheduler(grammar, backend.allocate_token_bitmask(1)).rows([]) == [expected]
+    # A stop token ends the text instead of adding to it, whatever its own text is.
+    grammar = backend.compile_grammar(kind, "a*b", {other})
+    assert other not in (Scheduler(grammar, backend.allocate_token_bitmask(1)).rows([])[0] or {other})
+
+
+def test_without_any_stop_token() -> None:
+    backend = TokamataBackend(None, tokenizer=[bytes([byte]) for byte in range(256)], vocab_size=256)
+    with pytest.raises(tk.NoStopTokenError, match="stop_token_ids"):
+        backend.compile_grammar(StructuredOutputOptions.REGEX, "a", None)
+    backend.destroy()
+
+
+def test_bitmask(backend: TokamataBackend) -> None:
+    import torch
+
+    mask = backend.allocate_token_bitmask(3)
+    assert mask.shape == (3, (backend.vocab_size + 31) // 32)
+    assert mask.dtype == torch.int32
+    assert bool((mask == -1).all())
+
+
+def test_a_constraint_is_compiled_once(backend: TokamataBackend) -> None:
+    kind = StructuredOutputOptions.JSON
+    first, second = (backend.compile_grammar(kind, '{"type": "integer"}', {1}) for _ in range(2))
+    assert first._compiled is second._compiled
+    other = backend.compile_grammar(StructuredOutputOptions.REGEX, '{"type": "integer"}', {1})
+    assert other._compiled is not first._compiled
+    assert len(backend._cache) == 2
+
+
+def test_errors_are_not_cached(backend: TokamataBackend) -> None:
+    for _ in range(2):
+        with pytest.raises(tk.EmptyConstraintError):
+            backend.compile_grammar(StructuredOutputOptions.REGEX, "a(?<=b)", {1})
+    assert len(backend._cache) == 0
+
+
+def compiled_of(pattern: str, vocabulary: tk.Vocabulary) -> tk.CompiledConstraint[Any]:
+    return tk.regex(pattern).compile(vocabulary)
+
+
+def test_the_cache_is_bounded_by_number(byte_vocabulary: tk.Vocabulary) -> None:
+    cache = CompiledCache(most=3, most_bytes=1 << 40)
+    for number in (1, 2, 3, 1, 4):  # 2 is the least recently used
+        cache.get(number, lambda number=number: compiled_of(f"a{{{number}}}", byte_vocabulary))
+    assert [cache.get(number, lambda: compiled_of("b", byte_vocabulary))[1] for number in (1, 3, 4)] == [
+        False
+    ] * 3
+    assert cache.get(2, lambda: compiled_of("b", byte_vocabulary))[1]
+    assert len(cache) == 3
+
+
+def test_the_cache_is_bounded_by_memory(byte_vocabulary: tk.Vocabulary) -> None:
+    one = compiled_of("[ab]{5}", byte_vocabulary)
+    cache = CompiledCache(most=100, most_bytes=int(one.memory_bytes * 2.5))
+    for number in range(10):
+        cache.get(number, lambda: compiled_of("[ab]{5}", byte_vocabulary))
+    assert len(cache) == 2
+    # The last one stays, however large it is.
+    small = CompiledCache(most=100, most_bytes=1)
+    assert small.get(0, lambda: one) == (one, True)
+    assert small.get(0, lambda: one) == (one, False)
+
+
+def test_the_same_constraint_at_the_same_time(byte_vocabulary: tk.Vocabulary) -> None:
+    """One thread compiles, the others wait for it."""
+    cache = CompiledCache(most=3, most_bytes=1 << 40)
+    count, found = [0], []
+    gate = threading.Barrier(6)
+
+    def compile_() -> tk.CompiledConstraint[Any]:
+        count[0] += 1
+        time.sleep(0.05)
+        return compiled_of("a", byte_vocabulary)
+
+    def ask() -> None:
+        gate.wait()
+        found.append(cache.get("key", compile_))
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert count == [1]
+    assert len({id(compiled) for compiled, _ in found}) == 1
+    assert [is_new for _, is_new in found].count(True) == 1
+
+
+def test_masks_are_prepared(backend: TokamataBackend) -> None:
+    grammar = backend.compile_grammar(StructuredOutputOptions.JSON, '{"type": "object"}', {1})
+    backend._preparing.shutdown(wait=True)
+    assert grammar._compiled.states > 3

@@ -1,0 +1,173 @@
+"""vLLM's manager of structured outputs, with tokamata and without an engine."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.vllm.conftest import DRAFT, Requests, allowed
+
+STOP = 1
+WIDTH = 262144
+
+
+def ids(tokenizer: Any, text: str) -> list[int]:
+    return list(tokenizer.encode(text, add_special_tokens=False))
+
+
+def grammar_of(request: Any) -> Any:
+    return request.structured_output_request.grammar
+
+
+def test_the_slot_is_ours(manager: Any, new_request: Requests) -> None:
+    from tokamata.integrations.vllm.backend import TokamataBackend
+    from tokamata.integrations.vllm.grammar import TokamataGrammar
+
+    assert type(manager.backend) is TokamataBackend  # before any request
+    assert type(grammar_of(new_request(manager, regex="a"))) is TokamataGrammar
+
+
+def test_the_stand_in_for_the_interface_is_the_interface() -> None:
+    """tests/support/vllm_host.py, with which `make test` runs."""
+    import vllm.v1.structured_output.backend_types as real
+
+    from tests.support import vllm_host
+
+    for name in ("StructuredOutputGrammar", "StructuredOutputBackend"):
+        ours, theirs = getattr(vllm_host, name), getattr(real, name)
+        assert ours.__abstractmethods__ == theirs.__abstractmethods__
+    members = [member.name for member in real.StructuredOutputOptions]
+    assert members == [member.name for member in vllm_host.StructuredOutputOptions]
+
+
+def test_a_draft(manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    request = new_request(manager, regex="[a-z]{3}-[0-9]{2}")
+    text = ids(tokenizer, "ics-10")
+    assert manager.validate_tokens(request, [*text, STOP, STOP]) == [*text, STOP]
+    assert manager.validate_tokens(request, [*text[:2], 5, text[2]]) == text[:2]
+    # As the scheduler pads it.
+    rows = allowed(manager, request, [*text[:2], -1])
+    assert len(rows) == DRAFT + 1
+    assert text[0] in rows[0]
+    assert text[1] in rows[1]
+    assert text[2] in rows[2]
+    assert len(rows[3]) == WIDTH  # after the padding; nothing is sampled there
+    assert all(len(row) < WIDTH for row in rows[:3])
+    assert manager.accept_tokens(request, text)
+    assert allowed(manager, request, []) == [{STOP}]
+    assert not grammar_of(request).is_terminated()
+    assert manager.accept_tokens(request, [STOP])
+    assert grammar_of(request).is_terminated()
+
+
+def test_rows_of_a_draft_are_those_without(manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    schema = json.dumps(
+        {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", None]}}}
+    )
+    text = [*ids(tokenizer, '{"a": 1203, "b": "x"}'), STOP]
+    plain, drafted = (new_request(manager, json=schema) for _ in range(2))
+    draw = random.Random(7)
+    place = 0
+    while place < len(text):
+        proposed = [*text[place : place + draw.randint(0, DRAFT)]]
+        if proposed and draw.random() < 0.4:
+            proposed[draw.randrange(len(proposed))] = draw.randrange(WIDTH)
+        valid = manager.validate_tokens(drafted, proposed)
+        assert valid == proposed[: len(valid)]
+        rows = allowed(manager, drafted, valid)
+        taken = 0  # as many as the model confirms, and one of its own
+        while taken < len(valid) and valid[taken] == text[place + taken]:
+            taken += 1
+        new = text[place : place + taken + 1]
+        for row, token in zip(rows, new, strict=False):
+            assert row == allowed(manager, plain, [])[0]
+            assert manager.accept_tokens(plain, [token])
+        assert manager.accept_tokens(drafted, new)
+        place += len(new)
+    assert grammar_of(drafted).is_terminated()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ({"json": {"type": "array", "items": {"type": "integer"}}}, "[1, 2]"),
+        ({"json_object": True}, '{"a": []}'),
+        ({"regex": r"\d{4}-\d\d"}, "2026-11"),
+        ({"choice": ["yes", "no, \u00e9"]}, "no, \u00e9"),
+        ({"grammar": 'start: "x"+ y\ny: /[0-9]+/'}, "xx12"),
+        ({"grammar": 'root ::= "a" b\nb ::= [0-9]+'}, "a12"),
+    ],
+    ids=["json", "json_object", "regex", "choice", "lark", "gbnf"],
+)
+def test_kinds(
+    manager: Any, tokenizer: Any, new_request: Requests, wanted: dict[str, Any], text: str
+) -> None:
+    request = new_request(manager, **wanted)
+    for token in [*ids(tokenizer, text), STOP]:
+        assert token in allowed(manager, request, [])[0]
+        assert manager.accept_tokens(request, [token])
+    assert grammar_of(request).is_terminated()
+
+
+def test_stop_tokens_are_those_of_the_request(manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    turn = tokenizer.convert_tokens_to_ids("<end_of_turn>")
+    first, second = (new_request(manager, regex="ok", stop=stop) for stop in ((1,), (1, turn)))
+    for request, expected in ((first, {1}), (second, {1, turn})):
+        assert manager.accept_tokens(request, ids(tokenizer, "ok"))
+        assert allowed(manager, request, []) == [expected]
+
+
+def test_a_failed_grammar_fails_alone(manager: Any, new_request: Requests) -> None:
+    request = new_request(manager, json={"type": "string", "minLength": 3, "maxLength": 2})
+    assert isinstance(grammar_of(request), Exception)
+
+
+class Reasoner:
+    """Thinks until the token 107, a line break."""
+
+    END = 107
+
+    def __init__(self, tokenizer: Any) -> None:
+        pass
+
+    def is_reasoning_end(self, input_ids: list[int]) -> bool:
+        return self.END in input_ids
+
+    def is_reasoning_end_streaming(self, input_ids: list[int], delta_ids: list[int]) -> bool:
+        return self.END in delta_ids
+
+
+def test_reasoning_ends_within_a_draft(new_manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    """Tokens of the thinking are free, also within the draft; the text after it is constrained."""
+    manager = new_manager(reasoner=Reasoner)
+    request = new_request(manager, regex="[0-9]{2}")
+    thought, digits = ids(tokenizer, "hm")[0], ids(tokenizer, "42")
+    drafts = [thought, Reasoner.END, digits[0]]
+    assert manager.validate_tokens(request, drafts) == drafts
+    assert manager.validate_tokens(request, [thought, Reasoner.END, thought]) == drafts[:2]
+    rows = allowed(manager, request, drafts)
+    assert [len(row) for row in rows[:2]] == [WIDTH, WIDTH]
+    assert digits[0] in rows[2]
+    assert thought not in rows[2]
+    assert digits[1] in rows[3]
+    request.all_token_ids += drafts
+    assert manager.accept_tokens(request, drafts)
+    assert digits[1] in allowed(manager, request, [])[0]
+    assert manager.accept_tokens(request, [digits[1]])
+    assert allowed(manager, request, []) == [{STOP}]
+
+
+def test_masks_are_as_wide_as_the_model(new_manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    """Logits are padded to a round number; no text needs the padding."""
+    width = len(tokenizer) + 50
+    manager = new_manager(width=width)
+    request = new_request(manager, regex=".*")
+    rows = manager.grammar_bitmask({request.request_id: request}, [request.request_id], {})
+    assert rows.shape == (1, (width + 31) // 32)
+    assert rows.dtype == np.int32
+    assert max(allowed(manager, request, [])[0]) < len(tokenizer)
+    assert not manager.accept_tokens(request, [width - 1])
