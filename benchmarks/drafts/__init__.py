@@ -1,0 +1,1 @@
+"""Masks of drafts, beside the peers."""
