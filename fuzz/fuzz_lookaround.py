@@ -33,7 +33,7 @@ class Tally(timed.Tally):
     Attributes:
         tried, walked: patterns; those whose constraint was walked within the limits.
         texts: that were judged by the definition.
-        confirmed: of these, those on which ``re`` or ``regex`` was asked too.
+        confirmed: of these, those that ``re`` or ``regex`` judged too.
     """
 
     tried: int = 0

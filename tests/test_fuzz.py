@@ -15,6 +15,7 @@ import tokamata as tk
 from fuzz import (
     fuzz_canonical,
     fuzz_drafts,
+    fuzz_grammars,
     fuzz_instances,
     fuzz_limits,
     fuzz_lookaround,
@@ -110,3 +111,8 @@ def test_what_is_wrong_with_a_repair_is_found() -> None:
 def test_drafts() -> None:
     tally = fuzz_drafts.run(seconds=4, seed=20261125)
     assert min(tally.legal, tally.refused, tally.within) > 100
+
+
+def test_grammars() -> None:
+    tally = fuzz_grammars.run(seconds=4, seed=20261125)
+    assert tally.texts > tally.judged > 0

@@ -1,7 +1,7 @@
 """Many different schemas, as a server gets them: MaskBench's, those of the tests, and random ones.
 
 The tests have the JSON Schema Test Suite, whose schemas are small and odd, and a few as people write them.
-What is missing to as many as are asked for is drawn at random.
+Where these are too few, random schemas are added.
 """
 
 from __future__ import annotations

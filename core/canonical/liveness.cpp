@@ -127,7 +127,7 @@ class Liveness::Search {
   // What is known of a node that is to be opened; sets `is_settled_` where it need not be.
   TokenCount known(std::uint32_t number) {
     is_settled_ = false;
-    if (number == 0) return kDead;  // the start: that is what is asked
+    if (number == 0) return kDead;  // the start, whose distance is being computed
     const Node& node = nodes_[number].first;
     if (const auto known = all_.known_.find(node); known != all_.known_.end()) {
       is_settled_ = true;

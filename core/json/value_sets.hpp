@@ -58,8 +58,8 @@ class ValueSets {
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
   std::optional<std::uint32_t> some_length(SetId set, const Work& work);
-  // No text of the set is shorter.  Values that are nested deeper than `depth` count as one byte, so that the bound is the
-  // same whatever was asked before.
+  // No text of the set is shorter.  Values that are nested deeper than `depth` count as one byte, so that the bound does
+  // not depend on earlier calls.
   std::uint32_t least_length(SetId set, std::uint32_t depth, const Work& work);
   bool lives(SetId set, const Work& work) { return some_length(set, work).has_value(); }
   // How often a search came upon a set that it was in the middle of: what it found empty may not be.

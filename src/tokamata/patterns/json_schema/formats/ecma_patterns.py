@@ -95,7 +95,7 @@ class _Grammar:
         return patterns
 
     def with_numbers(self) -> _core.Expression:
-        """Patterns without names, where a reference stands behind groups enough."""
+        """Patterns without names; before each reference are at least as many groups as its number."""
         whole = self._patterns[MOST_REFERENCE][-1]
         for numbers in range(MOST_REFERENCE - 1, -1, -1):
             patterns = self._patterns[numbers]

@@ -135,10 +135,10 @@ def _ordered(before: str, behind: str, length: int, deeper: int | None) -> _core
     """Two numbers of so many digits, between such texts, the second greater in its first two digits.
 
     Args:
-        before: what stands before either.
-        behind: what stands behind either.
-        length: how many digits they have; of two digits, they may be equal.
-        deeper: the first digit behind which the third counts too.
+        before: what precedes either number.
+        behind: what follows either number.
+        length: how many digits each number has; numbers of two digits may be equal.
+        deeper: the first digit after which the third digit matters.
     """
     opening, closing = _core.literal(before.encode()), _core.literal(behind.encode())
     middle = _core.concat([closing, _core.literal(b"-"), opening])
