@@ -1,12 +1,12 @@
 """Texts sampled at random from the masks of many schemas, in real vocabularies: all parse and are valid.
 
 Schemas are those of MaskBench where its file is, of the part of the JSON Schema Test Suite that lies in
-tests/data, our own (``schema_cases.json``), and random ones up to the number of ``--schemas``; their order
-is drawn by the seed, so that any number of them is a fair sample.  A text is drawn token by token from the masks, some
-tokens freely, then towards an end; exact budgets would take a hundred times as long in vocabularies of this
-size.  It is judged by what knows no engine: it is UTF-8 and JSON, no object has a name twice, it is in the
-style, and the value is valid to the meaning of the table that the schema becomes, and to `jsonschema` and
-`jsonschema-rs`, with their own checks of formats.
+tests/data, our own (``schema_cases.json``), and random ones up to the number of ``--schemas``; their order is
+drawn by the seed, so that any number of them is a fair sample.  A text is drawn token by token from the
+masks, some tokens freely, then towards an end; exact budgets would take a hundred times as long in
+vocabularies of this size.  It is judged by what knows no engine: it is UTF-8 and JSON, no object has a name
+twice, it is in the style, and the value is valid to the meaning of the table that the schema becomes, and to
+`jsonschema` and `jsonschema-rs`, with their own checks of formats.
 
     python -m fuzz.sampled_texts [--schemas 10000] [--texts 2] [--seed 1] [--seconds S]
     python -m fuzz.sampled_texts --only "random draft7 55"       one again, by its name
