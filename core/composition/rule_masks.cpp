@@ -112,15 +112,16 @@ std::optional<RuleMaskMaker::Spot> RuleMaskMaker::below(Spot spot, std::uint8_t 
 RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   if (first == Arena::kEpsilon) return next;
   const RestId made{static_cast<std::uint32_t>(rests_.size())};
-  const auto [known, is_new] = rest_ids_.try_emplace((std::uint64_t{first.value} << 32) | next.value, made);
+  const auto [known, is_new] = rest_ids_.insert((std::uint64_t{first.value} << 32) | next.value, made);
   if (is_new) rests_.push_back({first, next});
-  return known->second;
+  return known;
 }
 
 // Computes what `is_known` asks for, of a rest and of all that follows it, the last first.
 template <class IsKnown, class Compute>
 void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& compute) {
-  std::vector<RestId> open{rest};
+  std::vector<RestId>& open = along_;
+  open.assign(1, rest);
   while (!open.empty()) {
     const RestId at = open.back();
     const std::size_t before = open.size();
@@ -130,7 +131,7 @@ void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& com
     if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork)
       await(n.next);
     else
-      std::ranges::for_each(forks_[n.fork].rests, await);
+      forks_[n.fork].for_each(await);
     if (open.size() > before) continue;
     if (!is_known(rests_[at.value])) compute(rests_[at.value]);
     open.pop_back();
@@ -151,12 +152,12 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       at.is_unverified = n.unverified || next.is_unverified;
       at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
     } else {
-      for (const RestId next : forks_[at.fork].rests) {
+      forks_[at.fork].for_each([&](RestId next) {
         at.spelled = std::max(at.spelled, rests_[next.value].spelled);
         at.begins |= rests_[next.value].begins;
         at.is_unverified |= rests_[next.value].is_unverified;
         at.begins_unverified |= rests_[next.value].begins_unverified;
-      }
+      });
     }
     at.is_measured = true;
   });
@@ -166,8 +167,9 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
 // `visit(rest, first, next)` for what a rest begins with; for each of the alternatives if it is a fork, which may be closed.
 template <class Visit>
 void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
-  std::vector<RestId> open{rest};
-  std::unordered_set<std::uint32_t> met;
+  std::vector<RestId>& open = parts_of_;
+  open.assign(1, rest);
+  met_.clear();
   while (!open.empty()) {
     const RestId at = open.back();
     open.pop_back();
@@ -175,10 +177,10 @@ void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
     const Rest n = rests_[at.value];
     if (n.fork == Rest::kNoFork) {
       visit(at, n.first, n.next);
-    } else if (met.insert(at.value).second) {
+    } else if (met_.insert(at.value)) {
       forks_[n.fork].is_closed |= closes;
       forks_[n.fork].is_passed = true;
-      open.insert(open.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
+      forks_[n.fork].for_each([&open](RestId next) { open.push_back(next); });
     }
   }
 }
@@ -193,7 +195,7 @@ ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
     Fork& fork = forks_[at.fork];
     fork.is_closed = true;
     std::vector<ExpressionId> alternatives;
-    for (const RestId next : fork.rests) alternatives.push_back(*rests_[next.value].joined);
+    fork.for_each([&](RestId next) { alternatives.push_back(*rests_[next.value].joined); });
     at.joined = arena_.unite(alternatives);
   });
   return arena_.concatenate(first, *rests_[rest.value].joined);
@@ -256,7 +258,7 @@ void RuleMaskMaker::split_parts(Spot spot) {
 void RuleMaskMaker::open_union(Spot spot, const Part& part) {
   const ExpressionNode n = arena_.node(part.expression);
   const auto [fork, is_new] = fork_after(part.expression);
-  forks_[fork].rests.push_back(part.after);
+  forks_[fork].add(part.after);
   if (is_new) {
     const RestId after = put_fork(fork);
     for (const ExpressionId item : arena_.items(n)) parts_.push_back({item, after, part.is_whole});
@@ -273,7 +275,7 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     return;
   }
   if (may_begin(spot, n)) {
-    const bool is_segment = part.is_whole && may_have_segment(spot, n);
+    const bool is_segment = part.is_whole && may_have_segment(spot, head);
     const auto body = n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
     if (!joins_ && body) {
       parts_.push_back({*body, after, false});
@@ -284,9 +286,9 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
       const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
       parts_.push_back({n.body(), put(more, after), false});
     } else if (const auto [fork, is_new] = fork_after(head); true) {
-      forks_[fork].rests.push_back(after);
+      forks_[fork].add(after);
       if (is_new && body) parts_.push_back({*body, put_fork(fork), false});
-      if (is_new && !body) heads_.emplace_back(head, fork);
+      if (is_new && !body) heads_.push_back({head, fork, is_segment});
     }
   }
   if (!n.nullable || n.open) return;
@@ -296,10 +298,11 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     open_parts(spot, part.after, part.is_whole);
 }
 
-// Whether a part of a grammar may be followed by its segment.  Few tokens are followed sooner than a segment is looked up.
-bool RuleMaskMaker::may_have_segment(Spot spot, const ExpressionNode& n) const {
+// Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
+bool RuleMaskMaker::may_have_segment(Spot spot, ExpressionId head) {
+  const ExpressionNode n = arena_.node(head);
   const bool is_plain = n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
-  return joins_ && is_plain && !is_small(spot);
+  return joins_ && is_plain && !is_small(spot) && has_body(n);
 }
 
 // A rule that is read byte by byte alone, such as a name that may be spelled in any way, would be a segment of itself.
@@ -330,21 +333,21 @@ void RuleMaskMaker::open_split(Spot spot) {
   fork_after_.clear();
   heads_.clear();
   split_parts(spot);
-  for (const auto& [head, fork] : heads_) {
-    const std::vector<RestId>& rests = forks_[fork].rests;
-    open_.push_back({spot, head, rests.size() == 1 ? rests.front() : put_fork(fork)});
+  for (const auto& [head, fork, is_segment] : heads_) {
+    const Fork& after = forks_[fork];
+    open_.push_back({spot, head, after.others.empty() ? *after.first : put_fork(fork), is_segment});
   }
 }
 
 // The open fork after a head at the spot that is being opened, and whether it is new.
 std::pair<std::uint32_t, bool> RuleMaskMaker::fork_after(ExpressionId head) {
-  const auto [known, is_first] = fork_after_.try_emplace(head.value, static_cast<std::uint32_t>(forks_.size()));
-  const bool is_new = is_first || forks_[known->second].is_closed;
+  const auto [known, is_first] = fork_after_.insert(head.value, static_cast<std::uint32_t>(forks_.size()));
+  const bool is_new = is_first || forks_[known].is_closed;
   if (is_new) {
-    known->second = static_cast<std::uint32_t>(forks_.size());
+    known = static_cast<std::uint32_t>(forks_.size());
     forks_.emplace_back();
   }
-  return {known->second, is_new};
+  return {known, is_new};
 }
 
 RuleMaskMaker::RestId RuleMaskMaker::put_fork(std::uint32_t fork) {
@@ -416,7 +419,7 @@ void RuleMaskMaker::follow(const Alternative& way) {
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
-  if (may_have_segment(way.spot, head) && has_body(head) && follow_rules_segment(way)) return;
+  if (way.is_segment && follow_rules_segment(way)) return;
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
@@ -424,14 +427,14 @@ void RuleMaskMaker::follow(const Alternative& way) {
 void RuleMaskMaker::note_beginnings(RestId rest) {
   std::vector<ExpressionId> open;
   std::vector<RestId> rests{rest};
-  std::unordered_set<std::uint32_t> met;
+  met_.clear();
   while (!rests.empty()) {
     const RestId at = rests.back();
     rests.pop_back();
-    if (at == kNothing || !met.insert(at.value).second) continue;
+    if (at == kNothing || !met_.insert(at.value)) continue;
     const Rest& n = rests_[at.value];
     if (n.fork != Rest::kNoFork) {
-      rests.insert(rests.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
+      forks_[n.fork].for_each([&rests](RestId next) { rests.push_back(next); });
       continue;
     }
     open.push_back(n.first);
@@ -440,7 +443,7 @@ void RuleMaskMaker::note_beginnings(RestId rest) {
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    if (!split_.insert(at.value).second) continue;
+    if (!split_.insert(at.value)) continue;
     const ExpressionNode& n = arena_.node(at);
     if (n.kind == Kind::Union)
       open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end());
