@@ -21,7 +21,6 @@ import numpy as np
 import tokamata as tk
 from fuzz.schema_exactness import hugging_face
 from tests.support.lark_grammars import Judge, judge_of
-from tests.support.masks import allowed
 from tests.support.paths import DATA, SHARED
 from tests.support.vocabularies import bytes_and
 
@@ -67,27 +66,37 @@ def vocabularies() -> dict[str, tk.Vocabulary]:
     return found
 
 
+def drawn(tokens: np.ndarray, by_rank: bool, draw: random.Random) -> int:
+    """One of the tokens: each alike, or the token numbered t with a weight of 1 / (t + 100)."""
+    if not by_rank:
+        return int(tokens[draw.randrange(len(tokens))])
+    weights = np.cumsum(1 / (tokens + 100))
+    return int(tokens[min(np.searchsorted(weights, draw.random() * weights[-1]), len(tokens) - 1)])
+
+
 def sampled(compiled: tk.CompiledConstraint, draw: random.Random) -> tuple[bytes, bool]:
     """A text that masks lead to, and whether it kept to its budget."""
     matcher = compiled.matcher()
-    stops = set(compiled.vocabulary.stop)
+    stops = list(compiled.vocabulary.stop)
     free, by_rank = draw.choice(FREE), draw.random() < 0.5
-    for _ in range(free):
-        tokens = sorted(allowed(matcher) - stops)
-        if not tokens:
-            break
-        weights = [1 / (token + 100) for token in tokens] if by_rank else None
-        assert matcher.advance(draw.choices(tokens, weights)[0])
-    needed = len(matcher.shortest_completion()) + draw.choice((0, 0, 1, 5))
     mask = np.zeros(len(matcher.mask), dtype=np.int32)
+
+    def tokens() -> np.ndarray:
+        """The tokens of the mask, in ascending order; without stop tokens."""
+        found = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+        return found[~np.isin(found, stops)]
+
+    for _ in range(free):
+        matcher.fill_mask(mask)
+        if not len(tokens()):
+            break
+        assert matcher.advance(drawn(tokens(), by_rank, draw))
+    needed = len(matcher.shortest_completion()) + draw.choice((0, 0, 1, 5))
     for left in range(needed, 0, -1):
         matcher.fill_mask(mask, budget=left)
-        tokens = sorted(
-            set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist()) - stops
-        )
-        if not tokens:
+        if not len(tokens()):
             break
-        assert matcher.advance(draw.choice(tokens))
+        assert matcher.advance(drawn(tokens(), False, draw))
     return matcher.text, matcher.is_accepting
 
 

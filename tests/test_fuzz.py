@@ -1,5 +1,5 @@
 """Seconds of fuzzing in every run: of the core (ctest), patterns, lookaround, tokenizers, schemas, values,
-limits, repairs.
+limits, repairs, drafts.
 
 The campaign that ran for an hour is described in CONTRIBUTING.md; what it found is in the tests.
 """
@@ -14,6 +14,7 @@ import pytest
 import tokamata as tk
 from fuzz import (
     fuzz_canonical,
+    fuzz_drafts,
     fuzz_instances,
     fuzz_limits,
     fuzz_lookaround,
@@ -104,3 +105,8 @@ def test_what_is_wrong_with_a_repair_is_found() -> None:
     dear = fuzz_repair.Trial(tk.literal("ab"), tk.EditCosts(other=1), "a", lambda text: True, cost=2)
     with pytest.raises(AssertionError, match="2"):
         fuzz_repair.check(dear, draw)
+
+
+def test_drafts() -> None:
+    tally = fuzz_drafts.run(seconds=4, seed=20261125)
+    assert min(tally.legal, tally.refused, tally.within) > 100

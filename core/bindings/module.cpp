@@ -70,6 +70,7 @@ struct BoundConstraint {
   }
 
   nb::object view(const MaskPtr& mask) {
+    const bool is_kept = mask->serial != Mask::kNoSerial;
     if (mask->serial == copied_serial && copied) return view_of(copied);
     if (const auto known = views.find(mask->serial); known != views.end()) return view_of(known->second);
     const std::uint64_t oldest = constraint->oldest_serial();
@@ -85,6 +86,7 @@ struct BoundConstraint {
     const nb::capsule capsule(held.release(), [](void* one) noexcept { delete static_cast<Held*>(one); });
     nb::object view = nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
     const nb::object own = view_of(view);
+    if (!is_kept) return own;
     if (is_row) {
       views.emplace(mask->serial, std::move(view));
     } else {
@@ -148,6 +150,23 @@ TokenCount checked_budget(const nb::handle tokens) {
   return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
 }
 
+// A sequence of whole numbers; what has more than 64 bits becomes -1.
+std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given, const char* expected) {
+  const nb::object all = nb::steal(PySequence_Tuple(given.ptr()));
+  if (!all.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    raise_argument(name, given, expected);
+  }
+  std::vector<std::int64_t> numbers;
+  for (const nb::handle one : nb::borrow<nb::tuple>(all)) {
+    const WholeNumber number = checked_whole(name, one, expected);
+    numbers.push_back(number.overflow != 0 ? -1 : number.value);
+  }
+  return numbers;
+}
+std::vector<std::int64_t> token_numbers(const nb::handle given) { return whole_numbers("tokens", given, "a sequence of token ids"); }
+
 class BoundMatcher {
   template <class Task>
   auto work(Task&& task) {
@@ -155,11 +174,16 @@ class BoundMatcher {
   }
 
  public:
-  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context)
+  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context, const std::optional<std::vector<std::uint32_t>>& stops)
       : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)), matcher_(work([&] {
-          std::vector<TokenId> tokens;
-          for (const std::uint32_t token : context) tokens.push_back({token});
-          return std::make_unique<Matcher>(bound_->constraint, tokens);
+          const auto ids = [](const std::vector<std::uint32_t>& numbers) {
+            std::vector<TokenId> tokens;
+            for (const std::uint32_t token : numbers) tokens.push_back({token});
+            return tokens;
+          };
+          auto made = std::make_unique<Matcher>(bound_->constraint, ids(context));
+          if (stops) made->set_stops(ids(*stops));
+          return made;
         })) {}
   BoundMatcher(const BoundMatcher& other)
       : owner_(other.owner_), bound_(other.bound_), matcher_(work([&other] { return other.matcher_->fork(); })) {}
@@ -186,6 +210,15 @@ class BoundMatcher {
     if (const std::optional<bool> known = matcher_->try_advance(id)) return *known;
     return work([&] { return matcher_->advance(id); });
   }
+  bool advance_all(const nb::handle tokens) {
+    std::vector<TokenId> ids;
+    for (const std::int64_t token : token_numbers(tokens)) ids.push_back(checked(token));
+    return work([&] { return matcher_->advance_all(ids); });
+  }
+  std::size_t validate(const nb::handle tokens) {
+    const std::vector<TokenId> ids = drafted(tokens);
+    return work([&] { return matcher_->validate(ids); });
+  }
   nb::tuple explain(std::int64_t token) {
     const TokenId id = checked(token);
     const Explanation explanation = work([&] { return matcher_->explain(id); });
@@ -201,6 +234,15 @@ class BoundMatcher {
   }
   Matcher& matcher() const { return *matcher_; }
   const Shown& shown() const { return bound_->shown; }
+
+  // The ids that a draft names; one that is outside of the vocabulary is allowed nowhere.
+  std::vector<TokenId> drafted(const nb::handle tokens) const {
+    const std::int64_t width = bound_->constraint->vocabulary().width();
+    std::vector<TokenId> ids;
+    for (const std::int64_t token : token_numbers(tokens))
+      ids.push_back({token < 0 || token >= width ? ~std::uint32_t{0} : static_cast<std::uint32_t>(token)});
+    return ids;
+  }
 
   bool is_accepting() { return work([&] { return matcher_->is_accepting(); }); }
   bool is_finished() { return work([&] { return matcher_->is_finished(); }); }
@@ -287,50 +329,111 @@ std::vector<std::optional<TokenCount>> checked_budgets(const nb::handle given, s
   return budgets;
 }
 
-void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads, const nb::handle given_budgets) {
-  const nb::object owners = nb::steal(PySequence_Tuple(given.ptr()));  // which keeps the matchers
-  if (!owners.is_valid()) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
-    PyErr_Clear();
-    raise_argument("matchers", given, "a sequence of Matchers");
-  }
+// Matchers of one vocabulary, and the rows of a mask for them.
+struct Batch {
+  nb::object owners;  // which keeps the matchers
   std::vector<const BoundMatcher*> bound;
-  for (const nb::handle owner : nb::borrow<nb::tuple>(owners)) {
-    if (!nb::isinstance<BoundMatcher>(owner)) raise_argument("matchers", owner, "a sequence of Matchers");
-    bound.push_back(nb::cast<const BoundMatcher*>(owner));
-  }
-  if (bound.empty()) return;
-  const Vocabulary& vocabulary = bound[0]->matcher().constraint()->vocabulary();
-  for (std::size_t i = 1; i < bound.size(); ++i)
-    if (&bound[i]->matcher().constraint()->vocabulary() != &vocabulary)
-      raise("MaskError", nb::make_tuple("matcher " + std::to_string(i) + " of the batch has another vocabulary than matcher 0; "
-                                        "make one batch for each vocabulary"));
-  nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> rows;
-  const std::string needed = "fill_masks needs a writable contiguous int32 array of at least " + std::to_string(bound.size()) +
-                             " rows of " + std::to_string(vocabulary.words()) + " words";
-  if (!nb::try_cast(nb::borrow(mask), rows, /*convert=*/false))
-    raise("MaskError", nb::make_tuple(needed + "; this is no such array. Make one with allocate_mask()."));
-  if (rows.shape(0) < bound.size() || rows.shape(1) != vocabulary.words())
-    raise("MaskError", nb::make_tuple(needed + "; this one has " + std::to_string(rows.shape(0)) + " of " +
-                                      std::to_string(rows.shape(1)) + ". Make one with allocate_mask()."));
-  const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, bound.size());
   std::vector<Matcher*> matchers;
+
+  explicit Batch(const nb::handle given) : owners(nb::steal(PySequence_Tuple(given.ptr()))) {
+    if (!owners.is_valid()) {
+      if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+      PyErr_Clear();
+      raise_argument("matchers", given, "a sequence of Matchers");
+    }
+    for (const nb::handle owner : nb::borrow<nb::tuple>(owners)) {
+      if (!nb::isinstance<BoundMatcher>(owner)) raise_argument("matchers", owner, "a sequence of Matchers");
+      bound.push_back(nb::cast<const BoundMatcher*>(owner));
+      matchers.push_back(&bound.back()->matcher());
+    }
+    for (std::size_t i = 1; i < bound.size(); ++i)
+      if (&matchers[i]->constraint()->vocabulary() != &vocabulary())
+        raise("MaskError", nb::make_tuple("matcher " + std::to_string(i) + " of the batch has another vocabulary than matcher 0; "
+                                          "make one batch for each vocabulary"));
+  }
+  const Vocabulary& vocabulary() const { return matchers[0]->constraint()->vocabulary(); }
+
+  // The first of at least so many rows.
+  std::uint32_t* rows_of(const nb::handle mask, std::size_t count, const char* caller) const {
+    const std::string needed = std::string(caller) + " needs a writable contiguous int32 array of at least " + std::to_string(count) +
+                               " rows of " + std::to_string(vocabulary().words()) + " words";
+    nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> rows;
+    if (!nb::try_cast(nb::borrow(mask), rows, /*convert=*/false))
+      raise("MaskError", nb::make_tuple(needed + "; this is no such array. Make one with allocate_mask()."));
+    if (rows.shape(0) < count || rows.shape(1) != vocabulary().words())
+      raise("MaskError", nb::make_tuple(needed + "; this one has " + std::to_string(rows.shape(0)) + " of " +
+                                        std::to_string(rows.shape(1)) + ". Make one with allocate_mask()."));
+    return reinterpret_cast<std::uint32_t*>(rows.data());
+  }
+
+  // The error of the first matcher that has one.
+  void raise_first(const std::vector<std::exception_ptr>& errors, const std::vector<std::optional<TokenCount>>& budgets) const {
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (!errors[i]) continue;
+      Shown shown = bound[i]->shown();
+      if (!budgets.empty() && budgets[i]) shown.budget = *budgets[i];
+      guarded(shown, [&] { std::rethrow_exception(errors[i]); });
+    }
+  }
+};
+
+void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads, const nb::handle given_budgets) {
+  const Batch batch(given);
+  if (batch.bound.empty()) return;
+  std::uint32_t* const rows = batch.rows_of(mask, batch.bound.size(), "fill_masks");
+  const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, batch.bound.size());
   std::vector<std::uint32_t*> places;
-  for (std::size_t i = 0; i < bound.size(); ++i) {
-    matchers.push_back(&bound[i]->matcher());
-    places.push_back(reinterpret_cast<std::uint32_t*>(rows.data()) + i * vocabulary.words());
+  for (std::size_t i = 0; i < batch.bound.size(); ++i) places.push_back(rows + i * batch.vocabulary().words());
+  std::vector<std::exception_ptr> errors;
+  {
+    const nb::gil_scoped_release release;
+    errors = fill_masks(batch.matchers, places, threads, budgets);
+  }
+  batch.raise_first(errors, budgets);
+}
+
+std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t count) {
+  std::vector<std::uint32_t> parents;
+  if (given.is_none()) return parents;
+  const std::string expected = "for each of the " + std::to_string(count) + " nodes the number of an earlier one, or -1";
+  for (const std::int64_t parent : whole_numbers("parents", given, expected.c_str())) {
+    if (parent < -1 || parent >= static_cast<std::int64_t>(parents.size())) raise_argument("parents", given, expected.c_str());
+    parents.push_back(parent < 0 ? Draft::kNoNode : static_cast<std::uint32_t>(parent));
+  }
+  if (parents.size() != count) raise_argument("parents", given, expected.c_str());
+  return parents;
+}
+
+// `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal.
+nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents, unsigned threads,
+                     const nb::handle given_budgets, bool count_stop) {
+  const Batch batch(given);
+  const std::size_t count = batch.bound.size();
+  nb::list found;
+  if (count == 0) return found;
+  const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, count);
+  std::vector<std::vector<TokenId>> tokens;
+  std::vector<std::vector<std::uint32_t>> trees;
+  std::size_t row_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    tokens.push_back(batch.bound[i]->drafted(drafts[i]));
+    trees.push_back(checked_parents(parents[i], tokens.back().size()));
+    row_count += tokens.back().size() + 1;
+  }
+  std::uint32_t* rows = batch.rows_of(mask, row_count, "fill_draft_masks");
+  std::vector<DraftRows> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back({{tokens[i], trees[i]}, budgets.empty() ? std::nullopt : budgets[i], rows});
+    rows += (tokens[i].size() + 1) * batch.vocabulary().words();
   }
   std::vector<std::exception_ptr> errors;
   {
     const nb::gil_scoped_release release;
-    errors = fill_masks(matchers, places, threads, budgets);
+    errors = fill_draft_masks(batch.matchers, all, threads, count_stop);
   }
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    if (!errors[i]) continue;
-    Shown shown = bound[i]->shown();
-    if (!budgets.empty() && budgets[i]) shown.budget = *budgets[i];
-    guarded(shown, [&] { std::rethrow_exception(errors[i]); });
-  }
+  batch.raise_first(errors, budgets);
+  for (const DraftRows& one : all) found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
+  return found;
 }
 
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
@@ -406,18 +509,22 @@ NB_MODULE(_core, m) {
 
   m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a, "budgets"_a.none() = nb::none());
 
+  m.def("fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
+        "budgets"_a.none(), "count_stop"_a);
+
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
       .def("__init__",
-           [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context) {
-             new (self) BoundMatcher(nb::borrow(c), context);
-           },
-           "constraint"_a, "context"_a)
+           [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context,
+              const std::optional<std::vector<std::uint32_t>>& stops) { new (self) BoundMatcher(nb::borrow(c), context, stops); },
+           "constraint"_a, "context"_a, "stops"_a.none())
       .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a.none() = false)
       .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)
       .def("advance", [](BoundMatcher& m, nb::handle token) { return m.advance(unusual_token(token)); }, "token"_a.none())
+      .def("advance_all", &BoundMatcher::advance_all, "tokens"_a.none())
+      .def("validate", &BoundMatcher::validate, "tokens"_a.none())
       .def("rollback", &BoundMatcher::rollback, "count"_a)
       .def("rollback", [](BoundMatcher& m, nb::handle count) { m.rollback(unusual_count(count)); }, "count"_a.none())
       .def_prop_ro("is_accepting", &BoundMatcher::is_accepting)

@@ -23,11 +23,11 @@ namespace {
 using GivenRewrite = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost>;
 using GivenDoubts = std::vector<std::pair<std::uint32_t, EditCost>>;
 
-ByteCosts costs_of(const std::vector<EditCost>& given) {
-  ByteCosts costs;
-  if (given.size() != costs.size()) throw nb::value_error("costs are by byte: 256 numbers");
-  std::ranges::copy(given, costs.begin());
-  return costs;
+std::array<ByteCosts, 5> tables_of(const nb::bytes& given) {
+  std::array<ByteCosts, 5> tables;
+  if (given.size() != sizeof tables) throw nb::value_error("costs are five tables by byte: to prepend, insert, append, remove, replace");
+  std::memcpy(tables.data(), given.c_str(), sizeof tables);
+  return tables;
 }
 
 std::vector<EditCost> by_position(const GivenDoubts& given, std::size_t length) {
@@ -40,10 +40,10 @@ std::vector<EditCost> by_position(const GivenDoubts& given, std::size_t length) 
   return all;
 }
 
-EditModel model_of(const std::vector<std::vector<EditCost>>& costs, const std::vector<GivenRewrite>& rewrites,
+EditModel model_of(const nb::bytes& costs, const std::vector<GivenRewrite>& rewrites,
                    const GivenDoubts& doubts, const GivenDoubts& firm, std::size_t length) {
-  if (costs.size() != 5) throw nb::value_error("five lists of costs: to prepend, insert, append, remove, replace");
-  EditModel model{costs_of(costs[0]), costs_of(costs[1]), costs_of(costs[2]), costs_of(costs[3]), costs_of(costs[4]), {},
+  const auto [prepend, insert, append, remove, replace] = tables_of(costs);
+  EditModel model{prepend, insert, append, remove, replace, {},
                   by_position(doubts, length), by_position(firm, length)};
   for (const auto& [begin, end, written, cost] : rewrites)
     model.rewrites.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
@@ -164,9 +164,18 @@ auto searching(const nb::object& pattern, Task&& task) {
 }  // namespace
 
 void bind_repair(nb::module_& m) {
+  nb::class_<KeptAutomata>(m, "KeptAutomata")
+      .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
+      .def("accepts",
+           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+             const std::string_view bytes(text.c_str(), text.size());
+             return searching(pattern, [&] { return accepts(self, bytes, limits, std::move(cancel)); });
+           },
+           "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def_static("idle_bytes", &KeptAutomata::idle_bytes);
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
-           [](BoundSearch* self, const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
+           [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const nb::bytes& costs,
               const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
              EditModel model = model_of(costs, rewrites, doubts, firm, text.size());
@@ -174,11 +183,11 @@ void bind_repair(nb::module_& m) {
              std::vector<EditCost> doubted = model.doubts;
              std::string bytes(text.c_str(), text.size());
              auto search = searching(pattern, [&] {
-               return std::make_shared<RepairSearch>(*expression, std::move(bytes), std::move(model), weight, limits, std::move(cancel));
+               return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), std::move(model), weight, limits, std::move(cancel));
              });
              new (self) BoundSearch{std::move(search), std::move(kept), std::move(doubted), std::move(pattern)};
            },
-           "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+           "automata"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundSearch& self) {
              switch (searching(self.pattern, [&] { return self.search->improve(); })) {
@@ -211,7 +220,7 @@ void bind_repair(nb::module_& m) {
            },
            "bound"_a, "is_exact"_a, "limits"_a);
   m.def("flaw_of_bound",
-        [](const ExpressionPtr& expression, const nb::bytes& text, const std::vector<std::vector<EditCost>>& costs,
+        [](const ExpressionPtr& expression, const nb::bytes& text, const nb::bytes& costs,
            const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
           EditModel model = model_of(costs, rewrites, doubts, firm, text.size());

@@ -1,4 +1,4 @@
-// What is undone at the end of a scope, however it is left.
+// What is undone at the end of a scope, however it is left, unless it is to be kept.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,18 @@ template <class Task>
 class Undo {
  public:
   explicit Undo(Task task) : task_(std::move(task)) {}
-  ~Undo() { task_(); }
+  ~Undo() {
+    if (!is_kept_) task_();
+  }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
 
+  // Nothing is undone.
+  void keep() { is_kept_ = true; }
+
  private:
   Task task_;
+  bool is_kept_ = false;
 };
 
 }  // namespace tokamata

@@ -171,6 +171,8 @@ class MaskBits {
 };
 
 struct Mask {
+  static constexpr std::uint64_t kNoSerial = ~std::uint64_t{0};  // of one that no memo keeps
+
   std::uint64_t serial = 0;            // counts up in the order of making, within one constraint
   std::size_t open_tokens = 0;         // set bits after which the text goes on; the others are stop tokens
   std::size_t set_bits = 0;

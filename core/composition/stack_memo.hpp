@@ -8,7 +8,9 @@
 // Example.  States  n·a·b·X  and  n·a·b·Y, where no token gets past b: both are split into n, a, b and a rest, and share a mask.
 // Exactness.  The maker reads nothing of an expression but by splitting it, and what it may begin with, where no letter
 // follows a segment: then it notes what that was read from as if it were split.  So equal splits give equal masks.
-// Cost.  A look-up for each expression that is split, mostly two to ten.
+// Cost.  A look-up for each expression that is split, mostly two to ten.  An expression that stands at several places is split
+// once: written out as a tree, alternatives that share what follows them would have as many parts as there are ways through
+// them.  Masks for which more than kMostSplits are split are not kept.
 // docs/studies.md has why JSON has no such memo: there the rules at the top hold what was written.
 #pragma once
 
@@ -39,7 +41,7 @@ class StackMemo {
     if (nodes_.empty()) return std::nullopt;
     Splitting splitting(arena, expression);
     std::uint32_t at = root(arena, expression);
-    while (true) {
+    while (splitting.count() < kMostSplits) {
       const Node& node = nodes_[at];
       if (node.is_leaf) return Found{node.holder, node.most == kEndless ? kEndless : node.most + splitting.rests().longest};
       if (!node.has_slot) return std::nullopt;
@@ -47,6 +49,7 @@ class StackMemo {
       if (edge == edges_.end()) return std::nullopt;
       at = edge->second;
     }
+    return std::nullopt;
   }
 
   // Notes it.  `was_split(expression)` says what the maker has split.
@@ -62,6 +65,7 @@ class StackMemo {
       else if (!nodes_[at].is_leaf)
         slot = splitting.next([&](ExpressionId open) { return was_split(open); });
       if (!slot) break;
+      if (splitting.count() + 1 == kMostSplits) return;
       nodes_[at].has_slot = true;
       nodes_[at].slot = *slot;
       const Edge place{at, splitting.split(*slot)};
@@ -83,6 +87,8 @@ class StackMemo {
   }
 
  private:
+  static constexpr std::size_t kMostSplits = 256;
+
   struct Node {
     bool is_leaf = false, has_slot = false;
     std::uint32_t slot = 0;
@@ -95,11 +101,18 @@ class StackMemo {
    public:
     Splitting(const Arena& arena, ExpressionId expression) : arena_(arena), slots_{expression} {}
 
+    // How many slots were split.
+    std::size_t count() const { return split_.size(); }
     // Splits a slot, and says what it was: a number below 2^34.
     std::uint64_t split(std::uint32_t slot) {
       const ExpressionId open = slots_[slot];
       is_split_.resize(slots_.size());
       is_split_[slot] = true;
+      const auto same = std::ranges::find(split_, open);
+      const auto number = static_cast<std::uint64_t>(same - split_.begin());
+      const bool is_known = same != split_.end();
+      split_.push_back(open);
+      if (is_known) return (std::uint64_t{3} << 32) | number;
       const ExpressionNode& n = arena_.node(open);
       if (n.kind == Kind::Concatenation) {
         slots_.push_back(n.tail());
@@ -112,12 +125,12 @@ class StackMemo {
       has_ended_ = true;
       return open.value;
     }
-    // The first open slot that was split.
+    // The first open slot that was split; whatever is before it was not.
     template <class WasSplit>
     std::optional<std::uint32_t> next(WasSplit&& was_split) {
       is_split_.resize(slots_.size());
-      for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-        if (!is_split_[slot] && was_split(slots_[slot])) return slot;
+      for (; scanned_ < slots_.size(); ++scanned_)
+        if (!is_split_[scanned_] && was_split(slots_[scanned_])) return scanned_;
       return std::nullopt;
     }
     // The bytes that the open slots need; none where an alternative has come to its end.
@@ -140,6 +153,8 @@ class StackMemo {
     const Arena& arena_;
     std::vector<ExpressionId> slots_;
     std::vector<bool> is_split_;
+    std::vector<ExpressionId> split_;  // in the order in which they were split
+    std::uint32_t scanned_ = 0;
     bool has_ended_ = false;
   };
 

@@ -21,4 +21,15 @@ namespace tokamata {
 std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
                                            unsigned threads, std::span<const std::optional<TokenCount>> budgets = {});
 
+// The draft of a matcher, and where its masks go: a row for the text, then one for each node.
+struct DraftRows {
+  Draft draft;
+  std::optional<TokenCount> budget;
+  std::uint32_t* rows;
+  std::vector<bool> legal = {};  // the result, by node
+};
+// Writes the masks of all drafts; the rows of what is not legal are zero.  Result: as above.
+std::vector<std::exception_ptr> fill_draft_masks(std::span<Matcher* const> matchers, std::span<DraftRows> drafts,
+                                                 unsigned threads, bool count_stop);
+
 }  // namespace tokamata

@@ -48,10 +48,12 @@ void Constraint::collect() {
   ++collections_;
   std::vector<std::shared_ptr<History>> kept;  // so that none goes meanwhile
   std::vector<StateId*> held;
+  History::Visitor steps;
   for (const std::weak_ptr<History>& known : histories_)
     if (std::shared_ptr<History> history = known.lock()) {
-      for (Step& step : *history)
+      steps.visit(*history, [&](Step& step) {
         if (step.state != Step::kStopped) held.push_back(&step.state);
+      });
       kept.push_back(std::move(history));
     }
   completions_.clear();
@@ -75,7 +77,7 @@ std::shared_ptr<History> Constraint::begin_history() {
   }
   Step first{{}, automaton_.start().state};
   if (canonical_) first.canonical = canonical_->tokenization().start();
-  auto history = std::make_shared<History>(1, std::move(first));
+  auto history = std::make_shared<History>(std::move(first));
   histories_.push_back(history);
   return history;
 }

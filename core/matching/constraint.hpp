@@ -16,6 +16,7 @@
 #include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
+#include "matching/history.hpp"
 
 namespace tokamata {
 
@@ -50,16 +51,6 @@ struct BudgetTooSmall : std::runtime_error {
   explicit BudgetTooSmall(TokenCount needed_tokens) : std::runtime_error("budget too small"), needed(needed_tokens) {}
   TokenCount needed;
 };
-
-// One step of a text: a token, and the state after it.  The first step stands for the empty text and has no token.
-struct Step {
-  static constexpr StateId kStopped{~std::uint32_t{0}};  // after a stop token
-
-  TokenId token;
-  StateId state;
-  CanonicalState canonical = {};  // with canonical tokenization
-};
-using History = std::vector<Step>;
 
 class Matcher;
 

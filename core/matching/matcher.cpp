@@ -19,7 +19,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
     if (!after) throw ContextNotCanonical(i);
     state = *std::move(after);
   }
-  steps().back().canonical = std::move(state);
+  steps()[0].canonical = std::move(state);
   // After an added token a text begins again.
   has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
   const bool lives = constraint_->work(
@@ -33,56 +33,104 @@ std::unique_ptr<Matcher> Matcher::fork() {
   copy->steps() = steps();
   copy->has_start_rule_ = has_start_rule_;
   copy->spent_seconds_ = spent_seconds_;
+  copy->own_stops_ = own_stops_;
   return copy;
+}
+
+void Matcher::set_stops(std::vector<TokenId> stops) {
+  std::ranges::sort(stops, {}, &TokenId::value);
+  const auto repeated = std::ranges::unique(stops);
+  stops.erase(repeated.begin(), repeated.end());
+  Words row(constraint_->vocabulary().words());
+  for (const TokenId stop : stops) row[stop.value / 32] |= 1u << (stop.value % 32);
+  Mask after{Mask::kNoSerial, 0, stops.size(), MaskBits::few_of(row)};
+  auto own = std::make_shared<const OwnStops>(OwnStops{std::move(stops), std::make_shared<const Mask>(std::move(after))});
+  const std::lock_guard lock(constraint_->mutex_);
+  own_stops_ = std::move(own);
+}
+
+bool Matcher::is_stop(TokenId token) const {
+  return own_stops_ ? std::ranges::binary_search(own_stops_->tokens, token.value, {}, &TokenId::value)
+                    : constraint_->vocabulary().is_stop(token);
+}
+
+MaskPtr Matcher::stop_mask() { return own_stops_ ? own_stops_->after : automaton().stop_mask(); }
+
+// Masks are made and kept with the stop tokens of the vocabulary.
+MaskPtr Matcher::with_own_stops(MaskPtr mask, const Place& place) {
+  if (!own_stops_ || !mask) return mask;
+  const bool is_end = accepts(place);
+  if (!is_end && mask->open_tokens == mask->set_bits) return mask;
+  auto own = std::make_shared<Mask>(*mask);
+  for (const std::uint32_t stop : constraint_->vocabulary().stop()) own->bits.remove(stop);
+  own->set_bits = own->open_tokens;
+  own->serial = Mask::kNoSerial;
+  if (!is_end) return own;
+  for (const TokenId stop : own_stops_->tokens) own->bits.set(stop.value);
+  own->set_bits += own_stops_->tokens.size();
+  return own;
 }
 
 MaskPtr Matcher::try_mask() {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
-  if (stopped()) return automaton().stop_mask();
-  if (canonical()) return canonical()->known_mask(configuration(), canonical_state());
+  if (stopped()) return stop_mask();
+  if (canonical()) return with_own_stops(canonical()->known_mask(configuration(), canonical_state()), here());
   const MaskPtr* known = automaton().known_mask(configuration());
-  return known ? *known : nullptr;
+  return known ? with_own_stops(*known, here()) : nullptr;
 }
 
-MaskPtr Matcher::current_mask(Budget& budget) {
-  if (stopped()) return automaton().stop_mask();
-  return canonical() ? canonical()->mask(configuration(), canonical_state(), budget) : automaton().mask(configuration(), budget);
+MaskPtr Matcher::mask_at(const Place& place, Budget& budget) {
+  if (place.is_stopped()) return stop_mask();
+  return with_own_stops(canonical() ? canonical()->mask(place.at, place.canonical, budget) : automaton().mask(place.at, budget), place);
 }
 
-bool Matcher::accepts_here() {
-  return canonical() ? canonical()->accepting(configuration(), canonical_state()) : automaton().automaton().accepting(state());
+// The tokens after which a text can be ended with so many, the stop token not counted.
+MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
+  if (place.is_stopped()) return stop_mask();
+  return with_own_stops(canonical() ? canonical()->mask_within(place.at, place.canonical, left, budget)
+                                    : completions().mask(place.at, left, budget),
+                        place);
 }
 
-std::optional<Step> Matcher::next_step(TokenAutomaton::Configuration at, const CanonicalState& before, TokenId token, Budget& budget) {
+bool Matcher::accepts(const Place& place) {
+  if (place.is_stopped()) return true;
+  return canonical() ? canonical()->accepting(place.at, place.canonical) : automaton().automaton().accepting(place.at.state);
+}
+
+// After a token that is no stop token.
+std::optional<Step> Matcher::text_step(const Place& place, TokenId token, Budget& budget) {
   if (canonical()) {
-    std::optional<CanonicalAutomaton::Target> target = canonical()->step(at, before, token, budget);
+    std::optional<CanonicalAutomaton::Target> target = canonical()->step(place.at, place.canonical, token, budget);
     if (!target) return std::nullopt;
     return Step{token, target->state, std::move(target->canonical)};
   }
-  const std::optional<StateId> target = automaton().step(at, token, budget);
+  const std::optional<StateId> target = automaton().step(place.at, token, budget);
   if (!target) return std::nullopt;
   return Step{token, *target};
 }
 
+std::optional<Step> Matcher::next_step(const Place& place, TokenId token, Budget& budget) {
+  if (is_stop(token)) return accepts(place) ? std::optional(Step{token, Step::kStopped}) : std::nullopt;
+  if (place.is_stopped() || token.value >= constraint_->vocabulary().width()) return std::nullopt;
+  return text_step(place, token, budget);
+}
+
 MaskPtr Matcher::mask() {
-  return constraint_->work(spent_seconds_, [this](Budget& budget) { return current_mask(budget); });
+  return constraint_->work(spent_seconds_, [this](Budget& budget) { return mask_at(here(), budget); });
 }
 
 MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
-  if (stopped()) return automaton().stop_mask();
+  if (stopped()) return stop_mask();
   if (canonical()) return nullptr;
-  return completions().try_mask(configuration(), tokens - count_stop);
+  return with_own_stops(completions().try_mask(configuration(), tokens - count_stop), here());
 }
 
 MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
-    if (stopped()) return automaton().stop_mask();
-    const TokenCount left = tokens - count_stop;
-    MaskPtr mask = canonical() ? canonical()->mask_within(configuration(), canonical_state(), left, budget)
-                               : completions().mask(configuration(), left, budget);
+    MaskPtr mask = mask_at(here(), tokens - count_stop, budget);
     if (mask->set_bits == 0 && !accepts_here())
       throw BudgetTooSmall((canonical() ? canonical()->tokens_needed(configuration(), canonical_state(), budget)
                                         : completions().tokens_needed(configuration(), budget)) +
@@ -108,7 +156,7 @@ TokenCount Matcher::tokens_to_close() {
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
-  if (!lock || canonical() || stopped() || constraint_->vocabulary().is_stop(token)) return std::nullopt;
+  if (!lock || canonical() || stopped() || is_stop(token)) return std::nullopt;
   const std::optional<std::optional<StateId>> target = automaton().try_step(configuration(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
@@ -116,19 +164,19 @@ std::optional<bool> Matcher::try_advance(TokenId token) {
   return true;
 }
 
-bool Matcher::advance(TokenId token) {
+bool Matcher::advance(TokenId token) { return advance_all({&token, 1}); }
+
+bool Matcher::advance_all(std::span<const TokenId> tokens) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
-    if (constraint_->vocabulary().is_stop(token)) {
-      if (!stopped() && !accepts_here()) return false;
-      budget.check();  // the call is done once: what follows the push throws nothing
-      steps().push_back({token, Step::kStopped});
-      return true;
+    const std::size_t before = steps().size();
+    Undo undo([&] { steps().remove_last(steps().size() - before); });
+    for (const TokenId token : tokens) {
+      std::optional<Step> step = next_step(here(), token, budget);
+      if (!step) return false;
+      steps().push_back(*std::move(step));
     }
-    if (stopped()) return false;
-    std::optional<Step> step = next_step(configuration(), canonical_state(), token, budget);
     budget.check();  // what is held from now on is within the limits
-    if (!step) return false;
-    steps().push_back(*std::move(step));
+    undo.keep();
     return true;
   });
 }
@@ -136,7 +184,7 @@ bool Matcher::advance(TokenId token) {
 bool Matcher::rollback(std::size_t count) {
   const std::lock_guard lock(constraint_->mutex_);
   if (count >= steps().size()) return false;
-  steps().resize(steps().size() - count);
+  steps().remove_last(count);
   return true;
 }
 
@@ -148,22 +196,26 @@ bool Matcher::is_accepting() {
 bool Matcher::is_finished() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     if (stopped()) return true;
-    return accepts_here() && current_mask(budget)->open_tokens == 0;
+    return accepts_here() && mask_at(here(), budget)->open_tokens == 0;
   });
 }
 
 std::vector<TokenId> Matcher::tokens() {
   const std::lock_guard lock(constraint_->mutex_);
   std::vector<TokenId> tokens;
-  for (std::size_t i = 1; i < steps().size(); ++i) tokens.push_back(steps()[i].token);
+  steps().visit([&](const Step& step) { tokens.push_back(step.token); });
+  tokens.erase(tokens.begin());
   return tokens;
 }
 
 std::string Matcher::text() {
   const std::lock_guard lock(constraint_->mutex_);
   std::string text;
-  for (std::size_t i = 1; i < steps().size() && steps()[i].state != Step::kStopped; ++i)
-    text.append(automaton().vocabulary(has_start_rule_ && i == 1).bytes(steps()[i].token));
+  std::size_t number = 0;
+  steps().visit([&](const Step& step) {
+    if (number > 0 && step.state != Step::kStopped) text.append(automaton().vocabulary(has_start_rule_ && number == 1).bytes(step.token));
+    ++number;
+  });
   return text;
 }
 
@@ -178,18 +230,16 @@ std::vector<TokenId> Matcher::forced_tokens() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     std::vector<TokenId> forced;
     if (stopped()) return forced;
-    TokenAutomaton::Configuration at = configuration();
-    CanonicalState state = canonical_state();
+    std::optional<Step> last;
     while (true) {
+      const Place place = last ? after(*last) : here();
       // Where the text may end nothing is forced, even if no stop token says so.
-      if (canonical() ? canonical()->accepting(at, state) : automaton().automaton().accepting(at.state)) return forced;
-      const MaskPtr mask = canonical() ? canonical()->mask(at, state, budget) : automaton().mask(at, budget);
+      if (accepts(place)) return forced;
+      const MaskPtr mask = mask_at(place, budget);
       if (mask->set_bits != 1) return forced;
       const TokenId token{mask->bits.first()};
-      Step step = *next_step(at, state, token, budget);
+      last = next_step(place, token, budget);
       forced.push_back(token);
-      at = {step.state, false};
-      state = std::move(step.canonical);
     }
   });
 }
@@ -213,14 +263,14 @@ Explanation::Verdict verdict_of(Refusal refusal) {
 std::vector<TokenId> Matcher::live_controls(Budget& budget) {
   std::vector<TokenId> live;
   for (const TokenId token : automaton().controls())
-    if (next_step(configuration(), canonical_state(), token, budget)) live.push_back(token);
+    if (text_step(here(), token, budget)) live.push_back(token);
   return live;
 }
 
 Explanation Matcher::explain(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) -> Explanation {
     using enum Explanation::Verdict;
-    if (constraint_->vocabulary().is_stop(token)) {
+    if (is_stop(token)) {
       if (stopped() || accepts_here()) return {Allowed, 0, {}};
       return {StopTooSoon, 0, automaton().live_bytes(state(), budget), live_controls(budget)};
     }
@@ -232,12 +282,12 @@ Explanation Matcher::explain(TokenId token) {
     if (text.empty() && !is_named && !is_prefix) return {NotText, 0, {}};
     if (stopped()) return {AfterStop, 0, {}};
     if (is_prefix) {
-      if (next_step(configuration(), canonical_state(), token, budget)) return {Allowed, 0, {}};
+      if (text_step(here(), token, budget)) return {Allowed, 0, {}};
       return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
     }
     if (text.empty()) {
       if (!automaton().step(configuration(), token, budget)) return {NotText, 0, {}};
-      if (canonical() && !next_step(configuration(), canonical_state(), token, budget))
+      if (canonical() && !text_step(here(), token, budget))
         return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
       return {Allowed, 0, {}};
     }
@@ -247,7 +297,7 @@ Explanation Matcher::explain(TokenId token) {
               reading.length == 0 ? live_controls(budget) : std::vector<TokenId>()};
     const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
     if (!automaton().step(configuration(), token, budget)) return {Unspellable, reading.length, expected};
-    if (canonical() && !next_step(configuration(), canonical_state(), token, budget))
+    if (canonical() && !text_step(here(), token, budget))
       return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), reading.length, expected};
     return {Allowed, reading.length, expected};
   });

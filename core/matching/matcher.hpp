@@ -4,7 +4,7 @@
 //   - `advance(t)` returns true if and only if bit t of `mask()` is set.  If it returns false, or a call throws, the
 //     matcher is unchanged.
 //   - `rollback(n)` removes the last n accepted tokens, including stop tokens.
-//   - After a stop token only stop tokens are allowed.
+//   - After a stop token only stop tokens are allowed.  Those of a matcher are the vocabulary's, unless it has its own.
 //   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask never changes, even if the matcher goes or
 //     the constraint frees memory.  A compaction renumbers the states in the steps; no caller sees them.
 //   - Locks.  Every member except `constraint` takes the lock of the constraint, so several threads may use the matchers
@@ -48,12 +48,35 @@ struct Explanation {
   std::vector<TokenId> expected_tokens = {};  // control tokens that may stand here instead; empty unless `offset` is 0
 };
 
+// Tokens that may follow a text, as a tree: `parents[i]` is the node before node i, and kNoNode stands for the text itself.
+// Each node comes after its parent.  Without parents they are a chain.
+struct Draft {
+  static constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
+
+  std::span<const TokenId> tokens;
+  std::span<const std::uint32_t> parents = {};
+
+  std::uint32_t parent(std::size_t node) const {
+    return parents.empty() ? static_cast<std::uint32_t>(node) - 1 : parents[node];
+  }
+};
+
+// The mask after the text, then that after each node.  Null: nothing is allowed there, since the node or one before it is
+// not, or since the budget is used up.  A node is legal if the mask before it allows its token.
+struct DraftMasks {
+  std::vector<MaskPtr> rows;
+  std::vector<bool> legal;
+};
+
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<Constraint> constraint);
   // Begins after a context of tokens; for canonical tokenization.  Throws ContextNotCanonical, or NotCanonical if no
   // canonical sequence continues from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
+  // From now on these are the stop tokens, in place of the vocabulary's.  They have no text, and the pattern names none of
+  // them.
+  void set_stops(std::vector<TokenId> stops);
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
   std::unique_ptr<Matcher> fork();
@@ -71,6 +94,11 @@ class Matcher {
   TokenCount tokens_to_close();
   std::optional<bool> try_advance(TokenId token);
   bool advance(TokenId token);
+  // All of the tokens, or none.
+  bool advance_all(std::span<const TokenId> tokens);
+  // How many of the tokens are allowed, one after another.  Ids that are not in the vocabulary are allowed nowhere.
+  std::size_t validate(std::span<const TokenId> tokens);
+  DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop);
   // Returns false, and changes nothing, if fewer than `count` tokens were advanced.
   bool rollback(std::size_t count);
 
@@ -89,20 +117,40 @@ class Matcher {
   History& steps() { return *steps_; }
   const History& steps() const { return *steps_; }
   StateId state() const { return steps().back().state; }
+  // Where a text stands: the text of this matcher, or one that goes on from there.
+  struct Place {
+    TokenAutomaton::Configuration at;
+    const CanonicalState& canonical;
+
+    bool is_stopped() const { return at.state == Step::kStopped; }
+  };
+  Place here() const { return {{state(), has_start_rule_ && steps().size() == 1}, steps().back().canonical}; }
+  static Place after(const Step& step) { return {{step.state, false}, step.canonical}; }
   bool stopped() const { return state() == Step::kStopped; }
-  TokenAutomaton::Configuration configuration() const { return {state(), has_start_rule_ && steps().size() == 1}; }
+  TokenAutomaton::Configuration configuration() const { return here().at; }
   Completions& completions() { return constraint_->completions_; }
-  MaskPtr current_mask(Budget& budget);
+  bool is_stop(TokenId token) const;
+  MaskPtr stop_mask();
+  MaskPtr with_own_stops(MaskPtr mask, const Place& place);
+  MaskPtr mask_at(const Place& place, Budget& budget);
+  MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget);
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
-  bool accepts_here();
+  bool accepts(const Place& place);
+  bool accepts_here() { return accepts(here()); }
   std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that may follow
-  std::optional<Step> next_step(TokenAutomaton::Configuration at, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<Step> text_step(const Place& place, TokenId token, Budget& budget);
+  std::optional<Step> next_step(const Place& place, TokenId token, Budget& budget);
 
+  struct OwnStops {
+    std::vector<TokenId> tokens;  // in order
+    MaskPtr after;                // a stop token
+  };
   std::shared_ptr<Constraint> constraint_;
   std::shared_ptr<History> steps_;
   bool has_start_rule_;
   double spent_seconds_;
+  std::shared_ptr<const OwnStops> own_stops_;  // null: those of the vocabulary
 };
 
 }  // namespace tokamata

@@ -46,7 +46,7 @@ class RepairSearch::GraphMaker {
   void lead(NodeNumber from, std::uint32_t position, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost) {
     if (state == ByteAutomaton::kDead) return;
     reached += cost;
-    if (reached + search_.estimate_(position, *search_.automaton_, state).cost > bound_) {
+    if (reached + search_.estimate_(position, search_.automaton(), state).cost > bound_) {
       is_whole_ = false;
       return;
     }
@@ -78,7 +78,7 @@ class RepairSearch::GraphMaker {
     StateId kept = ByteAutomaton::kDead;
     if (place.position < length()) {
       const auto byte = static_cast<std::uint8_t>(text[place.position]);
-      const StateId target = search_.automaton_->next(place.state, byte, budget_);
+      const StateId target = search_.automaton().next(place.state, byte, budget_);
       const EditCost keeping = model.keeping(place.position);
       if (keeping == 0) kept = target;
       lead(number, place.position + 1, target, {EditKind::Keep, 0}, place.reached, keeping);
@@ -87,7 +87,7 @@ class RepairSearch::GraphMaker {
       take_rewrites(number, place);
     }
     const Node node{place.position, place.state, {}, {}, kNoNode, {EditKind::Keep, 0}};
-    const ByteSet readable = search_.automaton_->may_read(place.state, budget_);
+    const ByteSet readable = search_.automaton().may_read(place.state, budget_);
     for (const Writing& writing : search_.writings_of(node)) {
       const std::uint64_t cost = std::uint64_t{writing.cost} + model.firmness(place.position);
       if (place.reached + cost > bound_) {  // the cheapest come first
@@ -97,7 +97,7 @@ class RepairSearch::GraphMaker {
       if (!readable.contains(writing.byte)) continue;
       budget_.step();
       const bool replaces = writing.kind == EditKind::Replace;
-      const StateId target = search_.automaton_->next(place.state, writing.byte, budget_);
+      const StateId target = search_.automaton().next(place.state, writing.byte, budget_);
       if (replaces && target == kept) continue;
       lead(number, place.position + replaces, target, {writing.kind, writing.byte}, place.reached, cost);
     }
@@ -109,13 +109,13 @@ class RepairSearch::GraphMaker {
       const Rewrite& rewrite = search_.model_.rewrites[index];
       StateId state = place.state;
       for (const char written : rewrite.written)
-        state = search_.automaton_->next(state, static_cast<std::uint8_t>(written), budget_);
+        state = search_.automaton().next(state, static_cast<std::uint8_t>(written), budget_);
       lead(number, rewrite.end, state, {EditKind::Rewrite, index}, place.reached, rewrite.cost);
     }
   }
 
   bool is_end(NodeNumber number) const {
-    return places_[number].position == length() && search_.automaton_->accepting(places_[number].state);
+    return places_[number].position == length() && search_.automaton().accepting(places_[number].state);
   }
 
   // Of each place, the least that leads from it to an end.
@@ -176,11 +176,11 @@ class RepairSearch::GraphMaker {
 };
 
 RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, const Limits& limits) {
-  const Charge charge(account_);
+  const Charge charge(account());
   Budget budget(limits, cancel_, 0);
   GraphMaker maker(*this, bound, budget);
-  const StateId exact = automaton_->start();
-  return maker.made(is_exact ? exact : over_approximation(*automaton_, exact, budget));
+  const StateId exact = automaton().start();
+  return maker.made(is_exact ? exact : over_approximation(automaton(), exact, budget));
 }
 
 }  // namespace tokamata

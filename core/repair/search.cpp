@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
 constexpr std::uint32_t kLeastExcess = 25;
+// In the pattern itself there are too many states to return to, so that the first attempt goes on whatever it costs.
+constexpr std::uint32_t kBlindWeight = 100'000;
 // Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATry = 2000;
 // An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
@@ -29,9 +31,9 @@ EditCost least_above_zero(const ByteCosts& costs) {
 
 }  // namespace
 
-RepairSearch::RepairSearch(const Expression& pattern, std::string text, EditModel model, std::uint32_t weight,
+RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, EditModel model, std::uint32_t weight,
                            const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : text_(std::move(text)), model_(std::move(model)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
+    : BorrowedAutomaton(std::move(automata), limits, cancel), text_(std::move(text)), model_(std::move(model)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
       estimate_(model_, text_.size()) {
   check_model();
   std::ranges::stable_sort(model_.rewrites, {}, &Rewrite::begin);
@@ -41,14 +43,13 @@ RepairSearch::RepairSearch(const Expression& pattern, std::string text, EditMode
   pull_ = std::min(least_above_zero(model_.insert), least_above_zero(model_.remove));
   pull_ = pull_ == kNoEdit ? 1 : std::max<std::uint64_t>(pull_ / kBytesForAnEdit, 1);
 
-  Budget budget(limits_, cancel_, 0);
-  automaton_.emplace(pattern, Arena::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits_, cancel_);
+  Budget budget(limits_, cancel_, age_seconds());
   const std::size_t positions[] = {0, 1, text_.size()};
   for (std::size_t which = 0; which < 3; ++which)
     for (const bool each_byte : {false, true})
       if (which == 2 || positions[which] < text_.size()) writings_[2 * which + each_byte] = writings(positions[which], each_byte);
   write_anew(budget);
-  begin(over_approximation(*automaton_, automaton_->start(), budget));
+  begin(over_approximation(automaton(), automaton().start(), budget));
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
@@ -101,7 +102,7 @@ void RepairSearch::check_model() const {
 
 // The first answer: remove the text and write another.
 void RepairSearch::write_anew(Budget& budget) {
-  std::optional<std::string> text = some_text(automaton_->start(), budget);
+  std::optional<std::string> text = some_text(automaton().start(), budget);
   if (!text) throw EmptyLanguage();
   for (std::size_t position = 0; position < text_.size(); ++position) {
     best_.cost.cost += std::uint64_t{model_.remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
@@ -117,16 +118,16 @@ void RepairSearch::write_anew(Budget& budget) {
 }
 
 bool RepairSearch::is_accepted(const std::string& text, Budget& budget) {
-  StateId state = automaton_->start();
-  for (const char byte : text) state = automaton_->next(state, static_cast<std::uint8_t>(byte), budget);
-  return automaton_->accepting(state);
+  StateId state = automaton().start();
+  for (const char byte : text) state = automaton().next(state, static_cast<std::uint8_t>(byte), budget);
+  return automaton().accepting(state);
 }
 
 // A text of a state.  Each byte lowers the length that the state knows of some text, as far as there is such a byte; where
 // there is none, a search finds the nearest state that knows less (composition/closing_texts.hpp does the same for tokens).
 std::optional<std::string> RepairSearch::some_text(StateId start, Budget& budget) {
   std::string text;
-  for (StateId at = start; !automaton_->accepting(at);) {
+  for (StateId at = start; !automaton().accepting(at);) {
     if (at == ByteAutomaton::kDead || !descend(at, text, budget)) return std::nullopt;
   }
   return text;
@@ -145,25 +146,25 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
     std::uint8_t byte;
   };
   const StateId begin = at;
-  const std::uint32_t least = automaton_->node(begin).spelled;
+  const std::uint32_t least = automaton().node(begin).spelled;
   std::unordered_map<std::uint32_t, Arrival> arrivals;
   std::priority_queue<Open> open;
   open.push({0, 0, begin});
   while (!open.empty()) {
     const Open best = open.top();
     open.pop();
-    const ByteSet readable = automaton_->may_read(best.state, budget);
-    for (const Writing& writing : writings_[4 + automaton_->node(best.state).by_byte]) {
+    const ByteSet readable = automaton().may_read(best.state, budget);
+    for (const Writing& writing : writings_[4 + automaton().node(best.state).by_byte]) {
       if (!readable.contains(writing.byte)) continue;
       budget.step();
-      const StateId target = automaton_->next(best.state, writing.byte, budget);
+      const StateId target = automaton().next(best.state, writing.byte, budget);
       if (target == ByteAutomaton::kDead || target == begin) continue;
       if (!arrivals.try_emplace(target.value, Arrival{best.state, writing.byte}).second) continue;
-      const ExpressionNode node = automaton_->node(target);
-      if (!automaton_->accepting(target) && (node.spelled >= least || node.constrained)) {
+      const ExpressionNode node = automaton().node(target);
+      if (!automaton().accepting(target) && (node.spelled >= least || node.constrained)) {
         // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
-        const bool is_exact = !is_approximated(*automaton_, target);
-        const std::uint64_t left = (is_exact ? automaton_->node(target) : automaton_->arena().node(approximated(*automaton_, target, budget))).spelled;
+        const bool is_exact = !is_approximated(automaton(), target);
+        const std::uint64_t left = (is_exact ? automaton().node(target) : automaton().arena().node(approximated(automaton(), target, budget))).spelled;
         open.push({best.length + 1 + left, best.length + 1, target});
         continue;
       }
@@ -182,7 +183,7 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
 std::vector<RepairSearch::Writing> RepairSearch::writings(std::size_t position, bool each_byte) const {
   std::vector<Writing> all;
   const auto add = [&](const ByteCosts& costs, EditKind kind) {
-    const std::vector<std::uint8_t>& classes = automaton_->byte_classes();
+    const std::vector<std::uint8_t>& classes = automaton().byte_classes();
     for (std::size_t number = 0; number < classes.size(); ++number) {
       const unsigned end = number + 1 < classes.size() ? classes[number + 1] : 256;
       Writing best{kNoEdit, kind, 0};
@@ -203,7 +204,7 @@ std::vector<RepairSearch::Writing> RepairSearch::writings(std::size_t position, 
 
 const std::vector<RepairSearch::Writing>& RepairSearch::writings_of(const Node& node) const {
   const std::size_t which = node.position == text_.size() ? 2 : node.position == 0 ? 0 : 1;
-  return writings_[2 * which + automaton_->node(node.state).by_byte];
+  return writings_[2 * which + automaton().node(node.state).by_byte];
 }
 
 // No answer through the edges that the node has left costs less.
@@ -226,15 +227,14 @@ std::uint64_t RepairSearch::key_of(const Node& node) const {
 
 void RepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
-  queue_.push_back({key_of(node), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
-  std::push_heap(queue_.begin(), queue_.end());
+  queue_.push({key_of(node), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
 }
 
 // A way to a node, whose number is made where it is new.
 void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state, PathCost reached, EditStep step) {
   if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
-  if (queue_.size() == queue_.capacity()) queue_.reserve(std::max<std::size_t>(64, 2 * queue_.size()));
+  queue_.reserve_one();
   node_index_.reserve(1);
   const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, position), state.value);
   const auto known = node_index_.find(hash, [&](NodeNumber number) {
@@ -255,7 +255,7 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
     push(*known);
     return;
   }
-  const Estimate::Bound estimate = estimate_(position, *automaton_, state);
+  const Estimate::Bound estimate = estimate_(position, automaton(), state);
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
   nodes_.push_back({position, state, reached, estimate, from, step});
@@ -276,7 +276,7 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
 void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
   const Node node = nodes_[number];
   if (node.position == text_.size()) {
-    if (automaton_->accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
+    if (automaton().accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
   } else {
     const auto byte = static_cast<std::uint8_t>(text_[node.position]);
     PathCost reached = node.reached;
@@ -291,12 +291,12 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
       rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
       if (is_hopeless(rewritten)) continue;
       StateId state = node.state;
-      for (const char written : rewrite.written) state = automaton_->next(state, static_cast<std::uint8_t>(written), budget);
+      for (const char written : rewrite.written) state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
       relax(number, rewrite.end, state, rewritten, {EditKind::Rewrite, index});
     }
     PathCost kept = node.reached;
     kept.cost += model_.keeping(node.position);
-    relax(number, node.position + 1, automaton_->next(node.state, byte, budget), kept, {EditKind::Keep, 0});
+    relax(number, node.position + 1, automaton().next(node.state, byte, budget), kept, {EditKind::Keep, 0});
   }
   Node& after = nodes_[number];
   after.next = writings_of(after).empty() ? kDone : 1;
@@ -307,7 +307,7 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
 void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
   const Node node = nodes_[number];
   const std::vector<Writing>& all = writings_of(node);
-  const ByteSet readable = automaton_->may_read(node.state, budget);
+  const ByteSet readable = automaton().may_read(node.state, budget);
   const EditCost price = all[node.next - 1].cost;
   std::uint32_t end = node.next - 1;
   while (end < all.size() && all[end].cost == price) ++end;
@@ -320,7 +320,7 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
     reached.cost += std::uint64_t{writing.cost} + model_.firmness(node.position);
     reached.lost += replaces;
     ++reached.written;
-    const StateId target = automaton_->next(node.state, writing.byte, budget);
+    const StateId target = automaton().next(node.state, writing.byte, budget);
     relax(number, node.position + replaces, target, reached, {writing.kind, writing.byte});
   }
   Node& after = nodes_[number];
@@ -356,19 +356,22 @@ void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
   is_better_ = true;
 }
 
+// Half of the excess; an eighth of what was not asked for.
+void RepairSearch::lower_weight() {
+  const std::uint32_t excess = (weight_ - kWithoutExcess) / (weight_ > given_weight_ ? 8 : 2);
+  weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
+  tried_from_ = expansions_;
+  queue_again();
+}
+
 RepairSearch::Outcome RepairSearch::improve() {
-  const Charge charge(account_);
+  const Charge charge(account());
   Budget budget(limits_, cancel_, spent_seconds_);
   is_better_ = false;
   try {
     for (;;) {
       const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * text_.size();
-      if (is_better_ || is_tried) {
-        const std::uint32_t excess = (weight_ - kWithoutExcess) / 2;
-        weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
-        tried_from_ = expansions_;
-        queue_again();
-      }
+      if (is_better_ || is_tried) lower_weight();
       if (is_better_) {
         spent_seconds_ = budget.spent_seconds();
         return Outcome::Better;
@@ -378,36 +381,25 @@ RepairSearch::Outcome RepairSearch::improve() {
           weight_ = kWithoutExcess;
           queue_again();
         }
-        if (queue_.empty() || queue_.front().key >= least_refused_) {
+        if (queue_.empty() || queue_.top().key >= least_refused_) {
           proven_ = {least_refused_, reached(least_refused_), false};
-          weight_ = given_weight_;
+          weight_ = std::max(given_weight_, kBlindWeight);
           tried_from_ = expansions_;
-          begin(automaton_->start());
+          begin(automaton().start());
           continue;
         }
       }
       if (queue_.empty()) break;
       budget.step();
-      const Entry entry = queue_.front();
-      const Node& node = nodes_[entry.node];
-      // The entry leaves the queue after its edges were made, so that nothing is lost where a limit is passed.
-      const bool is_stale = node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
-      if (!is_stale) {
-        const std::uint32_t version = node.version;
-        std::pop_heap(queue_.begin(), queue_.end());
-        queue_.pop_back();
-        try {
-          expand(entry.node, budget);
-        } catch (...) {
-          if (nodes_[entry.node].version == version) {  // its edges are made again
-            queue_.push_back(entry);
-            std::push_heap(queue_.begin(), queue_.end());
-          }
-          throw;
-        }
-      } else {
-        std::pop_heap(queue_.begin(), queue_.end());
-        queue_.pop_back();
+      const Entry entry = queue_.top();
+      queue_.pop();
+      if (is_stale(entry)) continue;
+      try {
+        expand(entry.node, budget);
+      } catch (...) {
+        // Where a limit is passed, its edges are made again; there is room for the entry, which was in the queue before.
+        if (nodes_[entry.node].version == entry.version) queue_.push(entry);
+        throw;
       }
     }
   } catch (const LimitExceeded&) {
@@ -421,14 +413,16 @@ RepairSearch::Outcome RepairSearch::improve() {
   return Outcome::Optimal;
 }
 
+// Whether nothing better is reached through an entry, or another one has taken its place.
+bool RepairSearch::is_stale(const Entry& entry) const {
+  const Node& node = nodes_[entry.node];
+  return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
+}
+
 // With another weight, and without what cannot lead to a better answer.
 void RepairSearch::queue_again() {
-  std::erase_if(queue_, [this](const Entry& entry) {
-    const Node& node = nodes_[entry.node];
-    return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
-  });
-  for (Entry& entry : queue_) entry.key = key_of(nodes_[entry.node]);
-  std::make_heap(queue_.begin(), queue_.end());
+  queue_.rebuild([this](const Entry& entry) { return is_stale(entry); },
+                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node]); });
 }
 
 RepairSearch::Proof RepairSearch::proof() const {
@@ -438,32 +432,28 @@ RepairSearch::Proof RepairSearch::proof() const {
 
 std::uint64_t RepairSearch::open_bound() const {
   std::uint64_t least = std::min(best_.cost.cost, least_refused_);
-  for (const Entry& entry : queue_)
+  queue_.visit([&](const Entry& entry) {
     if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone)
       least = std::min(least, bound_of(node).cost);
+  });
   return least;
 }
 
+// Whence a node was reached comes before it.
 std::vector<RepairSearch::Reached> RepairSearch::reached(std::uint64_t bound) const {
-  std::vector<bool> needed(nodes_.size());
-  for (NodeNumber number = 0; number < nodes_.size(); ++number)
-    if (nodes_[number].reached.cost + nodes_[number].estimate.cost < bound)
-      for (NodeNumber at = number; at != kNoNode && !needed[at]; at = nodes_[at].from) needed[at] = true;
-  std::vector<NodeNumber> order;
-  for (NodeNumber number = 0; number < nodes_.size(); ++number)
-    if (needed[number]) order.push_back(number);
-  // Whence a node was reached comes before it: that cost no more, and keeping a byte goes on by a position.
-  std::ranges::sort(order, [this](NodeNumber a, NodeNumber b) {
-    const Node &left = nodes_[a], &right = nodes_[b];
-    if (left.reached != right.reached) return left.reached < right.reached;
-    return left.position != right.position ? left.position < right.position : a < b;
-  });
-  std::vector<std::uint32_t> place(nodes_.size());
+  constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
+  std::vector<std::uint32_t> place(nodes_.size(), kNoPlace);
   std::vector<Reached> all;
-  for (const NodeNumber number : order) {
-    const Node& node = nodes_[number];
-    place[number] = static_cast<std::uint32_t>(all.size());
-    all.push_back({node.from == kNoNode ? place[number] : place[node.from], node.step, node.reached.cost});
+  std::vector<NodeNumber> way;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number) {
+    if (nodes_[number].reached.cost + nodes_[number].estimate.cost >= bound) continue;
+    for (NodeNumber at = number; at != kNoNode && place[at] == kNoPlace; at = nodes_[at].from) way.push_back(at);
+    for (; !way.empty(); way.pop_back()) {
+      const Node& node = nodes_[way.back()];
+      const auto own = static_cast<std::uint32_t>(all.size());
+      place[way.back()] = own;
+      all.push_back({node.from == kNoNode ? own : place[node.from], node.step, node.reached.cost});
+    }
   }
   return all;
 }

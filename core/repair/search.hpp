@@ -24,7 +24,8 @@
 //   - What texts remember.  A pattern may forbid what the text has written before (names that differ).  Its states then hold
 //     all that was read, and an edit in one name makes every later state another one.  So the search is made in the
 //     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
-//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
+//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern,
+//     with a first attempt that goes on whatever it costs.
 // The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
 //
 // Cost.  One look-up for each edge whose cost is within the optimum; O(log n) for the queue.
@@ -44,12 +45,12 @@
 #include <string>
 #include <vector>
 
-#include "common/memory_account.hpp"
 #include "common/number_table.hpp"
-#include "expression/byte_automaton.hpp"
 #include "repair/edit_model.hpp"
 #include "repair/estimate.hpp"
 #include "repair/graph.hpp"
+#include "repair/kept_automata.hpp"
+#include "repair/open_nodes.hpp"
 
 namespace tokamata {
 
@@ -68,10 +69,10 @@ struct PathCost {
 // A state that accepts at least what another accepts and forgets what was written; itself where nothing is kept.
 StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget);
 
-class RepairSearch : private Accounted {
+class RepairSearch : private BorrowedAutomaton {
  public:
   // `weight` is in hundredths, at least 100.  `limits.seconds` bounds the search as a whole.
-  RepairSearch(const Expression& pattern, std::string text, EditModel model, std::uint32_t weight, const Limits& limits,
+  RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, EditModel model, std::uint32_t weight, const Limits& limits,
                std::shared_ptr<const CancelToken> cancel);
   ~RepairSearch() { begin_charging(); }
 
@@ -87,8 +88,8 @@ class RepairSearch : private Accounted {
   const Answer& best() const { return best_; }
   std::uint64_t lower_bound() const { return std::max(open_bound(), proven_.bound); }
   std::uint64_t expansions() const { return expansions_; }
-  std::size_t state_count() const { return automaton_->state_count(); }
-  std::size_t memory_bytes() const { return account_.bytes(); }
+  std::size_t state_count() const { return automaton().state_count(); }
+  std::size_t memory_bytes() const { return account().bytes(); }
 
   // What proves the bound: for each node that an answer below it could pass, its cost from the start and the step that led
   // there from an earlier one (certificate.hpp).
@@ -159,10 +160,12 @@ class RepairSearch : private Accounted {
   PathCost bound_of(const Node& node) const;
   std::uint64_t key_of(const Node& node) const;
   void push(NodeNumber node);
+  bool is_stale(const Entry& entry) const;
+  void lower_weight();
   void queue_again();
   void take_answer(NodeNumber node, Budget& budget);
   void begin(StateId start);
-  bool is_exact() const { return start_ == automaton_->start(); }
+  bool is_exact() const { return start_ == automaton().start(); }
   std::uint64_t open_bound() const;
   std::vector<Reached> reached(std::uint64_t bound) const;
   bool is_hopeless(const PathCost& bound) const { return bound >= best_.cost; }
@@ -174,13 +177,12 @@ class RepairSearch : private Accounted {
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
-  std::optional<ByteAutomaton> automaton_;
   Estimate estimate_;
   std::vector<std::uint32_t> first_rewrite_;       // by position; model_.rewrites are sorted
   std::vector<Writing> writings_[6];               // at the begin, within, at the end; by class, by byte
   counted::vector<Node> nodes_;
   NumberTable node_index_;
-  counted::vector<Entry> queue_;
+  OpenNodes<Entry> queue_;
   StateId start_;
   std::uint64_t least_refused_ = kNothingRefused;  // the least cost of an answer that the over-approximation alone accepts
   Proof proven_;                                   // of the search in the over-approximation, where it is over

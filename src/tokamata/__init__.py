@@ -67,7 +67,7 @@ from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
-from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_masks
+from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_draft_masks, fill_masks
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.process_rewards import ProcessRewards
 from tokamata.repair.costs import Doubt, EditCosts, Rewrite
@@ -160,6 +160,7 @@ __all__ = [
     "control_token",
     "delimited_list",
     "delimited_subsequence_of",
+    "fill_draft_masks",
     "fill_masks",
     "generate",
     "grammar",

@@ -332,7 +332,9 @@ class Matcher:
     @overload
     def __init__(self, origin: Matcher) -> None: ...
     @overload
-    def __init__(self, constraint: Constraint, context: Sequence[int]) -> None: ...
+    def __init__(
+        self, constraint: Constraint, context: Sequence[int], stops: Sequence[int] | None
+    ) -> None: ...
     def shortest_completion(self) -> list[int]:
         """A shortest sequence of tokens after which the text is accepted, without a stop token.
 
@@ -387,6 +389,24 @@ class Matcher:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
+    def advance_all(self, tokens: Sequence[int]) -> bool:
+        """Takes a run of tokens, or none of them: ``False`` refuses the run and changes nothing.
+
+        Raises:
+            TokenIdError: a token is outside the width of the vocabulary.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    def validate(self, tokens: Sequence[int]) -> int:
+        """How many of the tokens are allowed, one after another; the state does not change.
+
+        Stop tokens count where the text is accepted; after one only stop tokens are allowed.  An id outside
+        of the vocabulary, such as -1, is allowed nowhere.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
     def rollback(self, count: int) -> None:
         """Takes back the last ``count`` tokens, stop tokens included.
 
@@ -422,6 +442,17 @@ def fill_masks(
     matchers: Sequence[Matcher], mask: Any, threads: int, budgets: Sequence[int | None] | None = None
 ) -> None:
     """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``."""
+
+def fill_draft_masks(
+    matchers: Sequence[Matcher],
+    mask: Any,
+    drafts: list[Sequence[int]],
+    parents: list[Sequence[int] | None],
+    threads: int,
+    budgets: Sequence[int | None] | None,
+    count_stop: bool,
+) -> list[npt.NDArray[np.uint8]]:
+    """The rows of all drafts, one after another; the result says which tokens are legal."""
 
 class Splitter:
     """Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.
@@ -479,13 +510,33 @@ class Split:
     def end(self) -> list[tuple[int, int]] | None:
         """All marks if the text ends here; ``None`` if it cannot."""
 
+class KeptAutomata:
+    """The byte automata of a pattern, kept between repairs; see ``core/repair/kept_automata.hpp``.
+
+    Args:
+        expression: the texts that are accepted.
+    """
+
+    def __init__(self, expression: Expression) -> None: ...
+    def accepts(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> bool:
+        """Whether the pattern accepts a text.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    @staticmethod
+    def idle_bytes() -> int:
+        """What the automata of all patterns take that no search uses now."""
+
 class RepairSearch:
     """The search for the cheapest repair of a text; ``core/repair/search.hpp`` has the algorithm.
 
     Args:
-        expression: the texts that are accepted.
+        automata: of the texts that are accepted.
         text: the broken text.
-        costs: five tables by byte: to prepend, insert, append, remove and replace one; 2^32 - 1: never.
+        costs: five tables by byte, as ``uint32``: to prepend, insert, append, remove and replace one;
+            2^32 - 1: never.
         rewrites: begin, end, what is written, the cost; in the order of their beginnings.
         doubts: positions of bytes that cost something to keep, and the costs.
         firm: positions of bytes that cost more to remove or replace, or to insert one before, and how much.
@@ -501,9 +552,9 @@ class RepairSearch:
 
     def __init__(
         self,
-        expression: Expression,
+        automata: KeptAutomata,
         text: bytes,
-        costs: Sequence[Sequence[int]],
+        costs: bytes,
         rewrites: Sequence[tuple[int, int, bytes, int]],
         doubts: Sequence[tuple[int, int]],
         firm: Sequence[tuple[int, int]],
@@ -569,7 +620,7 @@ class RepairSearch:
 def flaw_of_bound(
     expression: Expression,
     text: bytes,
-    costs: Sequence[Sequence[int]],
+    costs: bytes,
     rewrites: Sequence[tuple[int, int, bytes, int]],
     doubts: Sequence[tuple[int, int]],
     firm: Sequence[tuple[int, int]],

@@ -27,7 +27,13 @@ from tokamata.repair.couplings import coupled_repairs
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.rewards import Reward
-from tokamata.repair.searching import Search, checked_search, searched_repairs, searched_reward
+from tokamata.repair.searching import (
+    Search,
+    checked_search,
+    searched_repair,
+    searched_repairs,
+    searched_reward,
+)
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -92,7 +98,8 @@ class Constraint(Denotation[_T_co]):
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ()
+    __slots__ = ("_kept_automata",)
+    _kept_automata: tuple[_core.Expression, _core.KeptAutomata]
 
     # ---- algebra ------------------------------------------------------------------------------
 
@@ -306,15 +313,10 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded: a limit was passed before any accepted text was found.
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
-        *_, last = self.repairs(
-            text,
-            costs=costs,
-            at_most=at_most,
-            deadline_seconds=deadline_seconds,
-            weight=weight,
-            limits=limits,
-            cancel=cancel,
-        )
+        search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        if at_most is None:
+            return searched_repair(search)
+        *_, last = coupled_repairs(search, at_most)
         return last
 
     def repairs(
@@ -427,9 +429,15 @@ class Constraint(Denotation[_T_co]):
     ) -> Search[_T_co]:
         """A search for repairs, its arguments checked."""
         self._refuse_tokens("repair")
-        texts, known = self._repaired_texts(), self._repair_costs(costs)
+        try:
+            texts, automata = self._kept_automata
+        except AttributeError:  # the first repair
+            texts = self._repaired_texts()
+            automata = _core.KeptAutomata(texts)
+            self._kept_automata = texts, automata
+        known = self._repair_costs(costs)
         return checked_search(
-            texts, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
+            texts, automata, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
         )
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:

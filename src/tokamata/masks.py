@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from tokamata.arguments import checked_whole
+from tokamata.arguments import checked_flag, checked_whole
 from tokamata.errors import MaskError
 
 if TYPE_CHECKING:
@@ -50,26 +50,59 @@ def allocate_mask(batch: int, width: int) -> npt.NDArray[np.int32]:
     return np.zeros((batch, -(-width // _BITS)), dtype=np.int32)
 
 
+@overload
 def apply_mask(
-    logits: npt.NDArray[np.floating[Any]] | torch.Tensor, mask: npt.NDArray[np.int32] | torch.Tensor
-) -> None:
+    logits: npt.NDArray[np.floating[Any]] | torch.Tensor,
+    mask: npt.NDArray[np.int32] | torch.Tensor,
+    *,
+    log_mass: Literal[False] = False,
+) -> None: ...
+@overload
+def apply_mask(
+    logits: npt.NDArray[np.floating[Any]],
+    mask: npt.NDArray[np.int32] | torch.Tensor,
+    *,
+    log_mass: Literal[True],
+) -> npt.NDArray[np.floating[Any]]: ...
+@overload
+def apply_mask(
+    logits: torch.Tensor, mask: npt.NDArray[np.int32] | torch.Tensor, *, log_mass: Literal[True]
+) -> torch.Tensor: ...
+def apply_mask(
+    logits: npt.NDArray[np.floating[Any]] | torch.Tensor,
+    mask: npt.NDArray[np.int32] | torch.Tensor,
+    *,
+    log_mass: bool = False,
+) -> npt.NDArray[np.floating[Any]] | torch.Tensor | None:
     """Set the logits of all tokens that ``mask`` does not allow to minus infinity, in place.
 
     Args:
         logits: ``[..., width]``, a numpy array (float16, float32, float64) or a torch tensor
             (these and bfloat16) on any device, of any strides that can be written to.
         mask: ``int32[..., words]`` with the same leading dimensions, numpy or torch, on any device.
+        log_mass: whether to return the legal mass.
+
+    Returns:
+        ``None``; with ``log_mass`` the natural logarithm of the legal mass of each row, the probability that
+        the model gives to all allowed tokens together: ``logsumexp(masked) - logsumexp(logits)``, at most 0.
+        Its shape is that of the leading dimensions ``[...]``.  It is float64 for logits of float64 and
+        float32 for all others, numpy or torch as the logits, on their device.  It is minus infinity where
+        no allowed token has a finite logit, and NaN where a logit of the row is NaN or plus infinity.
+
+    Cost: with ``log_mass``, also a copy of the logits in the dtype of the result.
 
     ``width`` may exceed ``32 * words``, for example if a model pads its logits: the logits beyond
     the mask become minus infinity.
 
     Raises:
+        ArgumentError: ``log_mass`` is not ``True`` or ``False``.
         MaskError: the mask is not int32; the logits are not floating point, or cannot be written
             to; the leading dimensions differ; the logits are so narrow that they end before the
             last word of the mask begins (``width <= 32 * (words - 1)``).  Nothing is written then.
     """
     import numpy as np
 
+    checked_flag("log_mass", log_mass)
     host: Any = sys.modules.get("torch")
     if isinstance(logits, np.ndarray):
         mask = _mask_as_numpy(mask)
@@ -78,11 +111,60 @@ def apply_mask(
         _check_shapes(logits.shape, mask.shape)
         if not logits.flags.writeable:
             raise MaskError("the logits are read-only, and a mask is applied in place; pass a copy")
+        before = _peak_and_mass(logits) if log_mass else None
         _apply_to_numpy(logits, mask, _MINUS_INFINITY[logits.itemsize])
-    elif host is not None and isinstance(logits, host.Tensor):
-        _apply_to_torch(cast("torch.Tensor", logits), mask)
-    else:
-        raise MaskError(f"logits must be a numpy array or a torch tensor, not {type(logits).__name__}")
+        return None if before is None else _log_ratio(_peak_and_mass(logits), before)
+    if host is not None and isinstance(logits, host.Tensor):
+        tensor = cast("torch.Tensor", logits)
+        _check_torch(tensor, mask)
+        total = _peak_and_mass_of_tensor(tensor) if log_mass else None
+        _apply_to_torch(tensor, mask)
+        return None if total is None else _log_ratio_of_tensors(_peak_and_mass_of_tensor(tensor), total)
+    raise MaskError(f"logits must be a numpy array or a torch tensor, not {type(logits).__name__}")
+
+
+# Logarithms of masses.  A sum of exponentials is kept as its greatest logit, the peak, and the logarithm of
+# the sum relative to it.  Peaks are subtracted from each other first: at logits near 1e6, a float32 of
+# `peak + log(sum)` would have lost all of `log(sum)`.
+
+
+def _peak_and_mass(logits: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the peak ``[...]`` and ``log(sum(exp(logits - peak)))``; both minus infinity for no mass."""
+    import numpy as np
+
+    values: npt.NDArray[Any] = logits.astype(np.float64 if logits.itemsize == 8 else np.float32)
+    peak = values.max(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
+        values -= np.where(np.isneginf(peak), 0, peak)[..., np.newaxis]
+        return peak, np.log(np.exp(values, out=values).sum(axis=-1))
+
+
+def _log_ratio(
+    part: tuple[npt.NDArray[Any], npt.NDArray[Any]], total: tuple[npt.NDArray[Any], npt.NDArray[Any]]
+) -> npt.NDArray[Any]:
+    import numpy as np
+
+    with np.errstate(invalid="ignore", over="ignore"):
+        ratio = np.minimum((part[0] - total[0]) + (part[1] - total[1]), 0)  # rounding may exceed 0
+    # The sum of a row with NaN or plus infinity is NaN; that of its allowed part may not be.
+    return np.asarray(np.where(np.isneginf(part[0]) & ~np.isnan(total[1]), -np.inf, ratio), part[0].dtype)
+
+
+def _peak_and_mass_of_tensor(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Do the same as `_peak_and_mass`, on the device of the logits; gradients flow."""
+    host: Any = sys.modules["torch"]
+    values = logits.to(host.float64 if logits.dtype == host.float64 else host.float32)
+    peak = values.detach().amax(-1)
+    return peak, (values - peak.masked_fill(host.isneginf(peak), 0).unsqueeze(-1)).exp().sum(-1).log()
+
+
+def _log_ratio_of_tensors(
+    part: tuple[torch.Tensor, torch.Tensor], total: tuple[torch.Tensor, torch.Tensor]
+) -> torch.Tensor:
+    host: Any = sys.modules["torch"]
+    ratio = ((part[0] - total[0]) + (part[1] - total[1])).clamp(max=0)
+    is_empty = host.isneginf(part[0]) & ~host.isnan(total[1])
+    return ratio.masked_fill(is_empty, float("-inf"))
 
 
 def _mask_as_numpy(mask: Any) -> npt.NDArray[np.int32]:
@@ -150,14 +232,14 @@ def _spread_bytes(itemsize: int) -> npt.NDArray[Any]:
     return (-values).astype(f"i{itemsize}")
 
 
-def _apply_to_torch(logits: torch.Tensor, mask: Any) -> None:
+def _check_torch(logits: torch.Tensor, mask: Any) -> None:
     host: Any = sys.modules["torch"]
     if logits.dtype not in (host.float16, host.bfloat16, host.float32, host.float64):
         raise MaskError(f"logits must be floating point of 16 to 64 bits, not {logits.dtype}")
     if isinstance(mask, host.Tensor) and mask.dtype != host.int32:
         raise MaskError(f"a mask must be int32, not {mask.dtype}")
     if not isinstance(mask, host.Tensor):
-        mask = _mask_as_numpy(mask)
+        mask = _mask_as_numpy(mask)  # raises for what is no mask
     _check_shapes(tuple(logits.shape), tuple(mask.shape))
     if logits.requires_grad and logits.is_leaf and host.is_grad_enabled():
         raise MaskError("the logits are a leaf that requires a gradient and cannot be changed; pass a clone")
@@ -166,6 +248,10 @@ def _apply_to_torch(logits: torch.Tensor, mask: Any) -> None:
         raise MaskError(
             "the logits are an expanded tensor, whose entries share memory; pass a contiguous copy"
         )
+
+
+def _apply_to_torch(logits: torch.Tensor, mask: Any) -> None:
+    host: Any = sys.modules["torch"]
     if logits.device.type == "cpu" and not logits.requires_grad:
         _apply_to_cpu_tensor(logits, _mask_as_numpy(mask))
         return

@@ -67,7 +67,7 @@ class CompiledConstraint(Generic[_T_co]):
         tokenization: ``"any"``, or ``"canonical"`` if only canonical token sequences are admitted.
     """
 
-    __slots__ = ("_core", "constraint", "limits", "pattern", "tokenization", "vocabulary")
+    __slots__ = ("_control_ids", "_core", "constraint", "limits", "pattern", "tokenization", "vocabulary")
 
     def __init__(
         self,
@@ -102,11 +102,13 @@ class CompiledConstraint(Generic[_T_co]):
             from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
 
             canonical = tokenization_of(vocabulary)
+        control_tokens = control_token_ids(expression.control_tokens, vocabulary)
+        self._control_ids = frozenset(token for tokens in control_tokens.values() for token in tokens)
         self._core = _core.Constraint(
             valid_utf8(expression),
             vocabulary.core,
             vocabulary.start_core if start_of_text or canonical is not None else None,
-            control_token_ids(expression.control_tokens, vocabulary),
+            control_tokens,
             core_limits(limits),
             cancel,
             pattern,
@@ -114,7 +116,13 @@ class CompiledConstraint(Generic[_T_co]):
             canonical,
         )
 
-    def matcher(self, context: Sequence[int] = (), *, on_noncanonical: OnNoncanonical = "error") -> Matcher:
+    def matcher(
+        self,
+        context: Sequence[int] = (),
+        *,
+        on_noncanonical: OnNoncanonical = "error",
+        stop: Sequence[int] | None = None,
+    ) -> Matcher:
         """A new matcher, at the start of a text.
 
         Args:
@@ -123,9 +131,13 @@ class CompiledConstraint(Generic[_T_co]):
                 difference.
             on_noncanonical: the treatment of a context that is not canonical itself: ``"error"`` raises
                 ContextError, ``"fresh"`` ignores the context.
+            stop: the stop tokens of this text, in place of those of the vocabulary; masks stay shared with
+                other matchers.  With none, nothing ends the text, and a mask is empty where nothing can
+                follow.
 
         Raises:
-            ArgumentError, TokenIdError: the context is not a list of token ids.
+            ArgumentError, TokenIdError: the context is not a list of token ids; or a stop token has text of
+                its own, or is a control token that the constraint names.
             ContextError: the context is not canonical.
             NoncanonicalError: no canonical tokens lead from the context to a text that matches.
             LimitExceeded, Cancelled: the work was stopped.
@@ -133,12 +145,28 @@ class CompiledConstraint(Generic[_T_co]):
         checked_choice("on_noncanonical", on_noncanonical, ("error", "fresh"))
         given = checked_list("context", context, "a list of token ids", "encode a text with the tokenizer")
         tokens = [self.vocabulary._checked_id(token) for token in given]
+        stops = None if stop is None else self._checked_stops(stop)
         try:
-            return Matcher(self, context=tokens)
+            return Matcher(self, context=tokens, stop=stops)
         except ContextError:
             if on_noncanonical == "error":
                 raise
-            return Matcher(self)
+            return Matcher(self, stop=stops)
+
+    def _checked_stops(self, stop: Sequence[int]) -> list[int]:
+        tokens = [
+            self.vocabulary._checked_id(token) for token in checked_list("stop", stop, "a list of token ids")
+        ]
+        for token in tokens:
+            if self.vocabulary[token] and token not in self.vocabulary.stop:
+                name = self.vocabulary.name(token)
+                raise ArgumentError("stop", f"token {token}, {name}", "tokens without text of their own")
+            if token in self._control_ids:
+                name = self.vocabulary.name(token)
+                raise ArgumentError(
+                    "stop", f"token {token}, {name}", "tokens that the constraint does not name"
+                )
+        return tokens
 
     def prepare(self, *, seconds: float | None = None, cancel: CancelToken | None = None) -> Preparation:
         """Computes masks that a text is likely to need, while the model still reads its prompt.
@@ -264,14 +292,18 @@ class Matcher(_core.Matcher):
     __slots__ = ("_compiled", "_events")
 
     def __init__(
-        self, compiled: CompiledConstraint[Any], origin: Matcher | None = None, context: Sequence[int] = ()
+        self,
+        compiled: CompiledConstraint[Any],
+        origin: Matcher | None = None,
+        context: Sequence[int] = (),
+        stop: Sequence[int] | None = None,
     ) -> None:
         if origin is None:
             core = getattr(compiled, "_core", None)
             if not isinstance(core, _core.Constraint):
                 hint = "call compiled.matcher()"
                 raise ArgumentError("compiled", shown_argument(compiled), "a CompiledConstraint", hint)
-            super().__init__(core, context)
+            super().__init__(core, context, stop)
         else:
             super().__init__(origin)
         self._compiled = compiled
@@ -286,9 +318,47 @@ class Matcher(_core.Matcher):
     def fork(self) -> Matcher:
         """A second matcher in the same state; both are independent from then on.
 
-        Cost: a copy of the list of tokens.
+        Cost: constant; both share the tokens that they have in common.
         """
         return Matcher(self._compiled, self)
+
+    def fill_draft_masks(
+        self,
+        mask: Any,
+        tokens: Sequence[int],
+        parents: Sequence[int] | None = None,
+        budget: int | None = None,
+        *,
+        count_stop: bool = False,
+    ) -> npt.NDArray[np.bool_]:
+        """Writes the masks of drafted tokens in one call; the state does not change.
+
+        Row 0 becomes the mask here, and row ``i + 1`` that after the draft's token ``i``.  A token is legal
+        if the row before it allows it.  Rows of tokens that are not legal, and of all tokens that follow
+        such a token, are zero; further rows are unchanged.
+
+            legal = matcher.fill_draft_masks(mask, [5, 9, 2])       # a chain: rows 0 to 3
+
+        Args:
+            mask: ``int32[rows, words]``, contiguous and writable, with at least ``len(tokens) + 1`` rows;
+                numpy, or torch on the CPU.
+            tokens: the drafted token ids.  Those outside of the vocabulary, such as -1, are not legal.
+            parents: for a tree, the number of the token before each token, which is smaller than its own; -1
+                for those that follow the text.  ``None``: each token follows the one before it.
+            budget: the tokens that may still be written here, as for :meth:`fill_mask`; a row that lies
+                ``d`` tokens ahead has ``budget - d``.  Rows for which it does not suffice are zero.
+            count_stop: whether the budget includes the stop token.
+
+        Returns:
+            ``bool[len(tokens)]``: whether each token is legal.
+
+        Raises:
+            ArgumentError: the tokens are no whole numbers, or the parents do not make a tree.
+            MaskError: the mask does not fit.
+            BudgetError: the budget is 0 or less.
+            LimitExceeded, Cancelled: the work was stopped; no row is changed.
+        """
+        return fill_draft_masks([self], mask, [tokens], [parents], 1, [budget], count_stop=count_stop)[0]
 
     def events(self) -> list[Event]:
         """The values that have been completed since the last call, in order.
@@ -358,3 +428,55 @@ def fill_masks(
             of 0 or less is refused before anything is written.
     """
     _core.fill_masks(matchers, mask, checked_threads(threads), budgets)
+
+
+def fill_draft_masks(
+    matchers: Sequence[Matcher],
+    mask: Any,
+    drafts: Sequence[Sequence[int]],
+    parents: Sequence[Sequence[int] | None] | None = None,
+    threads: int | None = None,
+    budgets: Sequence[int | None] | None = None,
+    *,
+    count_stop: bool = False,
+) -> list[npt.NDArray[np.bool_]]:
+    """Writes the masks of the drafts of many matchers at once, without the interpreter's lock.
+
+    The rows of a matcher follow those of the one before: ``len(drafts[0]) + 1`` rows of the first, then those
+    of the second.  Each is as :meth:`Matcher.fill_draft_masks` writes it.
+
+    Args:
+        matchers: the matchers; their constraints were compiled for one vocabulary.
+        mask: ``int32[rows, words]``, as there.
+        drafts: the tokens of each matcher's draft, of any number.
+        parents: the parents of each draft, or ``None`` for a chain.
+        threads: the largest number of threads; ``None``: one for each processor that this process may use.
+        budgets: the budget of each matcher, or ``None`` for a matcher without one.
+        count_stop: whether budgets include the stop tokens.
+
+    Returns:
+        For each matcher, whether each of its tokens is legal.
+
+    Raises:
+        ArgumentError, BudgetError: an argument has another type or length; nothing is written.
+        MaskError: the mask does not fit, or the matchers have different vocabularies; nothing is written.
+        LimitExceeded, Cancelled: the masks of a matcher could not be computed.  The rows of such matchers are
+            unchanged, all others are written; the error is that of the first of them.
+    """
+    import numpy as np
+
+    matchers = checked_list("matchers", matchers, "a sequence of Matchers")
+    given = checked_list("drafts", drafts, "a list of token ids for each matcher")
+    trees = (
+        [None] * len(given)
+        if parents is None
+        else checked_list("parents", parents, "a list, or None, for each matcher")
+    )
+    checked_flag("count_stop", count_stop)
+    if len(given) != len(matchers) or len(trees) != len(given):
+        found = f"{len(matchers)} matchers, {len(given)} drafts and {len(trees)} lists of parents"
+        raise ArgumentError("drafts", found, "as many drafts as matchers")
+    legal = _core.fill_draft_masks(
+        matchers, mask, given, trees, checked_threads(threads), budgets, count_stop
+    )
+    return [one.view(np.bool_) for one in legal]

@@ -134,10 +134,10 @@ TEST(random_repairs_cost_what_the_judge_says) {
       continue;
     }
     if (!expected) {
-      CHECK_THROWS(EmptyLanguage, RepairSearch(*pattern, text, model, 100, {}, nullptr));
+      CHECK_THROWS(EmptyLanguage, RepairSearch(std::make_shared<KeptAutomata>(pattern), text, model, 100, {}, nullptr));
       continue;
     }
-    RepairSearch search(*pattern, text, model, 100 + 100 * choices.below(3), {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, model, 100 + 100 * choices.below(3), {}, nullptr);
     std::uint64_t before = search.best().cost.cost;
     while (search.improve() == RepairSearch::Outcome::Better) {
       CHECK(search.best().cost.cost <= before);
@@ -153,6 +153,45 @@ TEST(random_repairs_cost_what_the_judge_says) {
     ++repaired;
   }
   CHECK(repaired > 50);
+}
+
+// Several repairs by one pattern, one after another and two at once: each as if it were the first.
+TEST(kept_automata_change_no_repair) {
+  std::size_t repaired = 0;
+  for (std::uint64_t seed = 1; seed <= test::drawn(150); ++seed) {
+    Choices choices(seed + 120'000);
+    const ExpressionPtr pattern = random_pattern(choices);
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    const auto kept = std::make_shared<KeptAutomata>(pattern);
+    Limits limits;
+    limits.states = 3000;
+    const auto found = [&](const std::shared_ptr<KeptAutomata>& automata, const std::string& text, const EditModel& model) {
+      RepairSearch search(automata, text, model, 300, limits, nullptr);
+      const RepairSearch::Outcome outcome = [&] {
+        auto one = search.improve();
+        while (one == RepairSearch::Outcome::Better) one = search.improve();
+        return one;
+      }();
+      return std::tuple(search.best().text, search.best().cost, search.expansions(), outcome);
+    };
+    try {
+      for (int number = 0; number < 4; ++number) {
+        const std::string text = random_bytes(choices), other = random_bytes(choices);
+        const EditModel model = random_model(choices, text.size());
+        const auto expected = found(std::make_shared<KeptAutomata>(pattern), text, model);
+        if (std::get<3>(expected) == RepairSearch::Outcome::Stopped) continue;
+        const RepairSearch beside(kept, other, random_model(choices, other.size()), 100, limits, nullptr);
+        CHECK(found(kept, text, model) == expected);
+        CHECK(accepts(kept, std::get<0>(expected), limits, nullptr));
+        CHECK(accepts(kept, text, limits, nullptr) == accepts(std::make_shared<KeptAutomata>(pattern), text, limits, nullptr));
+        ++repaired;
+      }
+    } catch (const LimitExceeded&) {
+    } catch (const EmptyLanguage&) {
+    }
+  }
+  CHECK(repaired > 50);
+  CHECK_EQUAL(KeptAutomata::idle_bytes(), std::size_t{0});
 }
 
 // The least cost of a path through the graph to an end; each edge is on a path within the bound.
@@ -194,7 +233,7 @@ TEST(graphs_of_repairs_hold_the_cheapest_one) {
       continue;
     }
     if (!expected) continue;
-    RepairSearch search(*pattern, text, model, 100, {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, model, 100, {}, nullptr);
     std::size_t edges = 0;
     for (const std::uint64_t more : {0, 1, 3}) {
       const RepairGraph graph = search.graph(*expected + more, true, {});

@@ -7,6 +7,7 @@ frequency.  So the cheapest repair undoes the likeliest mistakes.  :mod:`.defaul
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,7 +20,7 @@ from tokamata.limits import Limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.words import Words
 
-__all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts"]
+__all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts", "packed"]
 
 NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
@@ -119,12 +120,10 @@ class TextCosts(NamedTuple):
 
     def for_engine(
         self,
-    ) -> tuple[
-        list[list[int]], list[tuple[int, int, bytes, int]], list[tuple[int, int]], list[tuple[int, int]]
-    ]:
+    ) -> tuple[bytes, list[tuple[int, int, bytes, int]], list[tuple[int, int]], list[tuple[int, int]]]:
         """The costs as ``_core.RepairSearch`` takes them: tables, rewrites, doubts, what is firm."""
         doubts = [(position, doubt.cost) for position, doubt in self.doubts.items()]
-        return self.tables, [span[:4] for span in self.spans], doubts, list(self.firm.items())
+        return packed(self.tables), [span[:4] for span in self.spans], doubts, list(self.firm.items())
 
 
 @dataclass(frozen=True)
@@ -258,6 +257,11 @@ class EditCosts:
             matches = bounds.matches(doubt.pattern, text)
             found.update((match.start(), doubt) for match in matches if match.start() < len(text))
         return {position: doubt for position, doubt in sorted(found.items()) if doubt.cost > 0}
+
+
+def packed(tables: Sequence[Sequence[int]]) -> bytes:
+    """Tables of costs as the engine reads them: one after another, as ``uint32``."""
+    return b"".join(array("I", table).tobytes() for table in tables)
 
 
 @lru_cache

@@ -151,8 +151,8 @@ class _CoupledSearch(Generic[_T]):
 
     def answers(self) -> Iterator[Repair[_T]]:
         """Each better candidate, and the last one with its final bound."""
-        broken, limits, cancel = self.given.broken, self.given.limits, self.given.cancel
-        if needs_none(self.given.texts, broken, Reading(self.given.pattern, limits, cancel)):
+        broken, limits = self.given.broken, self.given.limits
+        if needs_none(self.given, limits):
             self.best, self.first_us = _Candidate(0, broken, ()), self._us()
             yield self._repair()
             return
@@ -281,8 +281,9 @@ class _CoupledSearch(Generic[_T]):
         if any(multipliers.values()):
             limits = replace(limits, memory_bytes=max(1, limits.memory_bytes // _SHARE))
         search = _core.RepairSearch(
-            self.given.texts, self.given.broken, raised.tables, raised.rewrites, raised.doubts, raised.firm,
-            self.given.weight, core_limits(limits), self.given.cancel, self.given.pattern,
+            self.given.automata, self.given.broken,
+            raised.tables, raised.rewrites, raised.doubts, raised.firm, self.given.weight,
+            core_limits(limits), self.given.cancel, self.given.pattern,
         )  # fmt: skip
         before, outcome = self.expansions, "better"
         while True:  # the first answer, which writes the text anew, is there before any search

@@ -136,18 +136,18 @@ _STRUCTURE = (
     Rewrite("drop a last comma", rb",\s*\Z", b"", 20),
     Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 700),
     # A closing bracket is lost between a line break and a comma.
-    Rewrite("close before a comma", rb"(?<=[^\s,\[{:])(\n[ \t]*),", rb"\1},", 150),
-    Rewrite("close before a comma", rb"(?<=[^\s,\[{:])(\n[ \t]*),", rb"\1],", 150),
+    Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>}", 150),
+    Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>]", 150),
     Rewrite("null for a missing value", rb":(?=\s*(?:[,}]|\Z))", b":null", 1200),
     Rewrite("drop a doubled bracket", rb"([\[{\]}])\1", rb"\1", 1900),
 )
 
 _TYPES = (
     Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 1400),
-    Rewrite("digit after a point", rb"(?<=\d)\.(?=\s*[,}\]])", b".0", 900),
-    Rewrite("digit before a point", rb"(?<![\w.])\.(?=\d)", b"0.", 900),
-    Rewrite("digits of an exponent", rb"(?<=\d)(e[+-]?)(?=\s*[,}\]])", rb"\g<1>0", 900),
-    Rewrite("separator of digits", rb"(?<=\d)_(?=\d)", b"", 500),
+    Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*[,}\]])", b".0", 900),
+    Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 900),
+    Rewrite("digits of an exponent", rb"e(?<=\de)[+-]?(?=\s*[,}\]])", rb"\g<0>0", 900),
+    Rewrite("separator of digits", rb"_(?<=\d_)(?=\d)", b"", 500),
     Rewrite("number as a string", rb"(?<=[:\[,\s])-?\d[\d.eE+-]*(?=\s*[,}\]])", rb'"\g<0>"', 2500),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?)"', rb"\1", 2500),
     Rewrite("string as a literal", rb'"(true|false|null)"', rb"\1", 2500),
@@ -159,7 +159,7 @@ _AROUND = (
     # Of the last bytes alone: the lookahead takes one step.
     Rewrite(
         "drop a last comment",
-        rb"(?<=[\s\]}])(?://|#)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST + 1),
+        rb"[/#](?<=[\s\]}][/#])(?:(?<=#)|/)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST + 1),
         b"",
         2500,
     ),
@@ -210,6 +210,6 @@ DEFAULT_COSTS = EditCosts(
     doubts=(
         Doubt("a single quote", b"'(?:" + _beginning(b"", 1) + rb"(?=\S)|" + _AFTER + b")", 800),
         Doubt("a typographic quote", _LEFT, 800),
-        Doubt("a comment", rb"(?<=[\s,{\[])(?://|/\*|#)", 1500),
+        Doubt("a comment", rb"[/#](?<=[\s,{\[][/#])(?:(?<=#)|[/*])", 1500),
     ),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tokamata.repair.costs import NEVER, TextCosts
+from tokamata.repair.costs import NEVER, TextCosts, packed
 
 __all__ = ["HIGHEST_COST", "RaisedCosts", "scale_of"]
 
@@ -43,7 +43,7 @@ class RaisedCosts:
         tables, rewrites, doubts, firm: arguments of the engine.
     """
 
-    tables: list[list[int]]
+    tables: bytes
     rewrites: Sequence[tuple[int, int, bytes, int]]
     doubts: Sequence[tuple[int, int]]
     firm: Sequence[tuple[int, int]]
@@ -56,10 +56,12 @@ class RaisedCosts:
             return NEVER if cost == NEVER else cost * scale + multipliers.get(name, 0)
 
         return cls(
-            [
-                [raised(name, cost) for cost in table]
-                for name, table in zip(_NAMES, costs.tables, strict=True)
-            ],
+            packed(
+                [
+                    [raised(name, cost) for cost in table]
+                    for name, table in zip(_NAMES, costs.tables, strict=True)
+                ]
+            ),
             [(span.begin, span.end, span.written, raised(span.name, span.cost)) for span in costs.spans],
             [(position, raised(doubt.name, doubt.cost)) for position, doubt in costs.doubts.items()],
             [(position, cost * scale) for position, cost in costs.firm.items()],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import tokamata._core as _core
@@ -15,7 +16,6 @@ from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import EditCosts, TextCosts
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
-from tokamata.values.forms import Reading, accepted
 
 __all__ = [
     "LEAST_SECONDS",
@@ -24,6 +24,7 @@ __all__ = [
     "checked_search",
     "edit_of",
     "needs_none",
+    "searched_repair",
     "searched_repairs",
     "searched_reward",
 ]
@@ -41,6 +42,7 @@ class Search(Generic[_T_co]):
 
     Attributes:
         texts: the accepted texts.
+        automata: those of the texts, kept between searches.
         pattern: what errors show.
         parse: makes the value of a text.
         broken, costs, limits, cancel: as there; the deadline is part of the limits.
@@ -48,6 +50,7 @@ class Search(Generic[_T_co]):
     """
 
     texts: _core.Expression
+    automata: _core.KeptAutomata
     pattern: str
     parse: Callable[[str], _T_co]
     broken: bytes
@@ -59,6 +62,7 @@ class Search(Generic[_T_co]):
 
 def checked_search(
     texts: _core.Expression,
+    automata: _core.KeptAutomata,
     pattern: str,
     parse: Callable[[str], _T],
     text: str | bytes,
@@ -78,59 +82,77 @@ def checked_search(
     hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
-    return Search(texts, pattern, parse, broken, costs, hundredths, limits, cancel)
+    return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel)
+
+
+def searched_repair(search: Search[_T]) -> Repair[_T]:
+    """The answer of :meth:`tokamata.Constraint.repair`."""
+    *_, (made, _) = _answers(search)
+    return made()
 
 
 def searched_repairs(search: Search[_T]) -> Iterator[Repair[_T]]:
     """The answers of :meth:`tokamata.Constraint.repairs`."""
-    return (repair for repair, _ in _answers(search))
+    return (made() for made, _ in _answers(search))
 
 
 def searched_reward(search: Search[_T]) -> Reward[_T]:
     """The reward of :meth:`tokamata.Constraint.reward`."""
-    *_, (repair, price) = _answers(search)
-    return Reward(repair, price)
+    *_, (made, price) = _answers(search)
+    return Reward(made(), price)
 
 
-def _answers(search: Search[_T]) -> Iterator[tuple[Repair[_T], int | None]]:
+def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int | None]]:
     """Each better answer, with the cost of the first of all, which removes the text and writes another.
 
-    That cost is ``None`` for a text that is accepted.
+    The cost is ``None`` for a text that is accepted.  An answer is a function that makes the repair of what
+    is found by now: to copy the proof of each would take a fifth of the time.
     """
-    texts, broken, costs, limits = search.texts, search.broken, search.costs, search.limits
     start = time.perf_counter()
-    bounds = BoundedPatterns(limits, search.cancel)
-    if needs_none(texts, broken, Reading(search.pattern, limits, search.cancel)):
+    bounds = BoundedPatterns(search.limits, search.cancel)
+    if needs_none(search, search.limits):
         us = round(1e6 * (time.perf_counter() - start))
-        certificate = Certificate(broken, broken, (), 0, 0, costs, b"", True, texts)
-        yield Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse), None
+        yield partial(_unchanged, search, us), None
         return
-    priced = costs.of_text(broken, bounds)
+    priced = search.costs.of_text(search.broken, bounds)
     engine = _begun(search, priced, bounds)
     price, first_us = engine.cost, None
     while True:
         is_better = engine.improve() == "better"
         if is_better and first_us is None:
             first_us = round(1e6 * (time.perf_counter() - start))
-        written, cost, (bound, nodes, is_exact) = engine.text, engine.cost, engine.proof()
-        if engine.edit_count * _BYTES_OF_AN_EDIT > limits.memory_bytes:
-            raise LimitExceeded("memory_bytes", limits.memory_bytes, search.pattern)
-        edits = tuple(edit_of(priced, *edit) for edit in engine.edits)
-        certificate = Certificate(broken, written, edits, cost, bound, costs, nodes, is_exact, texts)
-        repair = Repair(
-            written.decode(),
-            edits,
-            cost,
-            bound,
-            bound == cost,
-            engine.expansions,
-            first_us,
-            certificate,
-            search.parse,
-        )
-        yield repair, price
+        yield partial(_best, search, priced, engine, first_us), price
         if not is_better:
             return
+
+
+def _unchanged(search: Search[_T], us: int) -> Repair[_T]:
+    broken = search.broken
+    certificate = Certificate(broken, broken, (), 0, 0, search.costs, b"", True, search.texts)
+    return Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse)
+
+
+def _best(
+    search: Search[_T], priced: TextCosts, engine: _core.RepairSearch, first_us: int | None
+) -> Repair[_T]:
+    if engine.edit_count * _BYTES_OF_AN_EDIT > search.limits.memory_bytes:
+        raise LimitExceeded("memory_bytes", search.limits.memory_bytes, search.pattern)
+    written, cost, (bound, nodes, is_exact) = engine.text, engine.cost, engine.proof()
+    edits = tuple(edit_of(priced, *edit) for edit in engine.edits)
+    certificate = Certificate(
+        search.broken, written, edits, cost, bound, search.costs, nodes, is_exact, search.texts
+    )
+    return Repair(
+        written.decode(),
+        edits,
+        cost,
+        bound,
+        bound == cost,
+        engine.expansions,
+        first_us,
+        certificate,
+        search.parse,
+    )
 
 
 def _begun(search: Search[Any], priced: TextCosts, bounds: BoundedPatterns) -> _core.RepairSearch:
@@ -138,7 +160,7 @@ def _begun(search: Search[Any], priced: TextCosts, bounds: BoundedPatterns) -> _
     left, cancel = bounds.left()
     try:
         return _core.RepairSearch(
-            search.texts,
+            search.automata,
             priced.text,
             *priced.for_engine(),
             search.weight,
@@ -165,11 +187,11 @@ def edit_of(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, 
     return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
 
 
-def needs_none(texts: _core.Expression, broken: bytes, reading: Reading) -> bool:
+def needs_none(search: Search[Any], limits: Limits) -> bool:
     """Whether the text is known to be accepted as it is."""
     try:
-        broken.decode()
-        return accepted(texts, broken, reading) is None
+        search.broken.decode()
+        return search.automata.accepts(search.broken, core_limits(limits), search.cancel, search.pattern)
     except (UnicodeDecodeError, LimitExceeded):
         return False
 

@@ -1,0 +1,59 @@
+// Tokens that others propose: how many of them are allowed, and the mask after each.
+//
+// Problem.  A host that verifies k drafted tokens at once needs k + 1 masks.  To advance, fill and roll back takes 3 k calls,
+// and leaves a matcher half way where one of them fails.
+// Example.  For  [0-9]{2}  the chain  "1" "x" "2"  has the legal prefix "1": the rows after the text and after "1" are masks,
+// those after "x" and "2" allow nothing.
+// How.  The states after the nodes are kept beside the text, so the matcher never changes.  Whether a node is legal is a bit of
+// the mask before it, which is made anyway.
+// Cost.  A mask and a step for each legal node, under one lock.
+#include "common/check.hpp"
+#include "matching/matcher.hpp"
+#include "matching/work.hpp"
+
+namespace tokamata {
+
+std::size_t Matcher::validate(std::span<const TokenId> tokens) {
+  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+    std::optional<Step> last;
+    for (std::size_t count = 0; count < tokens.size(); ++count) {
+      std::optional<Step> next = next_step(last ? after(*last) : here(), tokens[count], budget);
+      if (!next) return count;
+      last = std::move(next);
+    }
+    return tokens.size();
+  });
+}
+
+DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop) {
+  const std::size_t count = draft.tokens.size();
+  TOKAMATA_CHECK(draft.parents.empty() || draft.parents.size() == count, "each node of a tree has a parent");
+  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+    DraftMasks made{std::vector<MaskPtr>(count + 1), std::vector<bool>(count, false)};
+    std::vector<std::optional<Step>> steps(count);
+    std::vector<TokenCount> depths(count + 1, 0);  // of the rows
+    const auto mask_after = [&](const Place& place, TokenCount depth) -> MaskPtr {
+      if (!tokens || place.is_stopped()) return mask_at(place, budget);
+      if (*tokens < depth + count_stop) return nullptr;
+      MaskPtr mask = mask_at(place, *tokens - depth - count_stop, budget);
+      return mask->set_bits ? mask : nullptr;
+    };
+    made.rows[0] = mask_after(here(), 0);
+    for (std::size_t node = 0; node < count; ++node) {
+      const std::uint32_t parent = draft.parent(node);
+      TOKAMATA_CHECK(parent == Draft::kNoNode || parent < node, "a node comes after its parent");
+      const std::size_t row = parent == Draft::kNoNode ? 0 : parent + std::size_t{1};
+      const TokenId token = draft.tokens[node];
+      const MaskPtr& before = made.rows[row];
+      if (!before || token.value >= constraint_->vocabulary().width() || !before->bits.contains(token.value)) continue;
+      steps[node] = next_step(parent == Draft::kNoNode ? here() : after(*steps[parent]), token, budget);
+      TOKAMATA_CHECK(steps[node].has_value(), "a token that the mask allows leads on");
+      made.legal[node] = true;
+      depths[node + 1] = depths[row] + 1;
+      made.rows[node + 1] = mask_after(after(*steps[node]), depths[node + 1]);
+    }
+    return made;
+  });
+}
+
+}  // namespace tokamata
