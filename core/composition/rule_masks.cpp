@@ -52,6 +52,8 @@ void RuleMaskMaker::clear() {
   waiting_.clear();
   forks_.clear();
   split_.clear();
+  begun_.clear();
+  applies_choice_ = false;
   start_.reset();
   exits_.clear();
 }
@@ -69,7 +71,8 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   parts_.push_back({part, kExit, false});
   open_split(*start_);
   follow_all();
-  if (!walked_.empty() || !mask_.unverified.empty()) return nullptr;
+  // A choice was applied to all that follows as one expression, in which the end of the part does not show.
+  if (!walked_.empty() || !mask_.unverified.empty() || applies_choice_) return nullptr;
   std::ranges::sort(exits_);
   exits_.erase(std::unique(exits_.begin(), exits_.end()), exits_.end());
   auto made = std::make_shared<RulesSegment>();
@@ -238,10 +241,15 @@ void RuleMaskMaker::split_parts(Spot spot) {
     parts_.pop_back();
     if (joins_ && !start_) split_.insert(part.expression.value);
     const ExpressionNode n = arena_.node(part.expression);
-    if (joins_ && (n.kind == Kind::Union || n.kind == Kind::Concatenation) && !n.nullable && !n.commits && !intersects(tokens_.beginnings(part.expression), spot)) continue;
+    if (joins_ && (n.kind == Kind::Union || n.kind == Kind::Concatenation) && !n.nullable && !n.commits && !intersects(tokens_.beginnings(part.expression), spot)) {
+      if (!start_) note_beginnings(part.expression);  // all that is read of it
+      continue;
+    }
     if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
     if (n.commits) {
-      if (may_begin(spot, part.expression, part.after)) parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
+      if (!may_begin(spot, part.expression, part.after)) continue;
+      applies_choice_ = true;
+      parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
     } else if (n.kind == Kind::Union && joins_ && n.rules) {
       open_union(spot, part);
     } else if (n.kind == Kind::Union) {
@@ -282,9 +290,7 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     } else if (!joins_) {
       open_.push_back({spot, head, after});
     } else if (n.kind == Kind::Repetition && n.rules && !is_segment) {
-      const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
-      const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
-      parts_.push_back({n.body(), put(more, after), false});
+      unfold(head, after);
     } else if (const auto [fork, is_new] = fork_after(head); true) {
       forks_[fork].add(after);
       if (is_new && body) parts_.push_back({*body, put_fork(fork), false});
@@ -296,6 +302,18 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     parts_.push_back({tail, part.after, part.is_whole});
   else
     open_parts(spot, part.after, part.is_whole);
+}
+
+// Opens what a repetition or a rule that has a body may begin with.
+void RuleMaskMaker::unfold(ExpressionId head, RestId after) {
+  const ExpressionNode n = arena_.node(head);
+  if (n.kind == Kind::Rule) {
+    parts_.push_back({*arena_.rules(n).unfolded(n.rule(), arena_, *budget_), after, false});
+    return;
+  }
+  const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
+  const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
+  parts_.push_back({n.body(), put(more, after), false});
 }
 
 // Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
@@ -380,6 +398,7 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
     if (read == kMostRead) return true;
     const auto [part, behind] = open.back();
     open.pop_back();
+    if (joins_ && !start_) split_.insert(part.value);
     const auto [head, tail] = arena_.split(part);
     const ExpressionNode& n = arena_.node(head);
     const RestId after = put(tail, behind);
@@ -419,13 +438,17 @@ void RuleMaskMaker::follow(const Alternative& way) {
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
-  if (way.is_segment && follow_rules_segment(way)) return;
+  if (way.is_segment) {
+    if (follow_rules_segment(way)) return;
+    unfold(way.head, way.rest);
+    return open_split(way.spot);
+  }
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
-// What the choice between segments was read from: a mask by the smaller one is none where more may follow.
+// Where a mask is made, notes what it was read from that a rest begins with certain bytes, or does not: of the choice between
+// segments, a mask by the smaller one is none where more may follow.
 void RuleMaskMaker::note_beginnings(RestId rest) {
-  std::vector<ExpressionId> open;
   std::vector<RestId> rests{rest};
   met_.clear();
   while (!rests.empty()) {
@@ -437,13 +460,19 @@ void RuleMaskMaker::note_beginnings(RestId rest) {
       forks_[n.fork].for_each([&rests](RestId next) { rests.push_back(next); });
       continue;
     }
-    open.push_back(n.first);
+    note_beginnings(n.first);
     if (arena_.node(n.first).nullable) rests.push_back(n.next);
   }
+}
+
+// The same of an expression.
+void RuleMaskMaker::note_beginnings(ExpressionId expression) {
+  std::vector<ExpressionId> open{expression};
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    if (!split_.insert(at.value)) continue;
+    if (!begun_.insert(at.value)) continue;
+    split_.insert(at.value);
     const ExpressionNode& n = arena_.node(at);
     if (n.kind == Kind::Union)
       open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end());
@@ -472,7 +501,8 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 
-// False if the part has no segment; then it is walked.
+// False if the part has no segment; then it is unfolded.  A walk would be wrong: a repetition does not show that there are
+// over-approximations in it, whose names are only read here.
 bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const Follow next = follow_of(rest);

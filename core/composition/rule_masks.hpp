@@ -85,8 +85,9 @@ class RuleMaskMaker : public CountedObject {
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
-  // Whether the last mask depends on nothing but what was split; whether an expression was.
-  bool splits() const { return joins_ && walked_.empty(); }
+  // Whether the last mask depends on nothing but what was split; whether an expression was.  Where a choice is applied, all that
+  // follows is joined, and alternatives that begin alike are merged without being split.
+  bool splits() const { return joins_ && walked_.empty() && !applies_choice_; }
   bool has_split(ExpressionId expression) const { return split_.contains(expression.value); }
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
   std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
@@ -194,6 +195,7 @@ class RuleMaskMaker : public CountedObject {
   void split_parts(Spot spot);
   void open_union(Spot spot, const Part& part);
   void open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part);
+  void unfold(ExpressionId head, RestId after);
   void open_parts(Spot spot, RestId rest, bool is_whole);
   void open_together(Spot spot);
   void open_split(Spot spot);
@@ -211,6 +213,7 @@ class RuleMaskMaker : public CountedObject {
 
   void follow(const Alternative& way);
   void note_beginnings(RestId rest);
+  void note_beginnings(ExpressionId expression);
   void follow_segment(const Alternative& way);
   bool follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;
@@ -246,8 +249,11 @@ class RuleMaskMaker : public CountedObject {
   std::vector<Fork> forks_;
   VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after_;
   std::vector<Head> heads_;
+  // Where a mask is made: the expressions that were split, those of them whose beginnings were noted, and whether a choice was
+  // applied.
+  Visited<std::uint32_t, NumberHash> split_, begun_;
+  bool applies_choice_ = false;
   // Where a segment is made: where it begins, and where the part may end.
-  Visited<std::uint32_t, NumberHash> split_;  // where a mask is made: the expressions that were split
   std::optional<Spot> start_;
   std::vector<TokenTrie::Place> exits_;
   std::unique_ptr<RuleMaskMaker> inner_;  // makes the segments that this one needs
