@@ -501,8 +501,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 
-// False if the part has no segment; then it is unfolded.  A walk would be wrong: a repetition does not show that there are
-// over-approximations in it, whose names are only read here.
+// False if the part has no segment; then it is unfolded, as at small spots.  A walk would make states of all that is in it.
 bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const Follow next = follow_of(rest);

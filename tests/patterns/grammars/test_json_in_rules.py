@@ -317,17 +317,17 @@ def test_names_that_many_tokens_begin(spelling: Any) -> None:
         assert matcher.advance(token)
 
 
-def json_of(schema: str) -> tk.Constraint:
+def json_of(schema: str) -> Any:
     return tk.json_schema(SCHEMAS[schema], whitespace="natural")
 
 
-def repeated(constraint: tk.Constraint) -> tk.Constraint:
+def repeated(constraint: Any) -> tk.Constraint:
     rule = tk.rule("v")
     return tk.grammar(rule.define(constraint | text("(") + rule + rule.repeat(0, 2) + text(")")))
 
 
 def test_names_of_rules_that_are_repeated_within_a_token() -> None:
-    """What a token has passed is an over-approximation: no walk by bytes reads its names."""
+    """What a token has passed is an over-approximation, also in a repetition."""
     constraint = repeated(json_of("patterns"))
     begun = [b'({}{"' + letter.encode() for letter in ascii_letters]
     vocabulary = bytes_and(*begun, *(b"(" + token for token in begun), b'({}{"', b"({}{}")
@@ -354,6 +354,21 @@ def test_values_that_choose_a_layout_end_within_a_token(separator: str) -> None:
     )
     compiled = constraint.compile(vocabulary)
     for written in ("", "(", "((", f"([]{separator}", f"([\n  1\n]{separator}", f"([\n  1\n]{separator}("):
+        matcher = compiled.matcher()
+        write(matcher, written)
+        assert allowed(matcher) == taken(matcher, vocabulary), written
+
+
+def test_a_walk_goes_on_into_another_value() -> None:
+    """From a name that is read by bytes, over a repetition, into the name of an over-approximation."""
+    value = json_of("patterns")
+    constraint = tk.grammar(tk.rule("v").define(text("(") + (value + text(";")).repeat() + value + text(")")))
+    members = [b"{}", b'{"x":1}', b'{"y":true}']
+    vocabulary = bytes_and(
+        *(one + b";" + two + end for one in members for two in members for end in (b")", b";"))
+    )
+    compiled = constraint.compile(vocabulary)
+    for written in ("(", "({};", '({"x":1};'):
         matcher = compiled.matcher()
         write(matcher, written)
         assert allowed(matcher) == taken(matcher, vocabulary), written
