@@ -52,6 +52,8 @@ void RuleMaskMaker::clear() {
   waiting_.clear();
   forks_.clear();
   split_.clear();
+  begun_.clear();
+  applies_choice_ = false;
   start_.reset();
   exits_.clear();
 }
@@ -69,7 +71,8 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   parts_.push_back({part, kExit, false});
   open_split(*start_);
   follow_all();
-  if (!walked_.empty() || !mask_.unverified.empty()) return nullptr;
+  // A choice was applied to all that follows as one expression, in which the end of the part does not show.
+  if (!walked_.empty() || !mask_.unverified.empty() || applies_choice_) return nullptr;
   std::ranges::sort(exits_);
   exits_.erase(std::unique(exits_.begin(), exits_.end()), exits_.end());
   auto made = std::make_shared<RulesSegment>();
@@ -112,15 +115,16 @@ std::optional<RuleMaskMaker::Spot> RuleMaskMaker::below(Spot spot, std::uint8_t 
 RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   if (first == Arena::kEpsilon) return next;
   const RestId made{static_cast<std::uint32_t>(rests_.size())};
-  const auto [known, is_new] = rest_ids_.try_emplace((std::uint64_t{first.value} << 32) | next.value, made);
+  const auto [known, is_new] = rest_ids_.insert((std::uint64_t{first.value} << 32) | next.value, made);
   if (is_new) rests_.push_back({first, next});
-  return known->second;
+  return known;
 }
 
 // Computes what `is_known` asks for, of a rest and of all that follows it, the last first.
 template <class IsKnown, class Compute>
 void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& compute) {
-  std::vector<RestId> open{rest};
+  std::vector<RestId>& open = along_;
+  open.assign(1, rest);
   while (!open.empty()) {
     const RestId at = open.back();
     const std::size_t before = open.size();
@@ -130,7 +134,7 @@ void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& com
     if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork)
       await(n.next);
     else
-      std::ranges::for_each(forks_[n.fork].rests, await);
+      forks_[n.fork].for_each(await);
     if (open.size() > before) continue;
     if (!is_known(rests_[at.value])) compute(rests_[at.value]);
     open.pop_back();
@@ -151,12 +155,12 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       at.is_unverified = n.unverified || next.is_unverified;
       at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
     } else {
-      for (const RestId next : forks_[at.fork].rests) {
+      forks_[at.fork].for_each([&](RestId next) {
         at.spelled = std::max(at.spelled, rests_[next.value].spelled);
         at.begins |= rests_[next.value].begins;
         at.is_unverified |= rests_[next.value].is_unverified;
         at.begins_unverified |= rests_[next.value].begins_unverified;
-      }
+      });
     }
     at.is_measured = true;
   });
@@ -166,8 +170,9 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
 // `visit(rest, first, next)` for what a rest begins with; for each of the alternatives if it is a fork, which may be closed.
 template <class Visit>
 void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
-  std::vector<RestId> open{rest};
-  std::unordered_set<std::uint32_t> met;
+  std::vector<RestId>& open = parts_of_;
+  open.assign(1, rest);
+  met_.clear();
   while (!open.empty()) {
     const RestId at = open.back();
     open.pop_back();
@@ -175,10 +180,10 @@ void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
     const Rest n = rests_[at.value];
     if (n.fork == Rest::kNoFork) {
       visit(at, n.first, n.next);
-    } else if (met.insert(at.value).second) {
+    } else if (met_.insert(at.value)) {
       forks_[n.fork].is_closed |= closes;
       forks_[n.fork].is_passed = true;
-      open.insert(open.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
+      forks_[n.fork].for_each([&open](RestId next) { open.push_back(next); });
     }
   }
 }
@@ -193,7 +198,7 @@ ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
     Fork& fork = forks_[at.fork];
     fork.is_closed = true;
     std::vector<ExpressionId> alternatives;
-    for (const RestId next : fork.rests) alternatives.push_back(*rests_[next.value].joined);
+    fork.for_each([&](RestId next) { alternatives.push_back(*rests_[next.value].joined); });
     at.joined = arena_.unite(alternatives);
   });
   return arena_.concatenate(first, *rests_[rest.value].joined);
@@ -236,10 +241,15 @@ void RuleMaskMaker::split_parts(Spot spot) {
     parts_.pop_back();
     if (joins_ && !start_) split_.insert(part.expression.value);
     const ExpressionNode n = arena_.node(part.expression);
-    if (joins_ && (n.kind == Kind::Union || n.kind == Kind::Concatenation) && !n.nullable && !n.commits && !intersects(tokens_.beginnings(part.expression), spot)) continue;
+    if (joins_ && (n.kind == Kind::Union || n.kind == Kind::Concatenation) && !n.nullable && !n.commits && !intersects(tokens_.beginnings(part.expression), spot)) {
+      if (!start_) note_beginnings(part.expression);  // all that is read of it
+      continue;
+    }
     if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
     if (n.commits) {
-      if (may_begin(spot, part.expression, part.after)) parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
+      if (!may_begin(spot, part.expression, part.after)) continue;
+      applies_choice_ = true;
+      parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
     } else if (n.kind == Kind::Union && joins_ && n.rules) {
       open_union(spot, part);
     } else if (n.kind == Kind::Union) {
@@ -256,7 +266,7 @@ void RuleMaskMaker::split_parts(Spot spot) {
 void RuleMaskMaker::open_union(Spot spot, const Part& part) {
   const ExpressionNode n = arena_.node(part.expression);
   const auto [fork, is_new] = fork_after(part.expression);
-  forks_[fork].rests.push_back(part.after);
+  forks_[fork].add(part.after);
   if (is_new) {
     const RestId after = put_fork(fork);
     for (const ExpressionId item : arena_.items(n)) parts_.push_back({item, after, part.is_whole});
@@ -273,20 +283,18 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     return;
   }
   if (may_begin(spot, n)) {
-    const bool is_segment = part.is_whole && may_have_segment(spot, n);
+    const bool is_segment = part.is_whole && may_have_segment(spot, head);
     const auto body = n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
     if (!joins_ && body) {
       parts_.push_back({*body, after, false});
     } else if (!joins_) {
       open_.push_back({spot, head, after});
     } else if (n.kind == Kind::Repetition && n.rules && !is_segment) {
-      const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
-      const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
-      parts_.push_back({n.body(), put(more, after), false});
+      unfold(head, after);
     } else if (const auto [fork, is_new] = fork_after(head); true) {
-      forks_[fork].rests.push_back(after);
+      forks_[fork].add(after);
       if (is_new && body) parts_.push_back({*body, put_fork(fork), false});
-      if (is_new && !body) heads_.emplace_back(head, fork);
+      if (is_new && !body) heads_.push_back({head, fork, is_segment});
     }
   }
   if (!n.nullable || n.open) return;
@@ -296,10 +304,23 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     open_parts(spot, part.after, part.is_whole);
 }
 
-// Whether a part of a grammar may be followed by its segment.  Few tokens are followed sooner than a segment is looked up.
-bool RuleMaskMaker::may_have_segment(Spot spot, const ExpressionNode& n) const {
+// Opens what a repetition or a rule that has a body may begin with.
+void RuleMaskMaker::unfold(ExpressionId head, RestId after) {
+  const ExpressionNode n = arena_.node(head);
+  if (n.kind == Kind::Rule) {
+    parts_.push_back({*arena_.rules(n).unfolded(n.rule(), arena_, *budget_), after, false});
+    return;
+  }
+  const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
+  const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
+  parts_.push_back({n.body(), put(more, after), false});
+}
+
+// Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
+bool RuleMaskMaker::may_have_segment(Spot spot, ExpressionId head) {
+  const ExpressionNode n = arena_.node(head);
   const bool is_plain = n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
-  return joins_ && is_plain && !is_small(spot);
+  return joins_ && is_plain && !is_small(spot) && has_body(n);
 }
 
 // A rule that is read byte by byte alone, such as a name that may be spelled in any way, would be a segment of itself.
@@ -330,21 +351,21 @@ void RuleMaskMaker::open_split(Spot spot) {
   fork_after_.clear();
   heads_.clear();
   split_parts(spot);
-  for (const auto& [head, fork] : heads_) {
-    const std::vector<RestId>& rests = forks_[fork].rests;
-    open_.push_back({spot, head, rests.size() == 1 ? rests.front() : put_fork(fork)});
+  for (const auto& [head, fork, is_segment] : heads_) {
+    const Fork& after = forks_[fork];
+    open_.push_back({spot, head, after.others.empty() ? *after.first : put_fork(fork), is_segment});
   }
 }
 
 // The open fork after a head at the spot that is being opened, and whether it is new.
 std::pair<std::uint32_t, bool> RuleMaskMaker::fork_after(ExpressionId head) {
-  const auto [known, is_first] = fork_after_.try_emplace(head.value, static_cast<std::uint32_t>(forks_.size()));
-  const bool is_new = is_first || forks_[known->second].is_closed;
+  const auto [known, is_first] = fork_after_.insert(head.value, static_cast<std::uint32_t>(forks_.size()));
+  const bool is_new = is_first || forks_[known].is_closed;
   if (is_new) {
-    known->second = static_cast<std::uint32_t>(forks_.size());
+    known = static_cast<std::uint32_t>(forks_.size());
     forks_.emplace_back();
   }
-  return {known->second, is_new};
+  return {known, is_new};
 }
 
 RuleMaskMaker::RestId RuleMaskMaker::put_fork(std::uint32_t fork) {
@@ -377,6 +398,7 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
     if (read == kMostRead) return true;
     const auto [part, behind] = open.back();
     open.pop_back();
+    if (joins_ && !start_) split_.insert(part.value);
     const auto [head, tail] = arena_.split(part);
     const ExpressionNode& n = arena_.node(head);
     const RestId after = put(tail, behind);
@@ -416,31 +438,41 @@ void RuleMaskMaker::follow(const Alternative& way) {
   if (head.kind == Kind::Rule && follow_names(way, head)) return;
   if (head.kind == Kind::Strings) return follow_strings(way, head);
   if (joins_ && is_regular(head)) return follow_terminal(way);
-  if (may_have_segment(way.spot, head) && has_body(head) && follow_rules_segment(way)) return;
+  if (way.is_segment) {
+    if (follow_rules_segment(way)) return;
+    unfold(way.head, way.rest);
+    return open_split(way.spot);
+  }
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
-// What the choice between segments was read from: a mask by the smaller one is none where more may follow.
+// Where a mask is made, notes what it was read from that a rest begins with certain bytes, or does not: of the choice between
+// segments, a mask by the smaller one is none where more may follow.
 void RuleMaskMaker::note_beginnings(RestId rest) {
-  std::vector<ExpressionId> open;
   std::vector<RestId> rests{rest};
-  std::unordered_set<std::uint32_t> met;
+  met_.clear();
   while (!rests.empty()) {
     const RestId at = rests.back();
     rests.pop_back();
-    if (at == kNothing || !met.insert(at.value).second) continue;
+    if (at == kNothing || !met_.insert(at.value)) continue;
     const Rest& n = rests_[at.value];
     if (n.fork != Rest::kNoFork) {
-      rests.insert(rests.end(), forks_[n.fork].rests.begin(), forks_[n.fork].rests.end());
+      forks_[n.fork].for_each([&rests](RestId next) { rests.push_back(next); });
       continue;
     }
-    open.push_back(n.first);
+    note_beginnings(n.first);
     if (arena_.node(n.first).nullable) rests.push_back(n.next);
   }
+}
+
+// The same of an expression.
+void RuleMaskMaker::note_beginnings(ExpressionId expression) {
+  std::vector<ExpressionId> open{expression};
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    if (!split_.insert(at.value).second) continue;
+    if (!begun_.insert(at.value)) continue;
+    split_.insert(at.value);
     const ExpressionNode& n = arena_.node(at);
     if (n.kind == Kind::Union)
       open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end());
@@ -469,7 +501,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 
-// False if the part has no segment; then it is walked.
+// False if the part has no segment; then it is unfolded, as at small spots.  A walk would make states of all that is in it.
 bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const Follow next = follow_of(rest);

@@ -24,8 +24,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <unordered_map>
-#include <unordered_set>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -87,8 +85,9 @@ class RuleMaskMaker : public CountedObject {
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
-  // Whether the last mask depends on nothing but what was split; whether an expression was.
-  bool splits() const { return joins_ && walked_.empty(); }
+  // Whether the last mask depends on nothing but what was split; whether an expression was.  Where a choice is applied, all that
+  // follows is joined, and alternatives that begin alike are merged without being split.
+  bool splits() const { return joins_ && walked_.empty() && !applies_choice_; }
   bool has_split(ExpressionId expression) const { return split_.contains(expression.value); }
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
   std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
@@ -126,14 +125,33 @@ class RuleMaskMaker : public CountedObject {
     ByteSet begins = {};             // a superset of the bytes that it may begin with
   };
   struct Fork {
-    std::vector<RestId> rests;
+    std::optional<RestId> first;  // of what may follow; mostly there is no other
+    std::vector<RestId> others;
     bool is_closed = false;  // it was read before all were known, and gets no more
     bool is_passed = false;  // what may follow was split where the fork is: what comes to it later is split as well
+
+    void add(RestId rest) {
+      if (first)
+        others.push_back(rest);
+      else
+        first = rest;
+    }
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+      if (first) visit(*first);
+      std::ranges::for_each(others, visit);
+    }
   };
   struct Alternative {
     Spot spot;
     ExpressionId head;
     RestId rest;
+    bool is_segment = false;  // a part of a grammar that is followed by its segment
+  };
+  struct Head {
+    ExpressionId expression;
+    std::uint32_t fork;  // after it
+    bool is_segment;
   };
   struct Part {
     ExpressionId expression;
@@ -177,10 +195,11 @@ class RuleMaskMaker : public CountedObject {
   void split_parts(Spot spot);
   void open_union(Spot spot, const Part& part);
   void open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part);
+  void unfold(ExpressionId head, RestId after);
   void open_parts(Spot spot, RestId rest, bool is_whole);
   void open_together(Spot spot);
   void open_split(Spot spot);
-  bool may_have_segment(Spot spot, const ExpressionNode& n) const;
+  bool may_have_segment(Spot spot, ExpressionId head);
   bool has_body(const ExpressionNode& n);
   static Follow follow_of(const Rest& rest) { return rest.begins.intersects(kWordBytes) ? Follow::AnyByte : Follow::NoWord; }
   std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
@@ -194,6 +213,7 @@ class RuleMaskMaker : public CountedObject {
 
   void follow(const Alternative& way);
   void note_beginnings(RestId rest);
+  void note_beginnings(ExpressionId expression);
   void follow_segment(const Alternative& way);
   bool follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;
@@ -215,7 +235,9 @@ class RuleMaskMaker : public CountedObject {
   MaskBuilder builder_;
   Visited<Opened, OpenedHash> opened_;  // many alternatives continue with the same rest of an outer value
   counted::vector<Rest> rests_;
-  counted::unordered_map<std::uint64_t, RestId> rest_ids_;  // by first and next
+  VisitedMap<std::uint64_t, RestId, NumberHash> rest_ids_;  // by first and next
+  std::vector<RestId> along_, parts_of_;                    // buffers of compute_along and for_each_part
+  Visited<std::uint32_t, NumberHash> met_;                  // what such a search has met
   counted::vector<Alternative> open_;
   counted::vector<Part> parts_;  // of the expression that is being split
   std::vector<std::string_view> names_;
@@ -225,10 +247,13 @@ class RuleMaskMaker : public CountedObject {
   // the fork after each head, and the heads to be followed.
   std::map<Position, std::vector<RestId>> waiting_;
   std::vector<Fork> forks_;
-  std::unordered_map<std::uint32_t, std::uint32_t> fork_after_;
-  std::vector<std::pair<ExpressionId, std::uint32_t>> heads_;
+  VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after_;
+  std::vector<Head> heads_;
+  // Where a mask is made: the expressions that were split, those of them whose beginnings were noted, and whether a choice was
+  // applied.
+  Visited<std::uint32_t, NumberHash> split_, begun_;
+  bool applies_choice_ = false;
   // Where a segment is made: where it begins, and where the part may end.
-  std::unordered_set<std::uint32_t> split_;  // where a mask is made: the expressions that were split
   std::optional<Spot> start_;
   std::vector<TokenTrie::Place> exits_;
   std::unique_ptr<RuleMaskMaker> inner_;  // makes the segments that this one needs

@@ -6,8 +6,9 @@
 // decision tree: each node names one expression to be split next, and an edge says what it was split into.  A leaf has the
 // state whose mask it is.
 // Example.  States  n·a·b·X  and  n·a·b·Y, where no token gets past b: both are split into n, a, b and a rest, and share a mask.
-// Exactness.  The maker reads nothing of an expression but by splitting it, and what it may begin with, where no letter
-// follows a segment: then it notes what that was read from as if it were split.  So equal splits give equal masks.
+// Exactness.  The maker reads nothing of an expression but by splitting it, and what it may begin with: where no letter follows
+// a segment, and where it begins with no byte below a place.  Then it notes what that was read from as if it were split.  So
+// equal splits give equal masks.
 // Cost.  A look-up for each expression that is split, mostly two to ten.  An expression that stands at several places is split
 // once: written out as a tree, alternatives that share what follows them would have as many parts as there are ways through
 // them.  Masks for which more than kMostSplits are split are not kept.

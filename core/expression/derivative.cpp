@@ -81,6 +81,12 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         return;
       }
       case Kind::Concatenation: {
+        if (node(n.head()).kind == Kind::Commit) {  // within the body of a rule: the choice is made after the symbol
+          std::vector<ExpressionId> rests;
+          derive_into(n.tail(), tail, run, rests);
+          for (const ExpressionId rest : rests) out.push_back(concatenate(n.head(), rest));
+          return;
+        }
         derive_into(n.head(), pair(n.tail(), tail), run, out);
         const ExpressionId guard = condition(n.head());
         if (guard == kEmpty) return;

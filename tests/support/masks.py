@@ -12,6 +12,11 @@ def allowed(matcher: tk.Matcher) -> set[int]:
     return bits(matcher.mask)
 
 
+def taken(matcher: tk.Matcher, vocabulary: tk.Vocabulary) -> set[int]:
+    """The ids that copies of a matcher take, the stop token left out: the judge of its mask."""
+    return {token for token in range(vocabulary.width - 1) if matcher.fork().advance(token)}
+
+
 def bits(row: object) -> set[int]:
     """The ids whose bits are set in a row of a mask."""
     return set(np.flatnonzero(np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")).tolist())

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from string import ascii_letters
 from typing import Any, NamedTuple
 
 import pytest
 
 import tokamata as tk
-from tests.support.masks import allowed
+from tests.support.masks import allowed, taken
 from tests.support.matchers import is_text_of, write
 from tests.support.tokenizers.random_tokenizers import with_every_byte
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
@@ -314,3 +315,60 @@ def test_names_that_many_tokens_begin(spelling: Any) -> None:
         for other in range(vocabulary.width - 1):
             assert matcher.fork().advance(other) == (other in found), (matcher.text, vocabulary[other])
         assert matcher.advance(token)
+
+
+def json_of(schema: str) -> Any:
+    return tk.json_schema(SCHEMAS[schema], whitespace="natural")
+
+
+def repeated(constraint: Any) -> tk.Constraint:
+    rule = tk.rule("v")
+    return tk.grammar(rule.define(constraint | text("(") + rule + rule.repeat(0, 2) + text(")")))
+
+
+def test_names_of_rules_that_are_repeated_within_a_token() -> None:
+    """What a token has passed is an over-approximation, also in a repetition."""
+    constraint = repeated(json_of("patterns"))
+    begun = [b'({}{"' + letter.encode() for letter in ascii_letters]
+    vocabulary = bytes_and(*begun, *(b"(" + token for token in begun), b'({}{"', b"({}{}")
+    compiled = constraint.compile(vocabulary)
+    for written in ("", "(", "(("):
+        matcher = compiled.matcher()
+        write(matcher, written)
+        assert allowed(matcher) == taken(matcher, vocabulary), written
+
+
+@pytest.mark.parametrize("separator", ["", ";"])
+def test_values_that_choose_a_layout_end_within_a_token(separator: str) -> None:
+    """The choice holds for all that follows, beyond the end of the part whose segment is made."""
+    rule = tk.rule("v")
+    value = tk.json_schema({"type": "array", "items": {"type": "integer"}}, whitespace="natural")
+    more = (value + text(";")).repeat() if separator else value.repeat(0, 2)
+    constraint = tk.grammar(rule.define(value | text("(") + more + rule + text(")")))
+    values = [b"[]", b"[1]", b"[1, 2]", b"[\n  1\n]"]
+    end = separator.encode()
+    vocabulary = bytes_and(
+        *(first + end + second for first in values for second in values),
+        *(b"(" + first + end + second + b")" for first in values for second in values),
+        *(first + end + after for first in values for after in (b"(", b")", b"([")),
+    )
+    compiled = constraint.compile(vocabulary)
+    for written in ("", "(", "((", f"([]{separator}", f"([\n  1\n]{separator}", f"([\n  1\n]{separator}("):
+        matcher = compiled.matcher()
+        write(matcher, written)
+        assert allowed(matcher) == taken(matcher, vocabulary), written
+
+
+def test_a_walk_goes_on_into_another_value() -> None:
+    """From a name that is read by bytes, over a repetition, into the name of an over-approximation."""
+    value = json_of("patterns")
+    constraint = tk.grammar(tk.rule("v").define(text("(") + (value + text(";")).repeat() + value + text(")")))
+    members = [b"{}", b'{"x":1}', b'{"y":true}']
+    vocabulary = bytes_and(
+        *(one + b";" + two + end for one in members for two in members for end in (b")", b";"))
+    )
+    compiled = constraint.compile(vocabulary)
+    for written in ("(", "({};", '({"x":1};'):
+        matcher = compiled.matcher()
+        write(matcher, written)
+        assert allowed(matcher) == taken(matcher, vocabulary), written
