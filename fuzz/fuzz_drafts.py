@@ -81,7 +81,7 @@ def compiled_ones() -> list[tk.CompiledConstraint]:
 
 
 class Walk:
-    """One text, and what is asked about it."""
+    """One text, and the drafts that are made at its places."""
 
     def __init__(self, compiled: tk.CompiledConstraint, draw: random.Random, tally: Tally) -> None:
         self.compiled, self.draw, self.tally = compiled, draw, tally

@@ -29,8 +29,8 @@ ROOMS = [
         "json_constraints",
         "grammar_constraints",
     ),
-    *("type_constraints", "tool_constraints", "trigger_constraints"),
-    *("form_members", "structural_tags", "tool_calls", "reasoning"),
+    *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
+    *("structural_tags", "tool_calls", "reasoning"),
     *("decoding", "integrations", "cli", "__main__"),
 ]
 # The same within folders.

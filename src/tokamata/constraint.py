@@ -14,7 +14,7 @@ from tokamata.arguments import (
     clipped,
 )
 from tokamata.blame import why_empty
-from tokamata.denotation import Denotation
+from tokamata.denotation import Denotation, repeated
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -178,10 +178,9 @@ class Constraint(Denotation[_T_co]):
         """
         low, high = checked_bounds(minimum, maximum)
         bounds = f"{low}" if high is None else f"{low}, {high}"
-        expression = _core.repeat(_core.scope(self._expression), low, high)
         name = f"{self._as_operand()}.repeat({bounds})"
-        form = Repeated(self._option, low, high)
-        return Constraint(expression, name, made_by="repeat", operands=(self,), form=form)
+        whole = repeated(self._option, None, low, high)
+        return Constraint(whole.expression, name, made_by="repeat", operands=(self,), form=whole.form)
 
     def optional(self) -> Constraint[_T_co | None]:
         """A text of this constraint, or the empty text, whose value is ``None`` unless this accepts it."""
@@ -204,16 +203,12 @@ class Constraint(Denotation[_T_co]):
         checked_instance("separator", separator, Constraint)
         low, high = checked_bounds(minimum, maximum)
         name = f"{self._as_operand()}.separated_by({clipped(repr(separator))}, {low}, {high})"
-        form = Repeated(self._option, low, high, separator._expression)
         if high == 0:
-            return Constraint(_core.epsilon(), name, form=form)
-        item = _core.scope(self._expression)
-        more = _core.concat([_core.scope(separator._expression), item])
-        rest = _core.repeat(more, max(low - 1, 0), None if high is None else high - 1)
-        expression = _core.concat([item, rest])
-        if low == 0:
-            expression = _core.union([_core.epsilon(), expression])
-        return Constraint(expression, name, made_by="separated_by", operands=(self, separator), form=form)
+            nothing = Repeated(self._option, low, high, separator._expression)
+            return Constraint(_core.epsilon(), name, form=nothing)
+        whole = repeated(self._option, separator._expression, low, high)
+        operands = (self, separator)
+        return Constraint(whole.expression, name, made_by="separated_by", operands=operands, form=whole.form)
 
     # ---- questions ----------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tokamata.patterns.json_schema import ReportEntry
     from tokamata.values.markers import Markers
 
-__all__ = ["JOINS", "Denotation", "checked_utf8"]
+__all__ = ["JOINS", "Denotation", "checked_utf8", "repeated"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -237,22 +237,23 @@ def rebuilt(operator: str, options: list[Option], form: Form) -> Option | None:
             Alternatives([options[0], Option(_core.epsilon(), form.parts[1])]),
         )
     if operator in ("repeat", "separated_by") and isinstance(form, Repeated) and form.maximum != 0:
-        return _repeated(options, form.minimum, form.maximum)
+        separator = expressions[1] if len(expressions) > 1 else None
+        return repeated(options[0], separator, form.minimum, form.maximum)
     return None
 
 
-def _repeated(options: list[Option], low: int, high: int | None) -> Option:
-    """The first option, repeated; a second one is between each two."""
-    item = _core.scope(options[0].expression)
-    if len(options) == 1:
-        return Option(_core.repeat(item, low, high), Repeated(options[0], low, high))
-    separator = options[1].expression
-    more = _core.concat([_core.scope(separator), item])
-    most = None if high is None else high - 1
-    expression = _core.concat([item, _core.repeat(more, max(low - 1, 0), most)])
+def repeated(item: Option, separator: _core.Expression | None, low: int, high: int | None) -> Option:
+    """A part, repeated, with a text of the separator, if any, between each two; ``high`` is not 0 then."""
+    form = Repeated(item, low, high, separator)
+    one = _core.scope(item.expression)
+    if separator is None:
+        return Option(_core.repeat(one, low, high), form)
+    more = _core.concat([_core.scope(separator), one])
+    rest = _core.repeat(more, max(low - 1, 0), None if high is None else high - 1)
+    expression = _core.concat([one, rest])
     if low == 0:
         expression = _core.union([_core.epsilon(), expression])
-    return Option(expression, Repeated(options[0], low, high, separator))
+    return Option(expression, form)
 
 
 def checked_utf8(text: Any) -> bytes:

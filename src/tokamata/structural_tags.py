@@ -107,7 +107,7 @@ def structural_tag(
     Raises:
         SchemaError: it is not a structural tag; the pointer leads from its root to the format.
         UnsupportedSchemaError: a format or a schema in it cannot be enforced.
-            LimitExceeded, Cancelled: as for :func:`json_schema`.
+        LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
     if isinstance(given, str):

@@ -16,6 +16,7 @@ import tokamata._core as _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, ParseError, SchemaError, shown_argument
+from tokamata.form_members import found, object_of
 from tokamata.json_constraints import JsonConstraint, constraint_of_schema
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
 from tokamata.patterns.json_schema.table import OBJECT
@@ -95,17 +96,17 @@ def response_format(
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    kind = _mapping(given, "", "a response format: an object").get("type")
+    kind = object_of(given, "", "a response format: an object").get("type")
     if kind == "text":
         return regex("(?s:.*)")
     if kind == "json_object":
         return constraint_of_schema({"type": "object"}, options)
     if kind != "json_schema":
         expected = '"json_schema", "json_object" or "text"'
-        raise SchemaError("", "type", _found(given, "type"), expected)
+        raise SchemaError("", "type", found(given, "type"), expected)
     place, inner = "", given
     if "schema" not in given:
-        place, inner = "/json_schema", _mapping(given.get("json_schema"), "/json_schema", "an object")
+        place, inner = "/json_schema", object_of(given.get("json_schema"), "/json_schema", "an object")
     if "schema" not in inner:
         raise SchemaError(place, "schema", "missing", "a JSON Schema")
     with within(f"{place}/schema"):
@@ -211,24 +212,14 @@ def _tool(given: Any, index: int, options: JsonOptions) -> Tool:
         return Tool(
             shape.name, place, schema_of_shape(shape, asserts_formats=options.formats == "assert"), shape
         )
-    tool = _mapping(given, place, "a tool: an object, or a function")
+    tool = object_of(given, place, "a tool: an object, or a function")
     if "function" in tool:
         place += "/function"
-        tool = _mapping(tool["function"], place, "an object")
+        tool = object_of(tool["function"], place, "an object")
     name = tool.get("name")
     if not isinstance(name, str) or not name:
-        raise SchemaError(place, "name", _found(tool, "name"), "the name of the tool")
+        raise SchemaError(place, "name", found(tool, "name"), "the name of the tool")
     for keyword in _SCHEMA_KEYWORDS:
         if tool.get(keyword) is not None:
             return Tool(name, f"{place}/{keyword}", tool[keyword], None)
     return Tool(name, place, {"type": "object", "additionalProperties": False}, None)
-
-
-def _mapping(value: Any, place: str, expected: str) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    raise SchemaError(place, "", "nothing" if value is None else shown(value), expected)
-
-
-def _found(given: Mapping[str, Any], keyword: str) -> str:
-    return shown(given[keyword]) if keyword in given else "missing"

@@ -86,7 +86,8 @@ def _round(
     for row in rows:
         row.unread = []
     with Clock(timing, "constraint_seconds"):
-        masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], logits[ready])
+        some = logits if len(ready) == len(rows) else logits[ready]
+        masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], some)
     right = [min(len(old), len(new)) for old, new in zip(unread, read, strict=True)]
     for index, scores in zip(ready, masked, strict=True):
         row, before = rows[index], rows[index].accepted

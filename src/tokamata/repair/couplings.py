@@ -151,12 +151,11 @@ class _CoupledSearch(Generic[_T]):
 
     def answers(self) -> Iterator[Repair[_T]]:
         """Each better candidate, and the last one with its final bound."""
-        broken, limits = self.given.broken, self.given.limits
-        if needs_none(self.given, limits):
-            self.best, self.first_us = _Candidate(0, broken, ()), self._us()
+        if needs_none(self.given):
+            self.best, self.first_us = _Candidate(0, self.given.broken, ()), self._us()
             yield self._repair()
             return
-        self.costs = self.given.costs.of_text(broken)
+        self.costs = self.given.costs.of_text(self.given.broken)
         self.scale, self.highest = scale_of(self.costs)
         for step in (self._raise_multipliers, self._solve_programs):
             self.stopped = None  # a search without room leaves some for a program

@@ -110,7 +110,7 @@ def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int
     """
     start = time.perf_counter()
     bounds = BoundedPatterns(search.limits, search.cancel)
-    if needs_none(search, search.limits):
+    if needs_none(search):
         us = round(1e6 * (time.perf_counter() - start))
         yield partial(_unchanged, search, us), None
         return
@@ -187,11 +187,12 @@ def edit_of(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, 
     return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
 
 
-def needs_none(search: Search[Any], limits: Limits) -> bool:
+def needs_none(search: Search[Any]) -> bool:
     """Whether the text is known to be accepted as it is."""
     try:
         search.broken.decode()
-        return search.automata.accepts(search.broken, core_limits(limits), search.cancel, search.pattern)
+        limits = core_limits(search.limits)
+        return search.automata.accepts(search.broken, limits, search.cancel, search.pattern)
     except (UnicodeDecodeError, LimitExceeded):
         return False
 
