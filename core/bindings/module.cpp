@@ -151,16 +151,21 @@ TokenCount checked_budget(const nb::handle tokens) {
   return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
 }
 
-// A sequence of whole numbers; what has more than 64 bits becomes the least of them.
-std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given, const char* expected) {
-  const nb::object all = nb::steal(PySequence_Tuple(given.ptr()));
+// The items of an argument; an error of its own iterator passes.
+nb::tuple items_of(const char* name, const nb::handle given, const char* expected) {
+  nb::object all = nb::steal(PySequence_Tuple(given.ptr()));
   if (!all.is_valid()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
     PyErr_Clear();
     raise_argument(name, given, expected);
   }
+  return nb::borrow<nb::tuple>(all);
+}
+
+// A sequence of whole numbers; what has more than 64 bits becomes the least of them.
+std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given, const char* expected) {
   std::vector<std::int64_t> numbers;
-  for (const nb::handle one : nb::borrow<nb::tuple>(all)) {
+  for (const nb::handle one : items_of(name, given, expected)) {
     const WholeNumber number = checked_whole(name, one, expected);
     numbers.push_back(number.overflow != 0 ? std::numeric_limits<std::int64_t>::min() : number.value);
   }
@@ -318,31 +323,21 @@ std::vector<std::optional<TokenCount>> checked_budgets(const nb::handle given, s
   std::vector<std::optional<TokenCount>> budgets;
   if (given.is_none()) return budgets;
   const std::string expected = "a number of tokens or None for each of the " + std::to_string(count) + " matchers";
-  const nb::object values = nb::steal(PySequence_Tuple(given.ptr()));
-  if (!values.is_valid()) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
-    PyErr_Clear();
-    raise_argument("budgets", given, expected.c_str());
-  }
+  const nb::tuple values = items_of("budgets", given, expected.c_str());
   if (nb::len(values) != count) raise_argument("budgets", given, expected.c_str());
-  for (const nb::handle value : nb::borrow<nb::tuple>(values))
+  for (const nb::handle value : values)
     budgets.push_back(value.is_none() ? std::nullopt : std::optional(checked_budget(value)));
   return budgets;
 }
 
 // Matchers of one vocabulary, and the rows of a mask for them.
 struct Batch {
-  nb::object owners;  // which keeps the matchers
+  nb::tuple owners;  // which keeps the matchers
   std::vector<const BoundMatcher*> bound;
   std::vector<Matcher*> matchers;
 
-  explicit Batch(const nb::handle given) : owners(nb::steal(PySequence_Tuple(given.ptr()))) {
-    if (!owners.is_valid()) {
-      if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
-      PyErr_Clear();
-      raise_argument("matchers", given, "a sequence of Matchers");
-    }
-    for (const nb::handle owner : nb::borrow<nb::tuple>(owners)) {
+  explicit Batch(const nb::handle given) : owners(items_of("matchers", given, "a sequence of Matchers")) {
+    for (const nb::handle owner : owners) {
       if (!nb::isinstance<BoundMatcher>(owner)) raise_argument("matchers", owner, "a sequence of Matchers");
       bound.push_back(nb::cast<const BoundMatcher*>(owner));
       matchers.push_back(&bound.back()->matcher());
