@@ -45,6 +45,7 @@ CANCELS: tuple[Any, ...] = (5, "now", STRANGE, 0, "", tk.CancelToken)
 BOUNDS: tuple[Any, ...] = ("5", 1.5, STRANGE, -1, 1 << 70)
 CONSTRAINTS: tuple[Any, ...] = (5, None, "ab", STRANGE, COMPILED, [A])
 STYLES: dict[str, tuple[Any, ...]] = {"whitespace": WORDS, "spelling": WORDS}
+SECONDS: tuple[Any, ...] = ("5", [1], STRANGE, -1, float("nan"), True)
 STOPS: dict[str, tuple[Any, ...]] = {"limits": LIMITS, "cancel": CANCELS}
 # What Constraint.repair, repairs and reward take; and repair and repairs besides.
 REPAIR: dict[str, tuple[Any, ...]] = {
@@ -179,6 +180,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "mask": (5, None, "ab", STRANGE, [[1]]),
             "threads": ("5", 1.5, STRANGE, 0, -1, HUGE),
             "budgets": (5, "a", STRANGE, [], [0], ["1"], [1, 2]),
+            "deadline_seconds": SECONDS,
         },
     ),
     tk.fill_draft_masks: (
@@ -191,6 +193,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "threads": ("5", 1.5, STRANGE, 0, -1, HUGE),
             "budgets": (5, "a", STRANGE, [], [0], ["1"], [1, 2]),
             "count_stop": FLAGS,
+            "deadline_seconds": SECONDS,
         },
     ),
     tk.apply_mask: (
@@ -267,11 +270,12 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "context": (*LISTS, ["a"], [1.5], [None], [HUGE], [-1]),
             "on_noncanonical": WORDS,
             "stop": (5, "a", STRANGE, ["a"], [1.5], [None], [HUGE], [-1], [97]),
+            "min_tokens": ("5", None, 1.5, STRANGE, -1, HUGE),
         },
     ),
     tk.json().compile(VOCABULARY).parse: ({"text": "1"}, {"text": (5, None, STRANGE)}),
     COMPILED.allocate_mask: ({}, {"batch": ("5", None, 1.5, STRANGE, 0, -1)}),
-    COMPILED.prepare: ({}, {"seconds": ("5", [1], STRANGE, -1, float("nan"), True), "cancel": CANCELS}),
+    COMPILED.prepare: ({}, {"seconds": SECONDS, "cancel": CANCELS}),
     COMPILED.process_rewards: (
         {"ids": [97]},
         {
@@ -292,6 +296,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "parents": (5, "a", STRANGE, [], ["a"], [0], [-2], [HUGE], [-1, -1]),
             "budget": ("5", 1.5, [1], STRANGE, 0, -1, -HUGE),
             "count_stop": FLAGS,
+            "deadline_seconds": SECONDS,
         },
     ),
     MATCHER.explain: ({"token": 0}, {"token": NUMBERS}),
@@ -301,6 +306,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "row": (5, None, "ab", STRANGE, [1], b"abcd", COMPILED.allocate_mask(), memoryview(b"abcd")),
             "budget": ("5", 1.5, [1], STRANGE, 0, -1, -HUGE),
             "count_stop": FLAGS,
+            "deadline_seconds": SECONDS,
         },
     ),
     MATCHER.fork: ({}, {}),
@@ -371,6 +377,7 @@ def test_the_table_names_every_public_function() -> None:
     [
         *[({"max_new_tokens": value}, value) for value in ("5", None, 1.5, STRANGE, 0)],
         *[({"constraint": value}, value) for value in ("ab", 5, STRANGE)],
+        *[({"min_new_tokens": value}, value) for value in ("5", None, 1.5, STRANGE, -1, HUGE)],
         *[({"tokenization": value}, value) for value in WORDS],
         *[({"on_noncanonical": value}, value) for value in WORDS],
         *[({"jump": value}, value) for value in FLAGS],

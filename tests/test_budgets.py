@@ -14,30 +14,13 @@ import numpy as np
 import pytest
 
 import tokamata as tk
+from tests.support.automata.drawn_graphs import TEXTS, drawn_graphs, vocabulary_of
 from tests.support.automata.explicit import TokenGraph, Twice, random_language
 from tests.support.masks import allowed, bits
 from tests.support.matchers import takes
 from tests.support.vocabularies import BYTES
-from tokamata.vocabulary.token_table import TokenTable
 
-# Whole code points, halves, and what straddles their edges.
-TEXTS = [b"a", b"b", b"ab", b"aa", b"bab", b"abab", b"\xc3", b"\xa9", b"aaaa", b"\xa9\xc3"]
-TEXTS += ["é".encode(), "bé".encode()]
 BUDGETS = range(1, 7)
-
-
-def without_first_a(texts: Sequence[bytes | None]) -> list[bytes | None]:
-    """A rule for the start of a text, of the kind that drops one space there (SentencePiece)."""
-    return [None if text is None else text.removeprefix(b"a") for text in texts]
-
-
-def vocabulary_of(
-    texts: Sequence[bytes | None],
-    stop: Sequence[int],
-    start_rule: Callable[[Sequence[bytes | None]], list[bytes | None]] | None = None,
-) -> tk.Vocabulary:
-    rule = None if start_rule is None else lambda: start_rule(texts)
-    return tk.Vocabulary(TokenTable(list(texts), {}, tuple(stop), rule))
 
 
 def budget_mask(matcher: tk.Matcher, budget: int, count_stop: bool) -> set[int] | tk.BudgetError:
@@ -81,22 +64,7 @@ def check_place(
 def test_against_brute_force(seed: int) -> None:
     """Random languages and vocabularies: bytes that lack, start rules, control tokens, no stop tokens."""
     draw = random.Random(seed)
-    walked = 0
-    while walked < 150:
-        texts: list[bytes | None] = [text for text in TEXTS if draw.random() < 0.7] + [None, None]
-        controls = [len(texts) - 2] if draw.random() < 0.5 else []
-        stop = [len(texts) - 1] if draw.random() < 0.8 else []
-        start_rule = without_first_a if draw.random() < 0.3 else None
-        language = random_language(draw, draw.choice([1, 2, 3]), controls)
-        vocabulary = vocabulary_of(texts, stop, start_rule)
-        start_texts = vocabulary.start_tokens() if start_rule else None
-        graph = TokenGraph(language.acceptor, texts, controls, start_texts)
-        try:
-            compiled = language.constraint.compile(vocabulary, start_of_text=start_rule is not None)
-        except (tk.EmptyConstraintError, tk.UnspellableError):
-            assert graph.distance[graph.start] is None
-            continue
-        walked += 1
+    for compiled, graph, stop in drawn_graphs(draw, 150):
         for _ in range(2):  # the second time most of it is known
             matcher, state = compiled.matcher(), graph.start
             for _ in range(4):

@@ -65,6 +65,8 @@ auto guarded(const Shown& shown, Task&& task) {
     raise("LimitExceeded", nanobind::make_tuple(error.limit, error.bound, pattern, position));
   } catch (const BudgetTooSmall& error) {
     raise("BudgetError", nanobind::make_tuple(shown.budget, error.needed));
+  } catch (const TooFewTokens& error) {
+    raise("LengthError", nanobind::make_tuple(pattern, error.least));
   } catch (const Cancelled&) {
     raise("Cancelled", nanobind::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
   } catch (const EmptyConstraint&) {

@@ -151,6 +151,12 @@ TokenCount checked_budget(const nb::handle tokens) {
   return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
 }
 
+Deadline checked_deadline(const nb::handle given) {
+  if (given.is_none()) return {};
+  const nb::object seconds = nb::module_::import_("tokamata.arguments").attr("checked_number")("deadline_seconds", given, 0);
+  return Deadline::after(nb::cast<double>(nb::float_(seconds)));
+}
+
 // The items of an argument; an error of its own iterator passes.
 nb::tuple items_of(const char* name, const nb::handle given, const char* expected) {
   nb::object all = nb::steal(PySequence_Tuple(given.ptr()));
@@ -180,7 +186,8 @@ class BoundMatcher {
   }
 
  public:
-  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context, const std::optional<std::vector<std::uint32_t>>& stops)
+  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context, const std::optional<std::vector<std::uint32_t>>& stops,
+               TokenCount least)
       : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)), matcher_(work([&] {
           const auto ids = [](const std::vector<std::uint32_t>& numbers) {
             std::vector<TokenId> tokens;
@@ -189,24 +196,26 @@ class BoundMatcher {
           };
           auto made = std::make_unique<Matcher>(bound_->constraint, ids(context));
           if (stops) made->set_stops(ids(*stops));
+          if (least > 0) made->set_least(least);
           return made;
         })) {}
   BoundMatcher(const BoundMatcher& other)
       : owner_(other.owner_), bound_(other.bound_), matcher_(work([&other] { return other.matcher_->fork(); })) {}
 
-  MaskPtr current_mask() {
+  MaskPtr current_mask(const Deadline& deadline = {}) {
     if (MaskPtr known = matcher_->try_mask()) return known;
-    return work([&] { return matcher_->mask(); });
+    return work([&] { return matcher_->mask(deadline); });
   }
-  void fill_mask(const nb::handle row, const nb::handle tokens, const nb::handle count_stop) {
+  void fill_mask(const nb::handle row, const nb::handle tokens, const nb::handle count_stop, const nb::handle deadline_seconds) {
     const bool counts = checked_flag("count_stop", count_stop);
-    copy_into(row, tokens.is_none() ? *current_mask() : *mask_within(tokens, counts));
+    const Deadline deadline = checked_deadline(deadline_seconds);
+    copy_into(row, tokens.is_none() ? *current_mask(deadline) : *mask_within(tokens, counts, deadline));
   }
-  MaskPtr mask_within(const nb::handle tokens, bool count_stop) {
+  MaskPtr mask_within(const nb::handle tokens, bool count_stop, const Deadline& deadline) {
     const TokenCount left = checked_budget(tokens);
     if (MaskPtr known = matcher_->try_mask_within(left, count_stop); known && known->set_bits) return known;
     return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left},
-                               [&] { return matcher_->mask_within(left, count_stop); });
+                               [&] { return matcher_->mask_within(left, count_stop, deadline); });
   }
   nb::list shortest_completion() { return to_list(work([&] { return matcher_->shortest_completion(); })); }
   nb::object mask() { return bound_->view(current_mask()); }
@@ -373,7 +382,9 @@ struct Batch {
   }
 };
 
-void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads, const nb::handle given_budgets) {
+void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads, const nb::handle given_budgets,
+                const nb::handle deadline_seconds) {
+  const Deadline deadline = checked_deadline(deadline_seconds);
   const Batch batch(given);
   if (batch.bound.empty()) return;
   std::uint32_t* const rows = batch.rows_of(mask, batch.bound.size(), "fill_masks");
@@ -383,7 +394,7 @@ void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads,
   std::vector<std::exception_ptr> errors;
   {
     const nb::gil_scoped_release release;
-    errors = fill_masks(batch.matchers, places, threads, budgets);
+    errors = fill_masks(batch.matchers, places, threads, budgets, deadline);
   }
   batch.raise_first(errors, budgets);
 }
@@ -402,7 +413,8 @@ std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t c
 
 // `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal.
 nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents, unsigned threads,
-                     const nb::handle given_budgets, bool count_stop) {
+                     const nb::handle given_budgets, bool count_stop, const nb::handle deadline_seconds) {
+  const Deadline deadline = checked_deadline(deadline_seconds);
   const Batch batch(given);
   const std::size_t count = batch.bound.size();
   nb::list found;
@@ -425,7 +437,7 @@ nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::li
   std::vector<std::exception_ptr> errors;
   {
     const nb::gil_scoped_release release;
-    errors = fill_draft_masks(batch.matchers, all, threads, count_stop);
+    errors = fill_draft_masks(batch.matchers, all, threads, count_stop, deadline);
   }
   batch.raise_first(errors, budgets);
   for (const DraftRows& one : all) found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
@@ -503,18 +515,22 @@ NB_MODULE(_core, m) {
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
-  m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a, "budgets"_a.none() = nb::none());
+  m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a, "budgets"_a.none() = nb::none(),
+        "deadline_seconds"_a.none() = nb::none());
 
   m.def("fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
-        "budgets"_a.none(), "count_stop"_a);
+        "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none());
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
       .def("__init__",
            [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context,
-              const std::optional<std::vector<std::uint32_t>>& stops) { new (self) BoundMatcher(nb::borrow(c), context, stops); },
-           "constraint"_a, "context"_a, "stops"_a.none())
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a.none() = false)
+              const std::optional<std::vector<std::uint32_t>>& stops, TokenCount least) {
+             new (self) BoundMatcher(nb::borrow(c), context, stops, least);
+           },
+           "constraint"_a, "context"_a, "stops"_a.none(), "least"_a)
+      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a.none() = false,
+           "deadline_seconds"_a.none() = nb::none())
       .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)

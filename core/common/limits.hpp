@@ -35,7 +35,22 @@ class CancelToken {
   std::atomic<bool> cancelled_{false};
 };
 
-// `limit` is the name of the field of Limits that was passed; `position` is an offset into the
+// When a call has to end, whatever is left of Limits::seconds; `seconds` is what its caller gave it.
+struct Deadline {
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point at = Clock::time_point::max();
+  double seconds = std::numeric_limits<double>::infinity();
+
+  static Deadline after(double seconds) {
+    constexpr double kLongest = 1e9;  // beyond which a time point has no number
+    if (!(seconds < kLongest)) return {};
+    return {Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)), seconds};
+  }
+  bool is_set() const { return at != Clock::time_point::max(); }
+};
+
+// `limit` is the name of the field of Limits that was passed, or "deadline_seconds"; `position` is an offset into the
 // pattern, or -1 where none is known.
 struct LimitExceeded : std::runtime_error {
   LimitExceeded(std::string limit_name, double bound_value, std::int64_t where = -1)
@@ -52,12 +67,12 @@ struct Cancelled : std::runtime_error {
 
 class Budget {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = Deadline::Clock;
 
   // `spent_seconds` is what earlier calls on the same time budget used.  The memory is that of the account which the
   // thread charges to (memory_account.hpp).  Nothing is freed where it is looked at: it might be in use.
-  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds)
-      : limits_(limits), cancel_(std::move(cancel)), spent_(spent_seconds), start_(Clock::now()) {}
+  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds, const Deadline& deadline = {})
+      : limits_(limits), cancel_(std::move(cancel)), deadline_(deadline), spent_(spent_seconds), start_(Clock::now()) {}
 
   // One step of work.
   void step() {
@@ -66,19 +81,22 @@ class Budget {
 
   void check() const {
     if (cancel_ && cancel_->cancelled()) throw Cancelled();
-    if (spent_seconds() > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
+    const Clock::time_point now = Clock::now();
+    if (spent_seconds(now) > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
+    if (now >= deadline_.at) throw LimitExceeded("deadline_seconds", deadline_.seconds);
     if (Charge::bytes() > limits_.memory_bytes)
       throw LimitExceeded("memory_bytes", static_cast<double>(limits_.memory_bytes));
   }
 
-  double spent_seconds() const {
-    return spent_ + std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  double spent_seconds() const { return spent_seconds(Clock::now()); }
   const Limits& limits() const { return limits_; }
 
  private:
+  double spent_seconds(Clock::time_point now) const { return spent_ + std::chrono::duration<double>(now - start_).count(); }
+
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
+  Deadline deadline_;
   double spent_;
   Clock::time_point start_;
   std::uint64_t steps_ = 0;

@@ -142,6 +142,10 @@ class TokenAutomaton {
   // The token classes that the pattern distinguishes, computed at the first use.
   ClassTrie& class_trie(bool at_start);
 
+  // Whether each byte that the pattern uses is a token, and tokens are all that it sees: what can be spelled can be spelled
+  // byte by byte.
+  bool is_spelled_by_bytes() const { return lives_by_bytes_; }
+
   // The control tokens that the pattern names.
   const std::vector<TokenId>& controls() const { return controls_; }
 

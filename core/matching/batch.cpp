@@ -64,7 +64,8 @@ std::vector<std::exception_ptr> for_each_on_threads(const Runs& runs, std::size_
 }  // namespace
 
 std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
-                                           unsigned threads, std::span<const std::optional<TokenCount>> budgets) {
+                                           unsigned threads, std::span<const std::optional<TokenCount>> budgets,
+                                           const Deadline& deadline) {
   const auto budget = [&](std::size_t i) { return budgets.empty() ? std::nullopt : budgets[i]; };
   const auto known_mask = [&](std::size_t i) -> MaskPtr {
     if (!budget(i)) return matchers[i]->try_mask();
@@ -80,15 +81,15 @@ std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, s
   const bool is_large = unknown > 1 || words > kWorthAThread;
   return for_each_on_threads(runs, is_large ? threads : 1, [&](std::size_t i) {
     MaskPtr mask = known_mask(i);
-    if (!mask) mask = budget(i) ? matchers[i]->mask_within(*budget(i), false) : matchers[i]->mask();
+    if (!mask) mask = budget(i) ? matchers[i]->mask_within(*budget(i), false, deadline) : matchers[i]->mask(deadline);
     mask->bits.write(rows[i]);
   });
 }
 
 std::vector<std::exception_ptr> fill_draft_masks(std::span<Matcher* const> matchers, std::span<DraftRows> drafts,
-                                                 unsigned threads, bool count_stop) {
+                                                 unsigned threads, bool count_stop, const Deadline& deadline) {
   return for_each_on_threads(Runs(matchers), threads, [&](std::size_t i) {
-    DraftMasks made = matchers[i]->draft_masks(drafts[i].draft, drafts[i].budget, count_stop);
+    DraftMasks made = matchers[i]->draft_masks(drafts[i].draft, drafts[i].budget, count_stop, deadline);
     const std::size_t words = matchers[i]->constraint()->vocabulary().words();
     for (std::size_t row = 0; row < made.rows.size(); ++row) {
       std::uint32_t* const to = drafts[i].rows + row * words;

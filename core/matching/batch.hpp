@@ -17,9 +17,10 @@ namespace tokamata {
 
 // Writes the mask of matchers[i] to rows[i], which has room for it; where budgets[i] is a number, the mask of
 // mask_within.  `budgets` has an entry for each matcher, or none.  Result: the error of each matcher whose mask
-// could not be made, null for the others; the rows of failed matchers are untouched.
+// could not be made, null for the others; the rows of failed matchers are untouched.  The deadline is one for all of them.
 std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
-                                           unsigned threads, std::span<const std::optional<TokenCount>> budgets = {});
+                                           unsigned threads, std::span<const std::optional<TokenCount>> budgets = {},
+                                           const Deadline& deadline = {});
 
 // The draft of a matcher, and where its masks go: a row for the text, then one for each node.
 struct DraftRows {
@@ -30,6 +31,6 @@ struct DraftRows {
 };
 // Writes the masks of all drafts; the rows of what is not legal are zero.  Result: as above.
 std::vector<std::exception_ptr> fill_draft_masks(std::span<Matcher* const> matchers, std::span<DraftRows> drafts,
-                                                 unsigned threads, bool count_stop);
+                                                 unsigned threads, bool count_stop, const Deadline& deadline = {});
 
 }  // namespace tokamata

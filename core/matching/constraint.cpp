@@ -43,6 +43,13 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   end_charging();
 }
 
+std::unique_lock<std::timed_mutex> Constraint::locked(const Deadline& deadline) {
+  if (!deadline.is_set()) return std::unique_lock(mutex_);
+  std::unique_lock lock(mutex_, deadline.at);
+  if (!lock) throw LimitExceeded("deadline_seconds", deadline.seconds);
+  return lock;
+}
+
 void Constraint::collect() {
   assert(!is_working_);
   ++collections_;
@@ -57,6 +64,7 @@ void Constraint::collect() {
       kept.push_back(std::move(history));
     }
   completions_.clear();
+  long_completions_.clear();
   if (canonical_) canonical_->clear();
   automaton_.keep_only(held);
   trim_masks(limits_.memory_bytes / 2);

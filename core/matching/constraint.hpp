@@ -15,6 +15,7 @@
 #include "common/memory_account.hpp"
 #include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
+#include "composition/long_completions.hpp"
 #include "composition/token_automaton.hpp"
 #include "matching/history.hpp"
 
@@ -52,6 +53,12 @@ struct BudgetTooSmall : std::runtime_error {
   TokenCount needed;
 };
 
+// No accepted text with at least so many tokens was found.
+struct TooFewTokens : std::runtime_error {
+  explicit TooFewTokens(TokenCount least_tokens) : std::runtime_error("no text has so many tokens"), least(least_tokens) {}
+  TokenCount least;
+};
+
 class Matcher;
 
 class Constraint : private Accounted {
@@ -79,11 +86,18 @@ class Constraint : private Accounted {
   // Runs `task(budget)` under the lock, and adds the time to `spent_seconds`.
   template <class Task>
   auto work(double& spent_seconds, Task&& task) {
-    return work(limits_, cancel_, spent_seconds, task);
+    return work(limits_, cancel_, {}, spent_seconds, task);
+  }
+  template <class Task>
+  auto work(const Deadline& deadline, double& spent_seconds, Task&& task) {
+    return work(limits_, cancel_, deadline, spent_seconds, task);
   }
   // The same with other limits and another cancel token.
   template <class Task>
-  auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task);
+  auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, const Deadline& deadline, double& spent_seconds,
+            Task&& task);
+  // The lock, which another thread may hold for long.
+  std::unique_lock<std::timed_mutex> locked(const Deadline& deadline);
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
@@ -94,9 +108,10 @@ class Constraint : private Accounted {
   std::shared_ptr<const CancelToken> cancel_;
   TokenAutomaton automaton_;
   Completions completions_{automaton_};
+  LongCompletions long_completions_{automaton_, completions_};
   std::optional<CanonicalAutomaton> canonical_;  // with canonical tokenization
   double compile_seconds_ = 0;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   bool is_working_ = false;  // a task is running, and may be reading what a collection would free
   // Those of destroyed matchers stay until the next sweep, so that a destructor never waits for the lock.
   std::vector<std::weak_ptr<History>> histories_;

@@ -17,7 +17,7 @@ std::size_t Matcher::validate(std::span<const TokenId> tokens) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     std::optional<Step> last;
     for (std::size_t count = 0; count < tokens.size(); ++count) {
-      std::optional<Step> next = next_step(last ? after(*last) : here(), tokens[count], budget);
+      std::optional<Step> next = next_step(last ? after(*last, steps().size() - 1 + count) : here(), tokens[count], budget);
       if (!next) return count;
       last = std::move(next);
     }
@@ -25,13 +25,14 @@ std::size_t Matcher::validate(std::span<const TokenId> tokens) {
   });
 }
 
-DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop) {
+DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline) {
   const std::size_t count = draft.tokens.size();
   TOKAMATA_CHECK(draft.parents.empty() || draft.parents.size() == count, "each node of a tree has a parent");
-  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+  return constraint_->work(deadline, spent_seconds_, [&](Budget& budget) {
     DraftMasks made{std::vector<MaskPtr>(count + 1), std::vector<bool>(count, false)};
     std::vector<std::optional<Step>> steps(count);
     std::vector<TokenCount> depths(count + 1, 0);  // of the rows
+    const auto place_after = [&](std::size_t node) { return after(*steps[node], this->steps().size() - 1 + depths[node + 1]); };
     const auto mask_after = [&](const Place& place, TokenCount depth) -> MaskPtr {
       if (!tokens || place.is_stopped()) return mask_at(place, budget);
       if (*tokens < depth + count_stop) return nullptr;
@@ -46,11 +47,11 @@ DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> to
       const TokenId token = draft.tokens[node];
       const MaskPtr& before = made.rows[row];
       if (!before || token.value >= constraint_->vocabulary().width() || !before->bits.contains(token.value)) continue;
-      steps[node] = next_step(parent == Draft::kNoNode ? here() : after(*steps[parent]), token, budget);
+      steps[node] = next_step(parent == Draft::kNoNode ? here() : place_after(parent), token, budget);
       TOKAMATA_CHECK(steps[node].has_value(), "a token that the mask allows leads on");
       made.legal[node] = true;
       depths[node + 1] = depths[row] + 1;
-      made.rows[node + 1] = mask_after(after(*steps[node]), depths[node + 1]);
+      made.rows[node + 1] = mask_after(place_after(node), depths[node + 1]);
     }
     return made;
   });

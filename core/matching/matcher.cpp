@@ -32,9 +32,19 @@ std::unique_ptr<Matcher> Matcher::fork() {
   const std::lock_guard lock(constraint_->mutex_);
   copy->steps() = steps();
   copy->has_start_rule_ = has_start_rule_;
+  copy->least_ = least_;
   copy->spent_seconds_ = spent_seconds_;
   copy->own_stops_ = own_stops_;
   return copy;
+}
+
+void Matcher::set_least(TokenCount tokens) {
+  TOKAMATA_CHECK(!canonical(), "the number of canonical tokens is that of the text");
+  constraint_->work(spent_seconds_, [&](Budget& budget) {
+    if (tokens > 0 && !long_completions().has_any(configuration(), {tokens}, budget)) throw TooFewTokens(tokens);
+    least_ = tokens;
+    return true;
+  });
 }
 
 void Matcher::set_stops(std::vector<TokenId> stops) {
@@ -75,6 +85,7 @@ MaskPtr Matcher::try_mask() {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
   if (!lock) return nullptr;
   if (stopped()) return stop_mask();
+  if (const TokenBounds bounds = bounds_at(here()); bounds.least > 0) return long_completions().try_mask(configuration(), bounds);
   if (canonical()) return with_own_stops(canonical()->known_mask(configuration(), canonical_state()), here());
   const MaskPtr* known = automaton().known_mask(configuration());
   return known ? with_own_stops(*known, here()) : nullptr;
@@ -82,18 +93,20 @@ MaskPtr Matcher::try_mask() {
 
 MaskPtr Matcher::mask_at(const Place& place, Budget& budget) {
   if (place.is_stopped()) return stop_mask();
+  if (const TokenBounds bounds = bounds_at(place); bounds.least > 0) return long_completions().mask(place.at, bounds, budget);
   return with_own_stops(canonical() ? canonical()->mask(place.at, place.canonical, budget) : automaton().mask(place.at, budget), place);
 }
 
 // The tokens after which a text can be ended with so many, the stop token not counted.
 MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
   if (place.is_stopped()) return stop_mask();
+  if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0) return long_completions().mask(place.at, bounds, budget);
   return with_own_stops(canonical() ? canonical()->mask_within(place.at, place.canonical, left, budget)
                                     : completions().mask(place.at, left, budget),
                         place);
 }
 
-bool Matcher::accepts(const Place& place) {
+bool Matcher::accepts_text(const Place& place) {
   if (place.is_stopped()) return true;
   return canonical() ? canonical()->accepting(place.at, place.canonical) : automaton().automaton().accepting(place.at.state);
 }
@@ -113,11 +126,14 @@ std::optional<Step> Matcher::text_step(const Place& place, TokenId token, Budget
 std::optional<Step> Matcher::next_step(const Place& place, TokenId token, Budget& budget) {
   if (is_stop(token)) return accepts(place) ? std::optional(Step{token, Step::kStopped}) : std::nullopt;
   if (place.is_stopped() || token.value >= constraint_->vocabulary().width()) return std::nullopt;
-  return text_step(place, token, budget);
+  std::optional<Step> step = text_step(place, token, budget);
+  const TokenBounds bounds = bounds_at(place);
+  if (step && bounds.least > 0 && !long_completions().lasts(step->state, bounds.after_one(), budget)) return std::nullopt;
+  return step;
 }
 
-MaskPtr Matcher::mask() {
-  return constraint_->work(spent_seconds_, [this](Budget& budget) { return mask_at(here(), budget); });
+MaskPtr Matcher::mask(const Deadline& deadline) {
+  return constraint_->work(deadline, spent_seconds_, [this](Budget& budget) { return mask_at(here(), budget); });
 }
 
 MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
@@ -125,38 +141,47 @@ MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
   if (!lock) return nullptr;
   if (stopped()) return stop_mask();
   if (canonical()) return nullptr;
+  const TokenBounds bounds = bounds_at(here(), tokens - count_stop);
+  if (bounds.least > 0) return long_completions().try_mask(configuration(), bounds);
   return with_own_stops(completions().try_mask(configuration(), tokens - count_stop), here());
 }
 
-MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop) {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop, const Deadline& deadline) {
+  return constraint_->work(deadline, spent_seconds_, [&](Budget& budget) {
     MaskPtr mask = mask_at(here(), tokens - count_stop, budget);
-    if (mask->set_bits == 0 && !accepts_here())
-      throw BudgetTooSmall((canonical() ? canonical()->tokens_needed(configuration(), canonical_state(), budget)
-                                        : completions().tokens_needed(configuration(), budget)) +
-                           count_stop);
+    if (mask->set_bits == 0 && !accepts_here()) throw BudgetTooSmall(tokens_needed(budget) + count_stop);
     return mask;
   });
 }
 
+TokenCount Matcher::tokens_needed(Budget& budget) {
+  if (canonical()) return canonical()->tokens_needed(configuration(), canonical_state(), budget);
+  return bounds_at(here()).least > 0 ? completion(budget).size() : completions().tokens_needed(configuration(), budget);
+}
+
+std::vector<TokenId> Matcher::completion(Budget& budget) {
+  if (canonical()) return canonical()->shortest(configuration(), canonical_state(), budget);
+  const TokenBounds bounds = bounds_at(here());
+  if (bounds.least == 0) return completions().shortest(configuration(), budget);
+  std::optional<std::vector<TokenId>> found = long_completions().completion(configuration(), bounds, budget);
+  TOKAMATA_CHECK(found.has_value(), "each token that was taken leads to a text that is long enough");
+  return *std::move(found);
+}
+
 std::vector<TokenId> Matcher::shortest_completion() {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) {
-    if (stopped()) return std::vector<TokenId>();
-    return canonical() ? canonical()->shortest(configuration(), canonical_state(), budget) : completions().shortest(configuration(), budget);
-  });
+  return constraint_->work(spent_seconds_, [&](Budget& budget) { return stopped() ? std::vector<TokenId>() : completion(budget); });
 }
 
 TokenCount Matcher::tokens_to_close() {
   return constraint_->work(spent_seconds_, [&](Budget& budget) -> TokenCount {
     if (stopped()) return 0;
-    return canonical() ? canonical()->tokens_needed(configuration(), canonical_state(), budget)
-                       : completions().tokens_to_close(configuration(), budget);
+    return canonical() || bounds_at(here()).least > 0 ? tokens_needed(budget) : completions().tokens_to_close(configuration(), budget);
   });
 }
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
-  if (!lock || canonical() || stopped() || is_stop(token)) return std::nullopt;
+  if (!lock || canonical() || stopped() || is_stop(token) || bounds_at(here()).least > 0) return std::nullopt;
   const std::optional<std::optional<StateId>> target = automaton().try_step(configuration(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
@@ -232,7 +257,7 @@ std::vector<TokenId> Matcher::forced_tokens() {
     if (stopped()) return forced;
     std::optional<Step> last;
     while (true) {
-      const Place place = last ? after(*last) : here();
+      const Place place = last ? after(*last, steps().size() - 1 + forced.size()) : here();
       // Where the text may end nothing is forced, even if no stop token says so.
       if (accepts(place)) return forced;
       const MaskPtr mask = mask_at(place, budget);
@@ -268,39 +293,45 @@ std::vector<TokenId> Matcher::live_controls(Budget& budget) {
 }
 
 Explanation Matcher::explain(TokenId token) {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) -> Explanation {
-    using enum Explanation::Verdict;
-    if (is_stop(token)) {
-      if (stopped() || accepts_here()) return {Allowed, 0, {}};
-      return {StopTooSoon, 0, automaton().live_bytes(state(), budget), live_controls(budget)};
-    }
-    const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
-    if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
-    const std::string_view text = automaton().vocabulary(configuration().at_start).bytes(token);
-    // The decoder may take all of a text's first token away.
-    const bool is_prefix = canonical() && text.empty() && !constraint_->vocabulary().bytes(token).empty();
-    if (text.empty() && !is_named && !is_prefix) return {NotText, 0, {}};
-    if (stopped()) return {AfterStop, 0, {}};
-    if (is_prefix) {
-      if (text_step(here(), token, budget)) return {Allowed, 0, {}};
-      return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
-    }
-    if (text.empty()) {
-      if (!automaton().step(configuration(), token, budget)) return {NotText, 0, {}};
-      if (canonical() && !text_step(here(), token, budget))
-        return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
-      return {Allowed, 0, {}};
-    }
-    const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
-    if (reading.length < text.size())
-      return {Byte, reading.length, automaton().live_bytes(reading.state, budget),
-              reading.length == 0 ? live_controls(budget) : std::vector<TokenId>()};
-    const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
-    if (!automaton().step(configuration(), token, budget)) return {Unspellable, reading.length, expected};
-    if (canonical() && !text_step(here(), token, budget))
-      return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), reading.length, expected};
-    return {Allowed, reading.length, expected};
+  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+    Explanation found = explained(token, budget);
+    if (found.verdict == Explanation::Verdict::Allowed && !next_step(here(), token, budget)) found.verdict = Explanation::Verdict::TooShort;
+    return found;
   });
+}
+
+Explanation Matcher::explained(TokenId token, Budget& budget) {
+  using enum Explanation::Verdict;
+  if (is_stop(token)) {
+    if (stopped() || accepts_text(here())) return {Allowed, 0, {}};
+    return {StopTooSoon, 0, automaton().live_bytes(state(), budget), live_controls(budget)};
+  }
+  const bool is_named = std::ranges::find(automaton().controls(), token) != automaton().controls().end();
+  if (token.value >= constraint_->vocabulary().token_count() && !is_named) return {Padding, 0, {}};
+  const std::string_view text = automaton().vocabulary(configuration().at_start).bytes(token);
+  // The decoder may take all of a text's first token away.
+  const bool is_prefix = canonical() && text.empty() && !constraint_->vocabulary().bytes(token).empty();
+  if (text.empty() && !is_named && !is_prefix) return {NotText, 0, {}};
+  if (stopped()) return {AfterStop, 0, {}};
+  if (is_prefix) {
+    if (text_step(here(), token, budget)) return {Allowed, 0, {}};
+    return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
+  }
+  if (text.empty()) {
+    if (!automaton().step(configuration(), token, budget)) return {NotText, 0, {}};
+    if (canonical() && !text_step(here(), token, budget))
+      return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), 0, {}};
+    return {Allowed, 0, {}};
+  }
+  const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
+  if (reading.length < text.size())
+    return {Byte, reading.length, automaton().live_bytes(reading.state, budget),
+            reading.length == 0 ? live_controls(budget) : std::vector<TokenId>()};
+  const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
+  if (!automaton().step(configuration(), token, budget)) return {Unspellable, reading.length, expected};
+  if (canonical() && !text_step(here(), token, budget))
+    return {verdict_of(canonical()->tokenization().why_not(canonical_state(), token)), reading.length, expected};
+  return {Allowed, reading.length, expected};
 }
 
 }  // namespace tokamata

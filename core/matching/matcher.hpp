@@ -10,6 +10,8 @@
 //   - Locks.  Every member except `constraint` takes the lock of the constraint, so several threads may use the matchers
 //     of one constraint, or one matcher.  The members named try_ never wait and never compute: if the lock is held, or
 //     the answer is not known, they return nothing.
+//   - Deadlines.  A member with a deadline throws LimitExceeded once it is over, also while it waits for the lock.  What was made
+//     until then is kept.
 //   - Errors.  A member that computes may throw LimitExceeded, Cancelled or std::bad_alloc.  The work still counts
 //     against Limits::seconds, and its results may be kept for the next call.
 #pragma once
@@ -41,6 +43,8 @@ struct Explanation {
     Normalizer,   // the normalizer changes the text
     AddedToken,   // the text would become an added token
     DeadEnd,      // it is canonical, but no canonical sequence continues to an accepted text
+    // With a least number of tokens:
+    TooShort,     // the pattern allows it, but no text that is long enough continues with it
   };
   Verdict verdict;
   std::size_t offset = 0;  // into the bytes of the token
@@ -74,6 +78,9 @@ class Matcher {
   // Begins after a context of tokens; for canonical tokenization.  Throws ContextNotCanonical, or NotCanonical if no
   // canonical sequence continues from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
+  // A text has at least so many tokens, stop tokens not counted, before it may end.  Not with canonical tokenization.  Throws
+  // TooFewTokens if no such text was found.
+  void set_least(TokenCount tokens);
   // From now on these are the stop tokens, in place of the vocabulary's.  They have no text, and the pattern names none of
   // them.
   void set_stops(std::vector<TokenId> stops);
@@ -82,12 +89,12 @@ class Matcher {
   std::unique_ptr<Matcher> fork();
 
   MaskPtr try_mask();  // null: not known yet, or the lock is held
-  MaskPtr mask();
+  MaskPtr mask(const Deadline& deadline = {});
   // The tokens after which at most `tokens` - 1 more tokens complete an accepted text; with `count_stop` the last of
   // them is a stop token.  If no such text exists, mask_within throws BudgetTooSmall and try_mask_within returns an
   // empty mask.
   MaskPtr try_mask_within(TokenCount tokens, bool count_stop);
-  MaskPtr mask_within(TokenCount tokens, bool count_stop);
+  MaskPtr mask_within(TokenCount tokens, bool count_stop, const Deadline& deadline = {});
   // The fewest tokens that lead to an accepted text, without a stop token.
   std::vector<TokenId> shortest_completion();
   // A number of tokens that suffices, without a search for fewer where rules nest: Completions::tokens_to_close.
@@ -98,7 +105,7 @@ class Matcher {
   bool advance_all(std::span<const TokenId> tokens);
   // How many of the tokens are allowed, one after another.  Ids that are not in the vocabulary are allowed nowhere.
   std::size_t validate(std::span<const TokenId> tokens);
-  DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop);
+  DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline = {});
   // Returns false, and changes nothing, if fewer than `count` tokens were advanced.
   bool rollback(std::size_t count);
 
@@ -121,24 +128,34 @@ class Matcher {
   struct Place {
     TokenAutomaton::Configuration at;
     const CanonicalState& canonical;
+    TokenCount written;
 
     bool is_stopped() const { return at.state == Step::kStopped; }
   };
-  Place here() const { return {{state(), has_start_rule_ && steps().size() == 1}, steps().back().canonical}; }
-  static Place after(const Step& step) { return {{step.state, false}, step.canonical}; }
+  Place here() const { return {{state(), has_start_rule_ && steps().size() == 1}, steps().back().canonical, steps().size() - 1}; }
+  static Place after(const Step& step, TokenCount written) { return {{step.state, false}, step.canonical, written}; }
   bool stopped() const { return state() == Step::kStopped; }
   TokenAutomaton::Configuration configuration() const { return here().at; }
   Completions& completions() { return constraint_->completions_; }
+  LongCompletions& long_completions() { return constraint_->long_completions_; }
+  TokenBounds bounds_at(const Place& place, TokenCount left = kNoTokens) const {
+    return {least_ > place.written ? least_ - place.written : 0, left};
+  }
   bool is_stop(TokenId token) const;
   MaskPtr stop_mask();
   MaskPtr with_own_stops(MaskPtr mask, const Place& place);
   MaskPtr mask_at(const Place& place, Budget& budget);
   MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget);
+  TokenCount tokens_needed(Budget& budget);
+  std::vector<TokenId> completion(Budget& budget);
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
-  bool accepts(const Place& place);
+  bool accepts_text(const Place& place);
+  // The same, and the text is long enough.
+  bool accepts(const Place& place) { return bounds_at(place).least == 0 && accepts_text(place); }
   bool accepts_here() { return accepts(here()); }
   std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that may follow
+  Explanation explained(TokenId token, Budget& budget);  // without regard to the least number of tokens
   std::optional<Step> text_step(const Place& place, TokenId token, Budget& budget);
   std::optional<Step> next_step(const Place& place, TokenId token, Budget& budget);
 
@@ -149,6 +166,7 @@ class Matcher {
   std::shared_ptr<Constraint> constraint_;
   std::shared_ptr<History> steps_;
   bool has_start_rule_;
+  TokenCount least_ = 0;
   double spent_seconds_;
   std::shared_ptr<const OwnStops> own_stops_;  // null: those of the vocabulary
 };

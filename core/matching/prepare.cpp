@@ -36,7 +36,7 @@ class Preparer {
           if (token && token->cancelled()) throw Cancelled();
         if (spent() >= limits.seconds || !has_room()) break;
         double used = spent();
-        goes_on = constraint_.work(limits, cancel ? cancel : constraint_.cancel_, used, [&](Budget& budget) { return expand(budget); });
+        goes_on = constraint_.work(limits, cancel ? cancel : constraint_.cancel_, {}, used, [&](Budget& budget) { return expand(budget); });
         std::this_thread::yield();  // matchers may wait for the lock
       }
     } catch (const LimitExceeded&) {

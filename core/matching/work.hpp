@@ -7,12 +7,14 @@
 namespace tokamata {
 
 template <class Task>
-auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, double& spent_seconds, Task&& task) {
-  const std::lock_guard lock(mutex_);
+auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, const Deadline& deadline,
+                      double& spent_seconds, Task&& task) {
+  const auto lock = locked(deadline);
   const Charge charge(account_);
   for (bool retried = false;; retried = true) {
-    Budget budget(limits, cancel, spent_seconds);
+    Budget budget(limits, cancel, spent_seconds, deadline);
     try {
+      if (deadline.is_set()) budget.check();  // which short work never does
       auto result = [&] {
         is_working_ = true;
         const Undo done([this] { is_working_ = false; });

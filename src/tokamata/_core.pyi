@@ -333,7 +333,7 @@ class Matcher:
     def __init__(self, origin: Matcher) -> None: ...
     @overload
     def __init__(
-        self, constraint: Constraint, context: Sequence[int], stops: Sequence[int] | None
+        self, constraint: Constraint, context: Sequence[int], stops: Sequence[int] | None, least: int
     ) -> None: ...
     def shortest_completion(self) -> list[int]:
         """A shortest sequence of tokens after which the text is accepted, without a stop token.
@@ -351,7 +351,13 @@ class Matcher:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
-    def fill_mask(self, row: Any, budget: int | None = None, count_stop: bool = False) -> None:
+    def fill_mask(
+        self,
+        row: Any,
+        budget: int | None = None,
+        count_stop: bool = False,
+        deadline_seconds: float | None = None,
+    ) -> None:
         """Copies the mask into the caller's row.
 
         With a budget of ``n`` tokens, it contains exactly the tokens after which at most ``n - 1`` more
@@ -366,6 +372,9 @@ class Matcher:
                 CPU tensor of the same shape and dtype.
             budget: the number of tokens that may still be written; ``None`` means no bound.
             count_stop: whether the budget includes the stop token.
+            deadline_seconds: when the call ends, also while it waits for another thread; ``None``: with
+                ``Limits.seconds`` alone.  What was made until then is kept.
+                A known mask needs no time, unless another thread works on the constraint.
 
         Raises:
             BudgetError: no accepted text can be finished within the budget, or it is 0 or less; the row is
@@ -416,7 +425,7 @@ class Matcher:
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the constraint accepts the text so far."""
+        """Whether the constraint accepts the text so far, and it has ``min_tokens``."""
 
     @property
     def is_finished(self) -> bool:
@@ -439,7 +448,11 @@ class Matcher:
     def _explain(self, token: int) -> tuple[int, int, list[int], list[int]]: ...
 
 def fill_masks(
-    matchers: Sequence[Matcher], mask: Any, threads: int, budgets: Sequence[int | None] | None = None
+    matchers: Sequence[Matcher],
+    mask: Any,
+    threads: int,
+    budgets: Sequence[int | None] | None = None,
+    deadline_seconds: float | None = None,
 ) -> None:
     """Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``."""
 
@@ -451,6 +464,7 @@ def fill_draft_masks(
     threads: int,
     budgets: Sequence[int | None] | None,
     count_stop: bool,
+    deadline_seconds: float | None,
 ) -> list[npt.NDArray[np.uint8]]:
     """The rows of all drafts, one after another; the result says which tokens are legal."""
 

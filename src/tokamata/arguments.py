@@ -21,6 +21,7 @@ __all__ = [
     "checked_instance",
     "checked_list",
     "checked_name",
+    "checked_number",
     "checked_text",
     "checked_threads",
     "checked_whole",
@@ -77,6 +78,14 @@ def checked_whole(
     if least is not None and number < least:
         raise ArgumentError(argument, shown_argument(number), expected, hint)
     return number
+
+
+def checked_number(argument: str, value: Any, least: float, most: float = float("inf")) -> float:
+    """A number within bounds, as a ``float``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+        bounds = f"from {least} to {most}" if most < float("inf") else f"of at least {least}"
+        raise ArgumentError(argument, shown_argument(value), f"a number {bounds}")
+    return float(value)
 
 
 def checked_list(argument: str, value: Any, expected: str, hint: str = "") -> list[Any]:

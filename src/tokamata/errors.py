@@ -367,6 +367,26 @@ class BudgetError(TokamataError, ValueError):
         return f"no accepted text can be finished in {self.budget} {tokens}; {advice}"
 
 
+class LengthError(TokamataError, ValueError):
+    """No accepted text with as many tokens as ``min_tokens`` asks for was found.
+
+    Attributes:
+        pattern: the pattern, or a description of the constraint.
+        min_tokens: the least number of tokens.
+    """
+
+    def __init__(self, pattern: str, min_tokens: int) -> None:
+        super().__init__(pattern, min_tokens)
+        self.pattern = pattern
+        self.min_tokens = min_tokens
+
+    def __str__(self) -> str:
+        return (
+            f"no text of {self.min_tokens} tokens or more that {self.pattern[:200]!r} accepts was found; "
+            "ask for fewer tokens, or for a constraint whose texts may be longer"
+        )
+
+
 class NoRepairError(TokamataError, ValueError):
     """No accepted text can be reached by as many edits as ``at_most`` admits.
 
@@ -395,7 +415,7 @@ class LimitExceeded(TokamataError, RuntimeError):
 
     Attributes:
         limit: the field of ``Limits`` that was exceeded: ``"states"``, ``"memory_bytes"``,
-            ``"seconds"`` or ``"depth"``.
+            ``"seconds"`` or ``"depth"``; or ``"deadline_seconds"``, if the call was given that.
         bound: its value.
         pattern: the pattern that was worked on, or ``None`` if it has no text.
         position: offset into ``pattern`` of the part that grew, or ``None``.
@@ -423,6 +443,8 @@ class LimitExceeded(TokamataError, RuntimeError):
         if self.pattern is not None and self.position is not None:
             message += f", mostly by the part of the pattern at position {self.position}\n"
             message += caret(self.pattern, self.position)
+        if self.limit == "deadline_seconds":
+            return message + "\ncall it again, which goes on with what was made, or give it more time"
         if self.is_fixed:
             return message + "\nsimplify the pattern: this bound is the same for all Limits"
         return message + "\nsimplify the pattern, or pass a larger tokamata.Limits"

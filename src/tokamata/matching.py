@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_threads
+from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_threads, checked_whole
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.denotation import Denotation
 from tokamata.errors import AlgebraError, ArgumentError, ContextError, ParseError, shown_argument
@@ -37,6 +37,8 @@ Tokenization = Literal["any", "canonical"]
 OnNoncanonical = Literal["error", "fresh"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+
+_MOST_TOKENS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,7 @@ class CompiledConstraint(Generic[_T_co]):
         *,
         on_noncanonical: OnNoncanonical = "error",
         stop: Sequence[int] | None = None,
+        min_tokens: int = 0,
     ) -> Matcher:
         """A new matcher, at the start of a text.
 
@@ -144,8 +147,15 @@ class CompiledConstraint(Generic[_T_co]):
             stop: the stop tokens of this text, in place of those of the vocabulary; masks stay shared with
                 other matchers.  With none, nothing ends the text, and a mask is empty where nothing can
                 follow.
+            min_tokens: the least number of tokens before the text may end, stop tokens not counted.  The mask
+                contains only tokens after which so many are still possible, within the budget if there is
+                one; so, unlike where stop tokens alone are forbidden, the text never gets stuck.  Where rules
+                nest and a budget is tight, a mask may lack some of these tokens; see
+                ``core/composition/long_completions.hpp``.
 
         Raises:
+            AlgebraError: ``min_tokens`` with ``tokenization="canonical"``.
+            LengthError: no text with ``min_tokens`` tokens was found.
             ArgumentError, TokenIdError: the context is not a list of token ids; or a stop token has text of
                 its own, or is a control token that the constraint names.
             ContextError: the context is not canonical.
@@ -156,8 +166,14 @@ class CompiledConstraint(Generic[_T_co]):
         given = checked_list("context", context, "a list of token ids", "encode a text with the tokenizer")
         tokens = [self.vocabulary._checked_id(token) for token in given]
         stops = None if stop is None else self._checked_stops(stop)
+        least = checked_whole("min_tokens", min_tokens, 0, _MOST_TOKENS)
+        if least > 0 and self.tokenization == "canonical":
+            raise AlgebraError(
+                "min_tokens is not available with canonical tokenization, where the text decides how many "
+                'tokens it has; bound the text, or compile it with tokenization="any"'
+            )
         try:
-            return Matcher(self, context=tokens, stop=stops)
+            return Matcher(self, context=tokens, stop=stops, min_tokens=least)
         except ContextError:
             if on_noncanonical == "error":
                 raise
@@ -331,13 +347,14 @@ class Matcher(_core.Matcher):
         origin: Matcher | None = None,
         context: Sequence[int] = (),
         stop: Sequence[int] | None = None,
+        min_tokens: int = 0,
     ) -> None:
         if origin is None:
             core = getattr(compiled, "_core", None)
             if not isinstance(core, _core.Constraint):
                 hint = "call compiled.matcher()"
                 raise ArgumentError("compiled", shown_argument(compiled), "a CompiledConstraint", hint)
-            super().__init__(core, context, stop)
+            super().__init__(core, context, stop, min_tokens)
         else:
             super().__init__(origin)
         self._compiled = compiled
@@ -369,6 +386,7 @@ class Matcher(_core.Matcher):
         budget: int | None = None,
         *,
         count_stop: bool = False,
+        deadline_seconds: float | None = None,
     ) -> npt.NDArray[np.bool_]:
         """Writes the masks of drafted tokens in one call; the state does not change.
 
@@ -387,6 +405,7 @@ class Matcher(_core.Matcher):
             budget: the tokens that may still be written here, as for :meth:`fill_mask`; a row that lies
                 ``d`` tokens ahead has ``budget - d``.  Rows for which it does not suffice are zero.
             count_stop: whether the budget includes the stop token.
+            deadline_seconds: as for :meth:`fill_mask`.
 
         Returns:
             ``bool[len(tokens)]``: whether each token is legal.
@@ -397,7 +416,16 @@ class Matcher(_core.Matcher):
             BudgetError: the budget is 0 or less.
             LimitExceeded, Cancelled: the work was stopped; no row is changed.
         """
-        return fill_draft_masks([self], mask, [tokens], [parents], 1, [budget], count_stop=count_stop)[0]
+        return fill_draft_masks(
+            [self],
+            mask,
+            [tokens],
+            [parents],
+            1,
+            [budget],
+            count_stop=count_stop,
+            deadline_seconds=deadline_seconds,
+        )[0]
 
     def events(self) -> list[Event]:
         """The values that have been completed since the last call, in order.
@@ -467,6 +495,8 @@ def fill_masks(
     mask: Any,
     threads: int | None = None,
     budgets: Sequence[int | None] | None = None,
+    *,
+    deadline_seconds: float | None = None,
 ) -> None:
     """Write the masks of many matchers at once, without the interpreter's lock.
 
@@ -479,6 +509,7 @@ def fill_masks(
             CPU.
         threads: the largest number of threads; ``None``: one for each processor that this process may use.
         budgets: the ``budget`` of each matcher's ``fill_mask``, or ``None`` for a matcher without one.
+        deadline_seconds: the time for all of them together, as for ``fill_mask``.
 
     Raises:
         MaskError: the mask does not fit, or the matchers have different vocabularies.  Nothing is written.
@@ -488,7 +519,7 @@ def fill_masks(
             matchers are unchanged, all others are written; the error is that of the first of them.  A budget
             of 0 or less is refused before anything is written.
     """
-    _core.fill_masks(matchers, mask, checked_threads(threads), budgets)
+    _core.fill_masks(matchers, mask, checked_threads(threads), budgets, deadline_seconds)
 
 
 def fill_draft_masks(
@@ -500,6 +531,7 @@ def fill_draft_masks(
     budgets: Sequence[int | None] | None = None,
     *,
     count_stop: bool = False,
+    deadline_seconds: float | None = None,
 ) -> list[npt.NDArray[np.bool_]]:
     """Writes the masks of the drafts of many matchers at once, without the interpreter's lock.
 
@@ -514,6 +546,7 @@ def fill_draft_masks(
         threads: the largest number of threads; ``None``: one for each processor that this process may use.
         budgets: the budget of each matcher, or ``None`` for a matcher without one.
         count_stop: whether budgets include the stop tokens.
+        deadline_seconds: the time for all of them together, as for ``fill_mask``.
 
     Returns:
         For each matcher, whether each of its tokens is legal.
@@ -538,6 +571,6 @@ def fill_draft_masks(
         found = f"{len(matchers)} matchers, {len(given)} drafts and {len(trees)} lists of parents"
         raise ArgumentError("drafts", found, "as many drafts as matchers")
     legal = _core.fill_draft_masks(
-        matchers, mask, given, trees, checked_threads(threads), budgets, count_stop
+        matchers, mask, given, trees, checked_threads(threads), budgets, count_stop, deadline_seconds
     )
     return [one.view(np.bool_) for one in legal]

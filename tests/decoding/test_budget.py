@@ -91,6 +91,47 @@ def test_the_stop_token_needs_no_place_of_its_own() -> None:
     assert (ended.text, ended.stop_token, ended.finish_reason) == ("aaa", 1, "stop")
 
 
+@pytest.mark.parametrize("pattern", ["", "[ab]*", "(ab)*", "a?b?", "(aba|b{3})+", "a{7}", "(ba)*b?"])
+def test_a_least_number_of_tokens(pattern: str) -> None:
+    """A model that wants to stop at once writes as many tokens as it must, and never gets stuck."""
+    compiled = tk.regex(pattern).compile(VOCABULARY)
+    for least in range(9):
+        model = Counting(preferring(VOCABULARY.width, STOP, 0, 1))
+        settings: Any = {"min_new_tokens": least, "max_new_tokens": 12, "greedy": True}
+        longest = {"": 0, "a?b?": 2, "a{7}": 7}.get(pattern, 12)
+        if least > longest:
+            with pytest.raises(tk.LengthError, match=f"no text of {least} tokens or more"):
+                tk.generate(model, None, PROMPT, compiled, **settings)
+            assert model.calls == 0
+            continue
+        result = tk.generate(model, None, PROMPT, compiled, **settings)
+        assert re.fullmatch(pattern, result.text)
+        assert least <= len(result.tokens) <= 12
+        drafted = tk.generate(model, None, PROMPT, compiled, draft="prompt", **settings)
+        assert drafted.tokens == result.tokens
+
+
+def test_a_least_and_a_largest_number_of_tokens() -> None:
+    model = Counting(preferring(VOCABULARY.width, STOP))
+    compiled = tk.regex("a{7}|b{20}").compile(VOCABULARY)
+    assert tk.generate(model, None, PROMPT, compiled, min_new_tokens=8, max_new_tokens=30).text == "b" * 20
+    calls = model.calls
+    with pytest.raises(tk.BudgetError, match="at least 20"):
+        tk.generate(model, None, PROMPT, compiled, min_new_tokens=8, max_new_tokens=19)
+    with pytest.raises(tk.ArgumentError, match="min_new_tokens"):
+        tk.generate(model, None, PROMPT, compiled, min_new_tokens=-1)
+    assert model.calls == calls
+
+
+def test_a_least_number_of_tokens_of_a_free_text(model: Any, tokenizer: Any) -> None:
+    """Healed or not."""
+    for heal in (False, True):
+        result = tk.generate(
+            model, tokenizer, "the ", None, min_new_tokens=9, max_new_tokens=9, heal=heal, seed=1
+        )
+        assert len(result.tokens) == 9 + bool(result.healed)
+
+
 def test_a_long_least_length(model: Any, tokenizer: Any) -> None:
     """The longest tokens of letters have three bytes, so 100 letters take 34 tokens."""
     constraint = tk.regex("[a-z]{100,}")

@@ -161,6 +161,20 @@ def test_rows_within_a_budget(tokenizer: Any, vocabulary: tk.Vocabulary) -> None
     assert host.allowed(host.ids("pxxyx", "pxxxx", "pzzzz")) == [{"<eos>"}] * 3
 
 
+def test_rows_with_a_least_number_of_tokens(model: Any, tokenizer: Any, vocabulary: tk.Vocabulary) -> None:
+    host = Host("x|y*", tokenizer, vocabulary, min_new_tokens=2, max_new_tokens=3)
+    for text, expected in (("p", {"y"}), ("py", {"y"}), ("pyy", {"y", "<eos>"})):
+        assert host.allowed(host.ids(text)) == [expected]
+    for least, most, error in ((2, None, tk.LengthError), (0, 0, tk.BudgetError)):
+        with pytest.raises(error):
+            ConstraintLogitsProcessor(compiled("x", vocabulary), None, most, min_new_tokens=least)
+    processor = ConstraintLogitsProcessor(compiled("[xy]*", vocabulary), None, 9, min_new_tokens=5)
+    inputs = tokenizer(["x", "one"], return_tensors="pt", padding=True)["input_ids"]
+    output = model.generate(inputs, logits_processor=[processor], max_new_tokens=9, do_sample=True)
+    for row in output[:, inputs.shape[1] :].tolist():
+        assert sum(vocabulary[token] is not None and token not in vocabulary.stop for token in row) >= 5
+
+
 def test_more_beams_than_texts(model: Any, tokenizer: Any, vocabulary: tk.Vocabulary) -> None:
     """Two texts, four beams: those that are no text score minus infinity, and nothing raises."""
     inputs = tokenizer(["x"], return_tensors="pt")["input_ids"]

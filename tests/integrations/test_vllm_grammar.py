@@ -104,6 +104,22 @@ def test_terminated_means_a_stop_token(
         assert not host.grammar.is_terminated()
 
 
+def test_a_least_number_of_tokens(
+    begin: Callable[..., Scheduler], byte_vocabulary: tk.Vocabulary, caplog: pytest.LogCaptureFixture
+) -> None:
+    stops = set(byte_vocabulary.stop)
+    host = begin(tk.regex("xy|x{4,}"))
+    host.grammar.set_least(3)
+    assert host.grammar.accept_tokens("r", tokens_of("x"))
+    assert host.rows([]) == [{ord("x")}]  # and not y, after which nothing but a stop token could follow
+    host.grammar.reset()
+    assert host.rows(tokens_of("xxxx")) == [{ord("x")}] * 4 + [{ord("x"), *stops}]
+    short = begin(tk.regex("xy"))
+    short.grammar.set_least(3)
+    assert "min_tokens has no effect" in caplog.text
+    assert short.rows(tokens_of("xy")) == [{ord("x")}, {ord("y")}, stops]
+
+
 def test_tokens_after_the_stop_token_count_for_rollback(
     begin: Callable[..., Scheduler], byte_vocabulary: tk.Vocabulary
 ) -> None:

@@ -120,15 +120,22 @@ def test_the_backend_is_made_with_the_engine(monkeypatch: pytest.MonkeyPatch, to
     assert manager(config(tokenizer, skip=True)).backend is None
 
 
-def test_a_grammar_knows_how_long_its_text_may_become(
+def test_a_grammar_knows_how_short_and_how_long_its_text_may_be(
     monkeypatch: pytest.MonkeyPatch, tokenizer: Any
 ) -> None:
     modules = host(monkeypatch)
     tokamata_vllm.register()
     manager = modules["vllm.v1.structured_output"].StructuredOutputManager(config(tokenizer))
     key = vllm_host.StructuredOutputOptions.REGEX, "a*", {1}
-    request = SimpleNamespace(key=key, max_tokens=20, num_output_tokens=0, num_tokens=10)
+    request = SimpleNamespace(
+        key=key,
+        max_tokens=20,
+        num_output_tokens=0,
+        num_tokens=10,
+        sampling_params=SimpleNamespace(min_tokens=3),
+    )
     grammar = manager._create_grammar(request)
+    assert len(grammar.validate_tokens([1])) == 0
     assert grammar.left() == 20
     request.num_output_tokens, request.num_tokens = 4, 45
     assert grammar.left() == 5  # of the model's context

@@ -46,6 +46,7 @@ class Settings(TypedDict, total=False):
     """The settings of :func:`stream`, which explains them, for functions that pass them on."""
 
     max_new_tokens: int
+    min_new_tokens: int
     tokenization: Tokenization
     on_noncanonical: OnNoncanonical
     jump: bool
@@ -114,6 +115,7 @@ def stream(
     constraint: Constraint[_T] | CompiledConstraint[_T] | None,
     *,
     max_new_tokens: int = 256,
+    min_new_tokens: int = 0,
     tokenization: Tokenization = "any",
     on_noncanonical: OnNoncanonical = "error",
     jump: bool = False,
@@ -139,6 +141,9 @@ def stream(
         max_new_tokens: the largest number of tokens after the prompt, at least 1, including a stop token.
             Each step allows only tokens after which the text can be finished within the rest, so the
             text is always accepted in the end.
+        min_new_tokens: the least number of tokens before the text may end, as for
+            :meth:`tokamata.CompiledConstraint.matcher`; not with ``tokenization="canonical"``.  A text
+            without a constraint then has no control tokens.
         tokenization: ``"canonical"`` admits only tokens that the tokenizer produces for prompt and text
             together; see :meth:`tokamata.Constraint.compile`.  A compiled constraint keeps its own setting.
         on_noncanonical: the treatment of a prompt that is not canonical itself: ``"error"`` raises
@@ -163,10 +168,11 @@ def stream(
     Raises:
         BudgetError: no accepted text fits into ``max_new_tokens``, or it is below 1; the model was not
             called.
+        LengthError: no text with ``min_new_tokens`` tokens was found.
         NoStopTokenError: the vocabulary names no stop token.
         GenerationError: the prompt has no tokens; or it is a chat, and the tokenizer has no chat template or
             its template refuses the messages.
-        AlgebraError: ``heal`` with a compiled constraint.
+        AlgebraError: ``heal`` with a compiled constraint; ``min_new_tokens`` with canonical tokenization.
         ArgumentError: a setting has another type or is out of range; or there are several prompts, which only
             :func:`generate` supports.
         ContextError: the prompt is not canonical.
@@ -174,7 +180,9 @@ def stream(
             from compiling.
     """
     sampling = Sampling(temperature, top_k, top_p, greedy, seed)
-    options = Options(max_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens)
+    options = Options(
+        max_new_tokens, min_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens
+    )
     if several_prompts(prompt) is not None:
         hint = "call tokamata.generate for several"
         raise ArgumentError("prompt", "a list of prompts", "a single prompt", hint)
@@ -279,6 +287,7 @@ def _generate_several(
     constraint: Any,
     *,
     max_new_tokens: int = 256,
+    min_new_tokens: int = 0,
     tokenization: Tokenization = "any",
     on_noncanonical: OnNoncanonical = "error",
     jump: bool = False,
@@ -288,7 +297,9 @@ def _generate_several(
     **drawing: Any,
 ) -> list[Generation[Any]]:
     sampling = Sampling(**drawing)
-    options = Options(max_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens)
+    options = Options(
+        max_new_tokens, min_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens
+    )
     timing = Timing()
     constraints = constraint_list(constraint, len(prompts))
     tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)

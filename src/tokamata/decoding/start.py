@@ -41,6 +41,7 @@ class Options:
     """The settings of a call except those of sampling; :func:`tokamata.stream` explains them."""
 
     max_new_tokens: int
+    min_new_tokens: int
     tokenization: Tokenization
     on_noncanonical: OnNoncanonical
     jump: bool
@@ -56,6 +57,7 @@ class Options:
     def __post_init__(self) -> None:
         if checked_whole("max_new_tokens", self.max_new_tokens) < 1:
             raise BudgetError(self.max_new_tokens)
+        checked_whole("min_new_tokens", self.min_new_tokens, 0, 1 << 30)
         checked_choice("tokenization", self.tokenization, ("any", "canonical"))
         checked_choice("on_noncanonical", self.on_noncanonical, ("error", "fresh"))
         checked_flag("jump", self.jump)
@@ -139,10 +141,11 @@ class _Compiler:
         if healed:
             prompt = prompt[:-1]
         matcher = None
-        if given is not None or healed or is_canonical:
+        is_matched_throughout = given is not None or is_canonical or options.min_new_tokens > 0
+        if is_matched_throughout or healed:
             compiled = self._compile(given, healed)
-            matcher = compiled.matcher(prompt, on_noncanonical=options.on_noncanonical)
-        is_matched_throughout = given is not None or is_canonical
+            least = options.min_new_tokens and options.min_new_tokens + bool(healed)
+            matcher = compiled.matcher(prompt, on_noncanonical=options.on_noncanonical, min_tokens=least)
         return Task(
             self._vocabulary,
             prompt,

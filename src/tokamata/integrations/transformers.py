@@ -74,6 +74,9 @@ class ConstraintLogitsProcessor:
             call's ids.
         max_new_tokens: the same as for ``model.generate``, so that each text is complete when it ends there.
             Without it, texts may be cut off.
+        min_new_tokens: the least number of tokens of a text; not with canonical tokenization.  transformers'
+            own ``min_new_tokens`` only forbids stop tokens, which leaves no token where nothing else can
+            follow.
         pad_token_id: the id of the padding at the start of shorter prompts, which is then not part of the
             prompt.  Needed only with canonical tokenization, and only if it is not a control token.
         on_noncanonical: with canonical tokenization, the text continues the prompt.  If the prompt itself is
@@ -82,6 +85,8 @@ class ConstraintLogitsProcessor:
     Raises:
         ArgumentError: an argument has another type, or the constraints have several vocabularies.
         BudgetError: ``max_new_tokens`` is below 1, or no accepted text fits into it.
+        LengthError: no text with ``min_new_tokens`` tokens was found.
+        AlgebraError: ``min_new_tokens`` with canonical tokenization.
         NoStopTokenError: the vocabulary names no stop token, so no row could end.
     """
 
@@ -91,6 +96,7 @@ class ConstraintLogitsProcessor:
         prompt_length: int | None = None,
         max_new_tokens: int | None = None,
         *,
+        min_new_tokens: int = 0,
         pad_token_id: int | None = None,
         on_noncanonical: OnNoncanonical = "error",
     ) -> None:
@@ -100,10 +106,11 @@ class ConstraintLogitsProcessor:
         self._prompt_length = prompt_length
         if prompt_length is not None:
             self._prompt_length = checked_whole("prompt_length", prompt_length, 0)
+        self._least = checked_whole("min_new_tokens", min_new_tokens, 0, 1 << 30)
         self._budget = max_new_tokens
         if max_new_tokens is not None:
             self._budget = checked_whole("max_new_tokens", max_new_tokens)
-            self._check_budget(self._budget)
+        self._check_lengths()
         if pad_token_id is not None:
             pad_token_id = checked_whole("pad_token_id", pad_token_id)
         self._pad = pad_token_id
@@ -167,7 +174,9 @@ class ConstraintLogitsProcessor:
                 continue
             matcher = None
             if constraint is not None:
-                matcher = constraint.matcher(context, on_noncanonical=self._on_noncanonical)
+                matcher = constraint.matcher(
+                    context, on_noncanonical=self._on_noncanonical, min_tokens=self._least
+                )
             made[key] = Row(matcher)
             begun.append(made[key])
         return RowTracker(ids, start, begun, numbers, self._prompt_length is not None)
@@ -229,13 +238,16 @@ class ConstraintLogitsProcessor:
                 written.append(False)
         return written
 
-    def _check_budget(self, budget: int) -> None:
-        """Refuse a budget into which no text fits; that of canonical texts depends on the prompt, too."""
-        if budget < 1:
-            raise BudgetError(budget)
+    def _check_lengths(self) -> None:
+        """Refuse lengths that no text has; that of canonical texts depends on the prompt, too."""
+        if self._budget is not None and self._budget < 1:
+            raise BudgetError(self._budget)
         for constraint in self._constraints:
-            if constraint is not None and constraint.tokenization == "any":
-                constraint.matcher().fill_mask(constraint.allocate_mask()[0], budget)
+            if constraint is None or (constraint.tokenization == "canonical" and not self._least):
+                continue
+            matcher = constraint.matcher(min_tokens=self._least)
+            if self._budget is not None:
+                matcher.fill_mask(constraint.allocate_mask()[0], self._budget)
 
 
 def _checked_constraints(given: Any) -> list[CompiledConstraint[Any] | None]:

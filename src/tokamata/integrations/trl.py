@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tokamata.arguments import checked_instance, checked_list, checked_threads
+from tokamata.arguments import checked_instance, checked_list, checked_number, checked_threads
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
 from tokamata.limits import Limits, checked_limits
@@ -29,7 +29,6 @@ from tokamata.matching import CompiledConstraint
 from tokamata.process_rewards import ProcessRewards
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.default_costs import DEFAULT_COSTS
-from tokamata.repair.searching import checked_number
 
 __all__ = ["RewardFunction", "text_reward", "token_reward"]
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_instance
-from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
+from tokamata.arguments import checked_instance, checked_number
+from tokamata.errors import LimitExceeded
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import EditCosts, TextCosts
@@ -20,7 +20,6 @@ from tokamata.repair.rewards import Reward
 __all__ = [
     "LEAST_SECONDS",
     "Search",
-    "checked_number",
     "checked_search",
     "edit_of",
     "needs_none",
@@ -195,11 +194,3 @@ def needs_none(search: Search[Any]) -> bool:
         return search.automata.accepts(search.broken, limits, search.cancel, search.pattern)
     except (UnicodeDecodeError, LimitExceeded):
         return False
-
-
-def checked_number(name: str, given: Any, least: float, most: float = float("inf")) -> float:
-    """A number within bounds, as a ``float``."""
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not least <= given <= most:
-        bounds = f"from {least} to {most}" if most < float("inf") else f"of at least {least}"
-        raise ArgumentError(name, shown_argument(given), f"a number {bounds}")
-    return float(given)

@@ -186,6 +186,16 @@ class TokenGraph:
                         changed = True
         return distance
 
+    def lengths(self, most: int) -> list[set[int]]:
+        """For each state, how many tokens its completions have, up to ``most``."""
+        found: list[set[int]] = [{0} if s in self.accepting else set() for s in range(len(self.rows))]
+        reached = set(self.accepting)
+        for length in range(1, most + 1):
+            reached = {s for s, row in enumerate(self.rows) if not reached.isdisjoint(row.values())}
+            for state in reached:
+                found[state].add(length)
+        return found
+
     def within(self, state: int, tokens: int) -> set[int]:
         """The tokens after which at most ``tokens - 1`` more lead to acceptance."""
         return {

@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.errors import BudgetError, Cancelled, LimitExceeded
+from tokamata.errors import BudgetError, Cancelled, LengthError, LimitExceeded
 from tokamata.masks import allocate_mask
 from tokamata.matching import CompiledConstraint
 
@@ -55,11 +55,25 @@ class TokamataGrammar:
     def __init__(self, compiled: CompiledConstraint[Any], stop: Sequence[int]) -> None:
         self._compiled = compiled
         self._stop = frozenset(stop)
+        self._least = 0  # tokens of a text
         self.reset()
+
+    def set_least(self, tokens: int) -> None:
+        """Allow only texts of at least so many tokens; at the start of a text.
+
+        If none was found the texts are shorter, as vLLM has it where nothing but a stop token can follow.
+        """
+        try:
+            self._matcher = self._compiled.matcher(stop=list(self._stop), min_tokens=tokens)
+            self._least = tokens
+        except LengthError as error:
+            _LOG.warning("min_tokens has no effect: %s", error)
+        except (LimitExceeded, Cancelled) as error:
+            self._fail(error)
 
     def reset(self) -> None:
         """Go back to the start of the text."""
-        self._matcher = self._compiled.matcher(stop=list(self._stop))
+        self._matcher = self._compiled.matcher(stop=list(self._stop), min_tokens=self._least)
         self._has_stopped = False  # the matcher's last token was a stop token
         self._after_stop = 0  # tokens after it: accepted, not read, and counted for rollback
         self._draft: list[int] = []  # tokens that the matcher has not read

@@ -50,7 +50,7 @@ def take_over() -> None:
     slot.LMFormatEnforcerBackend = TokamataBackend
     slot.validate_structured_output_request_lm_format_enforcer = validate
     StructuredOutputManager.__init__ = _with_backend(StructuredOutputManager.__init__)
-    StructuredOutputManager._create_grammar = _with_budget(StructuredOutputManager._create_grammar)
+    StructuredOutputManager._create_grammar = _with_lengths(StructuredOutputManager._create_grammar)
 
 
 def validate(params: Any) -> None:
@@ -94,10 +94,10 @@ def _with_backend(construct: Callable[..., None]) -> Callable[..., None]:
     return constructed
 
 
-def _with_budget(create: Callable[..., Any]) -> Callable[..., Any]:
-    """The manager's method that makes grammars, which tells ours how long the text may become.
+def _with_lengths(create: Callable[..., Any]) -> Callable[..., Any]:
+    """The manager's method that makes grammars, which tells ours how short and how long the text may be.
 
-    vLLM tells a backend neither ``max_tokens`` nor the length of the prompt.
+    vLLM tells a backend neither ``min_tokens`` nor ``max_tokens`` nor the length of the prompt.
     """
 
     @functools.wraps(create)
@@ -111,6 +111,7 @@ def _with_budget(create: Callable[..., Any]) -> Callable[..., Any]:
                 return int(min(of_text, longest - request.num_tokens))
 
             grammar.left = left
+            grammar.set_least(request.sampling_params.min_tokens)
         return grammar
 
     return created
