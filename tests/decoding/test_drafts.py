@@ -30,7 +30,8 @@ CONSTRAINTS = {
     "free": lambda: None,
 }
 TOKENIZER = byte_level(MERGES)
-DRAFTS = ("constraint", "prompt", "model", "same model")
+OTHER_TOKENIZER = byte_level(["t h", "h e", "a n", "an n", "b o", "bo b", "i m", '" n'])
+DRAFTS = ("constraint", "prompt", "model", "same model", "other tokens")
 
 
 class Context:
@@ -65,6 +66,8 @@ def draft_of(name: str, seed: int = 1) -> Any:
     """A drafter by its name here."""
     if name == "model":
         return Context(WIDTH, seed + 100)
+    if name == "other tokens":
+        return Padded(len(OTHER_TOKENIZER), seed), OTHER_TOKENIZER
     return Context(WIDTH, seed) if name == "same model" else name
 
 
@@ -92,13 +95,13 @@ def test_greedy_texts_are_those_without_a_draft(name: str, draft: str, tokenizat
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-@pytest.mark.parametrize("draft", ["constraint", "prompt"])
+@pytest.mark.parametrize("draft", ["constraint", "prompt", "other tokens"])
 def test_draws_are_those_without_a_draft(name: str, draft: str) -> None:
     for seed in range(6):
         options = {"max_new_tokens": 30, "seed": seed, "temperature": 1.5, "top_k": 40}
         plain = tk.generate(Context(WIDTH, seed), TOKENIZER, "the the", CONSTRAINTS[name](), **options)
         drafted = tk.generate(
-            Context(WIDTH, seed), TOKENIZER, "the the", CONSTRAINTS[name](), draft=draft, **options
+            Context(WIDTH, seed), TOKENIZER, "the the", CONSTRAINTS[name](), draft=draft_of(draft), **options
         )
         assert drafted.tokens == plain.tokens
 
@@ -112,6 +115,39 @@ def test_forced_text_takes_fewer_calls() -> None:
     assert drafting.calls <= model.calls - 10
     assert drafted.accepted >= 10
     assert drafted.timing.draft_seconds > 0
+
+
+class Spelling:
+    """A model that writes a text, in whatever tokens."""
+
+    def __init__(self, tokenizer: Any, text: str) -> None:
+        self._tokenizer, self._text = tokenizer, text
+        self.config = SimpleNamespace(vocab_size=len(tokenizer))
+
+    def __call__(self, input_ids: torch.Tensor, **_: Any) -> Any:
+        logits = torch.zeros(*input_ids.shape, len(self._tokenizer))
+        for row, ids in enumerate(input_ids.tolist()):
+            for place in range(len(ids)):
+                rest = self._text.removeprefix(self._tokenizer.decode(ids[: place + 1]))
+                if rest and rest != self._text:
+                    logits[row, place, self._tokenizer(rest)["input_ids"][0]] = 9
+        return SimpleNamespace(logits=logits)
+
+
+def test_a_model_with_other_tokens_drafts_the_text_that_it_would_write() -> None:
+    """Both models want the same text, which they cut at other places."""
+    text = "name: the man, 12; then ann, 1; then bob and the others, age 12"
+    large, small = Spelling(TOKENIZER, text), Spelling(OTHER_TOKENIZER, text)
+    for constraint in (None, tk.regex("(?s:.*)"), tk.regex("[^;]*; then [a-z]+, [0-9]+;.*[0-9]{2}")):
+        model, drafting = Counting(large), Counting(large)
+        options: dict[str, Any] = {"greedy": True, "max_new_tokens": 48}
+        plain = tk.generate(model, TOKENIZER, "name", constraint, **options)
+        drafted = tk.generate(
+            drafting, TOKENIZER, "name", constraint, draft=(small, OTHER_TOKENIZER), **options
+        )
+        assert drafted.tokens == plain.tokens
+        assert drafted.accepted > 0.7 * len(plain.tokens)
+        assert drafting.calls < model.calls / 3
 
 
 def test_what_stands_in_the_prompt_is_looked_up() -> None:
@@ -281,6 +317,8 @@ def test_each_mask_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"draft": "forced"}, tk.ArgumentError),
         ({"draft": 5}, tk.ArgumentError),
+        ({"draft": (Context(WIDTH, 1), 5)}, tk.ArgumentError),
+        ({"draft": (TOKENIZER,)}, tk.ArgumentError),
         ({"draft": "constraint", "draft_tokens": 0}, tk.ArgumentError),
         ({"draft": "constraint", "draft_tokens": 1.5}, tk.ArgumentError),
         ({"draft": "constraint", "jump": True}, tk.ArgumentError),

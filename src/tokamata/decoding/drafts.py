@@ -25,15 +25,11 @@ Not taken: trees of drafts, which need attention masks that models of transforme
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.jump import certain_tokens
-from tokamata.decoding.model import CachedModel
-from tokamata.decoding.sampling import Sampler
-from tokamata.errors import ArgumentError, GenerationError, shown_argument
-from tokamata.masks import allocate_mask, apply_mask
+from tokamata.masks import allocate_mask
 from tokamata.matching import Matcher
 
 if TYPE_CHECKING:
@@ -41,12 +37,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-    from tokamata.vocabulary import Vocabulary
-
-__all__ = ["Draft", "Drafter", "check_draft", "drafter_of"]
+__all__ = ["Certain", "Draft", "Drafter", "Guess", "Repeated"]
 
 _LONGEST_NGRAM, _SHORTEST_NGRAM = 3, 2
-_EXPECTED = '"constraint", "prompt", a causal language model with the same tokens, or None'
 
 
 @dataclass(frozen=True)
@@ -80,11 +73,12 @@ class Drafter(ABC):
         """
 
 
-class _Guess(Drafter):
+class Guess(Drafter):
     """A drafter whose tokens follow from the text."""
 
     def draft(self, tokens: list[int], matcher: Matcher | None, most: int, budget: int) -> Draft:
-        guessed = self._guessed(tokens, matcher)[:most]
+        """A draft of at most ``most`` tokens."""
+        guessed = self._guessed(tokens, matcher, most)[:most]
         if matcher is None:
             return Draft(guessed, None)
         masks = allocate_mask(len(guessed) + 1, matcher.compiled.vocabulary.width)
@@ -93,17 +87,17 @@ class _Guess(Drafter):
         return Draft(guessed[:count], masks[: count + 1])
 
     @abstractmethod
-    def _guessed(self, tokens: list[int], matcher: Matcher | None) -> list[int]:
-        """Tokens that may follow."""
+    def _guessed(self, tokens: list[int], matcher: Matcher | None, most: int) -> list[int]:
+        """Tokens that may follow; more than ``most`` are of no use."""
 
 
-class _Certain(_Guess):
+class Certain(Guess):
     """Drafts what the constraint forces, in the tokens that the tokenizer writes."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
 
-    def _guessed(self, tokens: list[int], matcher: Matcher | None) -> list[int]:
+    def _guessed(self, tokens: list[int], matcher: Matcher | None, most: int) -> list[int]:
         if matcher is None:
             return []
         if matcher.compiled.tokenization == "canonical":
@@ -111,92 +105,13 @@ class _Certain(_Guess):
         return certain_tokens(matcher, self._tokenizer)
 
 
-class _Repeated(_Guess):
+class Repeated(Guess):
     """Drafts what followed the last tokens where they stood before, in the prompt or in the text."""
 
-    def _guessed(self, tokens: list[int], matcher: Matcher | None) -> list[int]:
+    def _guessed(self, tokens: list[int], matcher: Matcher | None, most: int) -> list[int]:
         for length in range(_LONGEST_NGRAM, _SHORTEST_NGRAM - 1, -1):
             last = tokens[-length:]
             for start in range(len(tokens) - length - 1, -1, -1):
                 if tokens[start : start + length] == last:
                     return tokens[start + length :]
         return []
-
-
-class _Smaller(Drafter):
-    """Drafts what a smaller model draws, under the same mask and the same warps."""
-
-    def __init__(self, model: Any, sampler: Sampler, vocabulary: Vocabulary) -> None:
-        self._model, self._sampler = CachedModel(model), sampler
-        self._width, self._stop = vocabulary.width, vocabulary.stop
-        self._read: list[int] = []
-
-    def draft(self, tokens: list[int], matcher: Matcher | None, most: int, budget: int) -> Draft:
-        fork = None if matcher is None else matcher.fork()
-        masks = None if fork is None else allocate_mask(most + 1, self._width)
-        drafted: list[int] = []
-        probabilities: list[torch.Tensor] = []
-        while True:
-            place = len(drafted)
-            if fork is not None and masks is not None:
-                fork.fill_mask(masks[place], budget - place)
-            is_over = drafted[-1:] and drafted[-1] in self._stop
-            if place == most or is_over or (fork is not None and fork.is_finished):
-                break
-            logits = self._logits(tokens + drafted)
-            if masks is not None:
-                apply_mask(logits, masks[place])
-            try:
-                token, drawn_from = self._sampler.drawn(logits)
-            except GenerationError:  # it has no probabilities here: the other model chooses
-                break
-            drafted.append(token)
-            probabilities.append(drawn_from)
-            if fork is not None:
-                assert fork.advance(token)  # its mask allows it
-        return Draft(drafted, None if masks is None else masks[: len(drafted) + 1], probabilities)
-
-    def _logits(self, tokens: list[int]) -> torch.Tensor:
-        """The model's logits after the tokens, in the width of the vocabulary."""
-        import torch
-
-        common = 0
-        for ours, theirs in zip(self._read, tokens[:-1], strict=False):
-            if ours != theirs:
-                break
-            common += 1
-        self._model.take_back(len(self._read) - common)
-        logits = self._model.next_logits([tokens[common:]])[0]
-        self._read = list(tokens)
-        if logits.shape[-1] >= self._width:
-            return logits[: self._width]
-        missing = self._width - logits.shape[-1]
-        return torch.nn.functional.pad(logits, (0, missing), value=float("-inf"))
-
-
-def check_draft(draft: Any) -> None:
-    """Refuses what is no drafter."""
-    if (
-        draft is None
-        or (isinstance(draft, str) and draft in _BY_NAME)
-        or (callable(draft) and not isinstance(draft, str))
-    ):
-        return
-    raise ArgumentError("draft", shown_argument(draft), _EXPECTED)
-
-
-def drafter_of(draft: Any, tokenizer: Any, sampler: Sampler, vocabulary: Vocabulary) -> Drafter | None:
-    """The drafter of a text.
-
-    Args:
-        draft: the argument of :func:`tokamata.stream`.
-        tokenizer: that of the model.
-        sampler: that of the text.
-        vocabulary: that of the model.
-    """
-    if draft is None:
-        return None
-    return _BY_NAME[draft](tokenizer) if isinstance(draft, str) else _Smaller(draft, sampler, vocabulary)
-
-
-_BY_NAME: dict[str, Callable[[Any], Drafter]] = {"constraint": _Certain, "prompt": lambda _: _Repeated()}

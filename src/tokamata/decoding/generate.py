@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, overload
 
 from tokamata.constraint import Constraint
-from tokamata.decoding.drafts import drafter_of
+from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.prompts import Chat, Prompt, several_prompts
@@ -158,8 +158,9 @@ def stream(
             of them.
         draft: what proposes tokens, of which the model reads several in one call; see
             :mod:`tokamata.decoding.drafts`.  ``"constraint"``: forced text; ``"prompt"``: what followed the
-            last tokens where they stood before; or a smaller model with the same tokens.  The distribution
-            of texts does not change; with the first two, the text itself does not change either.
+            last tokens where they stood before; a smaller model with the same tokens; or any model and its
+            tokenizer, as a pair, which draft text.  The distribution of texts does not change; but for the
+            smaller model with the same tokens, the text itself does not change either.
         draft_tokens: how many tokens are proposed for a call, at most; at least 1.
 
     Returns:
@@ -326,6 +327,6 @@ def _rows(
         if seed is not None and seed >= _SEEDS:
             seed -= _SEEDS
         sampler = Sampler(replace(sampling, seed=seed), model.device)
-        drafter = drafter_of(options.draft, tokenizer, sampler, task.vocabulary)
+        drafter = drafter_of(options.draft, tokenizer, sampler, task.vocabulary, task.matcher)
         rows.append(Row(task, tokenizer, sampler, timing, drafter))
     return rows

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
 from tokamata.constraint import Constraint
-from tokamata.decoding.drafts import check_draft
+from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.decoding.prompts import prompt_ids
