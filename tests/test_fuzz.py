@@ -13,6 +13,7 @@ import pytest
 
 import tokamata as tk
 from fuzz import (
+    fuzz_budgets,
     fuzz_canonical,
     fuzz_drafts,
     fuzz_grammars,
@@ -111,6 +112,12 @@ def test_what_is_wrong_with_a_repair_is_found() -> None:
 def test_drafts() -> None:
     tally = fuzz_drafts.run(seconds=4, seed=20261125)
     assert min(tally.legal, tally.refused, tally.within) > 100
+
+
+def test_budgets() -> None:
+    tally = fuzz_budgets.run(seconds=4, seed=20261125)
+    assert tally.texts > 3
+    assert tally.followed > tally.masks > 30
 
 
 def test_grammars() -> None:

@@ -10,10 +10,10 @@ const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
   std::vector<Byte> text;
   for (StateId at = state; !is_known(at); at = text.back().to)
     if (!descend(text, at, budget) && !detour(text, at, budget)) {
-      steps_.emplace(at.value, Step{0, true, at, {}, at, kNoTokens});
+      steps_.emplace(at.value, Step{0, true, at, {}, at, kNoTokens, SpelledTexts::kNone});
       break;
     }
-  for (auto byte = text.rbegin(); byte != text.rend(); ++byte) steps_.emplace(byte->from.value, spelled(*byte));
+  for (auto byte = text.rbegin(); byte != text.rend(); ++byte) steps_.emplace(byte->from.value, first_step(*byte));
   return steps_.at(state.value);
 }
 
@@ -82,9 +82,9 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
 }
 
 // The first step of a text whose further steps are known.  Of equal numbers of tokens, the one with the longest first.
-ClosingTexts::Step ClosingTexts::spelled(const Byte& first) const {
+ClosingTexts::Step ClosingTexts::first_step(const Byte& first) {
   const TokenTrie& trie = automaton_.vocabulary(false).trie();
-  Step step{first.byte, false, first.to, {}, {}, kNoTokens};
+  Step step{first.byte, false, first.to, {}, {}, kNoTokens, SpelledTexts::kNone};
   NodeId node = TokenTrie::root();
   std::uint8_t byte = first.byte;
   for (StateId at = first.to;;) {
@@ -105,7 +105,35 @@ ClosingTexts::Step ClosingTexts::spelled(const Byte& first) const {
     at = known->second.next;
   }
   step.is_unverified = accepts(first.to) ? automaton_.automaton().node(first.to).unverified : steps_.at(first.to.value).is_unverified;
+  step.text = spelled_.prepend(first.byte, accepts(first.to) ? SpelledTexts::kEmpty : steps_.at(first.to.value).text);
   return step;
+}
+
+// The closing text of a concatenation is that of its parts, which many expressions share.  It is not where a part sees what
+// is around it, or waits for a choice.
+ClosingText ClosingTexts::text(ExpressionId expression, Budget& budget) {
+  Arena& arena = automaton_.automaton().arena();
+  std::vector<ExpressionId> open;  // concatenations met on the way down the tails
+  ClosingText made{SpelledTexts::kEmpty, false};
+  for (ExpressionId at = expression; at != Arena::kEpsilon; at = arena.node(at).tail()) {
+    if (const auto known = of_parts_.find(at.value); known != of_parts_.end()) {
+      made = known->second;
+      break;
+    }
+    const ExpressionNode& n = arena.node(at);
+    if (n.kind == Kind::Concatenation && !n.constrained && !n.open && !n.behind && !n.waits && !n.commits) {
+      open.push_back(at);
+      continue;
+    }
+    made = text(automaton_.automaton().state_of(arena.settled(at), budget), budget);
+    of_parts_.emplace(at.value, made);
+    break;
+  }
+  for (auto at = open.rbegin(); at != open.rend(); ++at) {
+    made = concatenated(text(arena.node(*at).head(), budget), made);
+    of_parts_.emplace(at->value, made);
+  }
+  return made;
 }
 
 }  // namespace tokamata

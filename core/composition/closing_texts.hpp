@@ -17,17 +17,14 @@
 #include <vector>
 
 #include "common/memory_account.hpp"
+#include "composition/spelled_texts.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
 
-// A number of tokens; kNoTokens: none suffices, or none is known.
-using TokenCount = std::uint64_t;
-inline constexpr TokenCount kNoTokens = ~TokenCount{0};
-
 class ClosingTexts {
  public:
-  explicit ClosingTexts(TokenAutomaton& automaton) : automaton_(automaton) {}
+  explicit ClosingTexts(TokenAutomaton& automaton) : automaton_(automaton), spelled_(automaton.vocabulary(false).trie()) {}
 
   // The next byte of the closing text of a state that does not accept, and its first token.
   struct Step {
@@ -37,6 +34,7 @@ class ClosingTexts {
     TokenId token;           // the first of the fewest tokens of the text
     StateId target;          // after the token
     TokenCount tokens;
+    SpelledId text;
   };
   // Valid until the next call.  Every byte of the pattern must be a token.
   const Step& step(StateId state, Budget& budget);
@@ -47,7 +45,20 @@ class ClosingTexts {
     return accepts(state) ? automaton_.automaton().node(state).unverified : step(state, budget).is_unverified;
   }
 
-  void clear() { release(steps_); }
+  // The closing text of a state, and that of an expression by itself.
+  ClosingText text(StateId state, Budget& budget) {
+    const bool is_unverified = this->is_unverified(state, budget);
+    return {accepts(state) ? SpelledTexts::kEmpty : steps_.at(state.value).text, is_unverified};
+  }
+  ClosingText text(ExpressionId expression, Budget& budget);
+  ClosingText concatenated(ClosingText first, ClosingText rest) { return {spelled_.concatenate(first.id, rest.id), first.is_unverified || rest.is_unverified}; }
+  SpelledTexts& spelled() { return spelled_; }
+
+  void clear() {
+    release(steps_);
+    release(of_parts_);
+    spelled_.clear();
+  }
 
  private:
   struct Byte {
@@ -61,10 +72,12 @@ class ClosingTexts {
   void for_each_byte(StateId state, Budget& budget, Visit&& visit);
   bool descend(std::vector<Byte>& text, StateId from, Budget& budget);
   bool detour(std::vector<Byte>& text, StateId from, Budget& budget);
-  Step spelled(const Byte& first) const;
+  Step first_step(const Byte& first);
 
   TokenAutomaton& automaton_;
+  SpelledTexts spelled_;
   counted::unordered_map<std::uint32_t, Step> steps_;
+  counted::unordered_map<std::uint32_t, ClosingText> of_parts_;  // by expression
 };
 
 }  // namespace tokamata

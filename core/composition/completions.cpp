@@ -156,7 +156,7 @@ MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& 
 }
 
 MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Budget& budget) {
-  if (is_of_rules(configuration, budget)) return automaton_.mask_of(configuration, of_rules_.tokens_within(configuration, left, budget));
+  if (is_of_rules(configuration, budget)) return of_rules_.mask_within(configuration, left, budget);
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
     walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {

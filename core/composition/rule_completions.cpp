@@ -170,13 +170,13 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
 
 // ---- masks ------------------------------------------------------------------------------------
 
-// By token, whether it is on the path of a text that the over-approximation refuses or leaves unverified: what such a
-// token leads to is not alike to what others do.
-std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
+// The tokens on the path of a text that the over-approximation refuses or leaves unverified: what such a token leads to is
+// not alike to what others do.
+Words RuleCompletions::ambiguous(StateId state, Budget& budget) {
   const TokenTrie& trie = automaton_.vocabulary(false).trie();
-  std::vector<bool> tokens(automaton_.vocabulary(false).width());
+  Words tokens(automaton_.vocabulary(false).words());
   const auto note = [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t i = begin; i < end; ++i) tokens[trie.order()[i]] = true;
+    for (std::uint32_t i = begin; i < end; ++i) set_bit(tokens, trie.order()[i]);
   };
   ByteAutomaton& automaton = automaton_.automaton();
   for (const Approximation& approximation : automaton.arena().approximations(automaton.expression(state), budget))
@@ -189,43 +189,81 @@ std::vector<bool> RuleCompletions::ambiguous(StateId state, Budget& budget) {
   return tokens;
 }
 
-std::vector<std::uint32_t> RuleCompletions::tokens_within(Configuration configuration, TokenCount left, Budget& budget) {
-  struct Judged {
-    TokenCount tokens;
-    bool is_unverified;
-  };
-  std::vector<std::uint32_t> tokens, doubtful;
-  if (left == 0) return tokens;
-  const Words allowed = automaton_.mask(configuration, budget)->bits.row();
+// The tokens that fit by the over-approximation, and those that the exact state must judge.
+RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, Budget& budget) {
+  const StateId approximation = automaton_.approximated({state, false}, budget).state;
+  const TokenCount spare = approximation == state ? 0 : kSpare;
+  const Endings& endings = endings_.of(approximation, budget);
+  const auto needed = [&](const Ending& ending) { return texts_.spelled().tokens(ending.text); };
+  const auto fits = [&](const Ending& ending, TokenCount more) { return needed(ending) <= left - 1 && needed(ending) + more <= left - 1; };
+  if (std::ranges::all_of(endings.all, [&](const Ending& ending) { return fits(ending, spare); })) return {{}, {}, true};
+  const std::size_t words = automaton_.vocabulary(false).words();
+  Within found{Words(words), Words(words), false};
+  Words judged(words);  // by the first ending of each
+  std::optional<Words> is_ambiguous;
+  for (const Ending& ending : endings.all) {
+    const bool is_sure = fits(ending, spare);
+    const bool may_fit = is_sure || fits(ending, 0);
+    if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = ambiguous(state, budget);
+    const auto judge = [&](std::size_t word, std::uint32_t bits) {
+      bits &= ~judged[word];
+      judged[word] |= bits;
+      if (!may_fit) return;
+      const std::uint32_t doubtful = is_sure ? 0 : ending.is_unverified ? bits : bits & (*is_ambiguous)[word];
+      found.tokens[word] |= bits & ~doubtful;
+      found.doubtful[word] |= doubtful;
+    };
+    for (const std::uint32_t token : ending.few) judge(token / 32, 1u << (token % 32));
+    if (ending.many)
+      for (std::size_t word = 0; word < words; ++word) judge(word, (*ending.many)[word]);
+  }
+  return found;
+}
+
+// The same at the start of a text whose first token may have other bytes: by a walk, since there is one such mask for each text.
+RuleCompletions::Within RuleCompletions::within_at_start(Configuration configuration, TokenCount left, Budget& budget) {
+  const std::size_t words = automaton_.vocabulary(true).words();
+  Within found{Words(words), Words(words), false};
   const Configuration approximation = automaton_.approximated(configuration, budget);
   const bool is_exact = approximation.state == configuration.state;
-  const std::vector<bool> is_ambiguous = is_exact ? std::vector<bool>(automaton_.vocabulary(false).width()) : ambiguous(configuration.state, budget);
-  std::unordered_map<std::uint32_t, Judged> judged;
   walk_classes(automaton_, approximation, budget, [&](StateId target, const TokenClass& token_class) {
-    auto known = judged.find(target.value);
-    if (known == judged.end())
-      known = judged.emplace(target.value, Judged{texts_.tokens(target, budget), texts_.is_unverified(target, budget)}).first;
-    const auto [needed, is_unverified] = known->second;
+    const TokenCount needed = texts_.tokens(target, budget);
     if (needed > left - 1) return;
-    const bool is_ample = is_exact || needed + kSpare <= left - 1;
-    for (const std::uint32_t token : token_class.tokens)
-      if (has_bit(allowed, token)) (is_ample || (!is_unverified && !is_ambiguous[token]) ? tokens : doubtful).push_back(token);
+    const bool is_sure = is_exact || needed + kSpare <= left - 1;
+    for (const std::uint32_t token : token_class.tokens) set_bit(is_sure ? found.tokens : found.doubtful, token);
   });
-  std::ranges::sort(doubtful);
-  if (doubtful.size() > kMostAsked) doubtful.resize(kMostAsked);
-  for (const std::uint32_t token : doubtful)
-    if (const auto target = automaton_.step(configuration, {token}, budget); target && texts_.tokens(*target, budget) <= left - 1)
-      tokens.push_back(token);
-  if (automaton_.automaton().accepting(configuration.state)) return tokens;
-  if (!configuration.at_start && texts_.tokens(configuration.state, budget) <= left) tokens.push_back(texts_.step(configuration.state, budget).token.value);
-  std::ranges::sort(tokens);
-  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-  if (tokens.empty() && tokens_needed(configuration, budget) <= left) tokens.push_back(first_step(configuration, budget).token.value);
-  return tokens;
+  return found;
+}
+
+MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount left, Budget& budget) {
+  const std::size_t words = automaton_.vocabulary(configuration.at_start).words();
+  if (left == 0) return automaton_.mask_of_row(configuration, Words(words));
+  const MaskPtr whole = automaton_.mask(configuration, budget);
+  Within found = configuration.at_start ? within_at_start(configuration, left, budget) : within(configuration.state, left, budget);
+  if (found.are_all) return whole;
+  const Words allowed = whole->bits.row();
+  for (std::size_t word = 0; word < words; ++word) {
+    found.tokens[word] &= allowed[word];
+    found.doubtful[word] &= allowed[word];
+  }
+  std::size_t asked = 0;
+  for_each_bit(found.doubtful, [&](std::uint32_t token) {
+    if (asked++ >= kMostAsked) return;
+    const auto target = automaton_.step(configuration, {token}, budget);
+    if (target && texts_.tokens(*target, budget) <= left - 1) set_bit(found.tokens, token);
+  });
+  if (!automaton_.automaton().accepting(configuration.state)) {
+    if (!configuration.at_start && texts_.tokens(configuration.state, budget) <= left)
+      set_bit(found.tokens, texts_.step(configuration.state, budget).token.value);
+    if (count_bits(found.tokens) == 0 && tokens_needed(configuration, budget) <= left)
+      set_bit(found.tokens, first_step(configuration, budget).token.value);
+  }
+  return automaton_.mask_of_row(configuration, std::move(found.tokens));
 }
 
 void RuleCompletions::clear() {
   texts_.clear();
+  endings_.clear();
   release(found_);
   release(to_close_);
   found_at_start_.reset();

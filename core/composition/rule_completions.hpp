@@ -15,10 +15,10 @@
 //     early after kMostStates new states or kMostClasses token classes, and returns the best number found.
 // The result is kept for all states along the way, so that a caller who follows it never gets a larger number.
 //
-// A mask contains a token if the closing text after it has few enough tokens.  This is decided once for all tokens that lead
-// to the same state of the over-approximation.  If the closing text of that state may be refused, because a name or an
-// element was written before, up to kMostAsked tokens are examined one by one; the others need room for the bytes that make
-// it differ.  So a mask may lack tokens after which only another text would fit, but it never contains a dead end.
+// A mask contains a token if the closing text after it has few enough tokens.  rule_endings.hpp says for all tokens at once
+// which texts these are in the over-approximation.  If such a text may be refused, because a name or an element was written
+// before, up to kMostAsked tokens are examined one by one; the others need room for the bytes that make it differ.  So a mask
+// may lack tokens after which only another text would fit, but it never contains a dead end.
 //
 // Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
 // token classes.  Rejected: A* alone, whose bounds are weak for strings and useless for tokens of several
@@ -33,6 +33,7 @@
 
 #include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
+#include "composition/rule_endings.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -53,7 +54,7 @@ class RuleCompletions {
  public:
   using Configuration = TokenAutomaton::Configuration;
 
-  explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton) {}
+  explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton), endings_(automaton, texts_) {}
 
   // Whether this class completes the texts of a state.
   bool serves(StateId state, Budget& budget) {
@@ -67,8 +68,8 @@ class RuleCompletions {
   // Tokens that suffice: those of the closing text; up to kNear, or of one token and the closing text after it.  Unlike
   // `shortest`, it depends on nothing that was searched before, and walks the token classes at most once.
   TokenCount tokens_to_close(StateId state, Budget& budget);
-  // Tokens after which at most `left` - 1 more tokens suffice.
-  std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenCount left, Budget& budget);
+  // The mask of the tokens after which at most `left` - 1 more tokens suffice.
+  MaskPtr mask_within(Configuration configuration, TokenCount left, Budget& budget);
 
   ClosingTexts& texts() { return texts_; }
 
@@ -94,10 +95,17 @@ class RuleCompletions {
   Step first_step(Configuration configuration, Budget& budget);
   // The tokens of the completion that was found for a state.
   TokenCount length(StateId state) const;
-  std::vector<bool> ambiguous(StateId state, Budget& budget);
+  Words ambiguous(StateId state, Budget& budget);
+  struct Within {
+    Words tokens, doubtful;
+    bool are_all;  // that the over-approximation allows
+  };
+  Within within(StateId state, TokenCount left, Budget& budget);
+  Within within_at_start(Configuration configuration, TokenCount left, Budget& budget);
 
   TokenAutomaton& automaton_;
   ClosingTexts texts_;
+  RuleEndings endings_;
   counted::unordered_map<std::uint32_t, Step> found_;
   counted::unordered_map<std::uint32_t, TokenCount> to_close_;  // by state
   std::optional<Step> found_at_start_;

@@ -3,25 +3,10 @@
 #include <algorithm>
 
 #include "composition/mask_walk.hpp"
+#include "composition/rule_endings.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
-
-namespace {
-
-// A maker that is at work leaves the segments that it needs to another one.
-class Busy {
- public:
-  explicit Busy(bool& is_busy) : is_busy_(is_busy) { is_busy_ = true; }
-  ~Busy() { is_busy_ = false; }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-
- private:
-  bool& is_busy_;
-};
-
-}  // namespace
 
 RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
@@ -33,8 +18,7 @@ RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budge
   clear();
   open({&vocabulary_, from}, put(expression, kNothing));
   follow_all();
-  for (auto& [position, alternatives] : walked_)
-    walk({tries_[position.trie], position.node}, tokens_.automaton().state_of_any(std::move(alternatives), *budget_));
+  walk_all();
   mask_.bits = builder_.take();
   return std::move(mask_);
 }
@@ -45,6 +29,7 @@ void RuleMaskMaker::clear() {
   opened_.clear();
   rest_ids_.clear();
   rests_.assign(2, {Arena::kEpsilon, kNothing, Rest::kNoFork, true, Arena::kEpsilon});  // kNothing, kExit
+  for (Rest& end : rests_) end.text = {SpelledTexts::kEmpty, false};
   open_.clear();
   parts_.clear();
   tries_.assign(1, &vocabulary_);
@@ -56,6 +41,9 @@ void RuleMaskMaker::clear() {
   applies_choice_ = false;
   start_.reset();
   exits_.clear();
+  endings_ = nullptr;
+  made_endings_.clear();
+  ending_of_.clear();
 }
 
 std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
@@ -64,12 +52,8 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
     return inner_->make_segment(part, trie, node, follow, budget);
   }
   const Busy busy(is_busy_);
-  budget_ = &budget;
   clear();
-  start_ = Spot{&trie, node};
-  rests_[kExit.value].begins = bytes_of(follow);
-  parts_.push_back({part, kExit, false});
-  open_split(*start_);
+  begin_segment(part, trie, node, follow, budget);
   follow_all();
   // A choice was applied to all that follows as one expression, in which the end of the part does not show.
   if (!walked_.empty() || !mask_.unverified.empty() || applies_choice_) return nullptr;
@@ -81,6 +65,19 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   made->trunk = TokenTrie::trunk_of(exits_, bytes_of(follow), Segment::much_for(tokens_.vocabulary(false).words()));
   made->remainders = TokenTrie(std::move(exits_), bytes_of(follow), made->trunk);
   return made;
+}
+
+void RuleMaskMaker::begin_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+  budget_ = &budget;
+  start_ = Spot{&trie, node};
+  rests_[kExit.value].begins = bytes_of(follow);
+  parts_.push_back({part, kExit, false});
+  open_split(*start_);
+}
+
+void RuleMaskMaker::walk_all() {
+  for (auto& [position, alternatives] : walked_)
+    walk({tries_[position.trie], position.node}, tokens_.automaton().state_of_any(std::move(alternatives), *budget_));
 }
 
 void RuleMaskMaker::follow_all() {
@@ -120,27 +117,6 @@ RuleMaskMaker::RestId RuleMaskMaker::put(ExpressionId first, RestId next) {
   return known;
 }
 
-// Computes what `is_known` asks for, of a rest and of all that follows it, the last first.
-template <class IsKnown, class Compute>
-void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& compute) {
-  std::vector<RestId>& open = along_;
-  open.assign(1, rest);
-  while (!open.empty()) {
-    const RestId at = open.back();
-    const std::size_t before = open.size();
-    const auto await = [&](RestId next) {
-      if (!is_known(rests_[next.value])) open.push_back(next);
-    };
-    if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork)
-      await(n.next);
-    else
-      forks_[n.fork].for_each(await);
-    if (open.size() > before) continue;
-    if (!is_known(rests_[at.value])) compute(rests_[at.value]);
-    open.pop_back();
-  }
-}
-
 // Of all that may follow, the most; computed once the forks in it are complete.
 const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
   const auto is_known = [](const Rest& at) { return at.is_measured; };
@@ -153,12 +129,14 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       at.begins = tokens_.beginnings(at.first);
       if (n.nullable) at.begins |= next.begins;
       at.is_unverified = n.unverified || next.is_unverified;
+      at.waits = n.waits || next.waits;
       at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
     } else {
       forks_[at.fork].for_each([&](RestId next) {
         at.spelled = std::max(at.spelled, rests_[next.value].spelled);
         at.begins |= rests_[next.value].begins;
         at.is_unverified |= rests_[next.value].is_unverified;
+        at.waits |= rests_[next.value].waits;
         at.begins_unverified |= rests_[next.value].begins_unverified;
       });
     }
@@ -420,8 +398,13 @@ void RuleMaskMaker::set(std::uint32_t token, bool is_unverified) {
   if (is_unverified) mask_.unverified.push_back(token);
 }
 
-// Adds the tokens that end at a node.  After them the text needs `spelled` more bytes.
-void RuleMaskMaker::add_own(Spot spot, bool is_unverified, std::uint64_t spelled) {
+// Adds the tokens that end at a node.  After them the text needs `spelled` more bytes; its closing text is `text()`.
+template <class MakeText>
+void RuleMaskMaker::add_own(Spot spot, bool is_unverified, std::uint64_t spelled, MakeText&& text) {
+  if (endings_) {
+    if (const auto own = spot.trie->own(spot.node); !own.empty()) add_ending(own, text(), is_unverified);
+    return;
+  }
   mask_.note(spelled);
   for (const std::uint32_t token : spot.trie->own(spot.node)) set(token, is_unverified);
 }
@@ -486,18 +469,22 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
   const Follow next = joins_ ? follow_of(rest) : Follow::AnyByte;
   if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
-  const std::shared_ptr<const Segment>& segment =
+  const std::shared_ptr<const Segment> segment =
       way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)
                                     : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
-  for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
-  if (!segment->is_listed()) {
-    builder_.add(SharedWords(segment, &segment->inside));
-    if (inside_is_unverified) for_each_bit(segment->inside, [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+  if (endings_) {
+    add_endings(endings_->of_terminal(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, inside_is_unverified);
+  } else {
+    for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
+    if (!segment->is_listed()) {
+      builder_.add(SharedWords(segment, &segment->inside));
+      if (inside_is_unverified) for_each_bit(segment->inside, [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+    }
+    // The rest of the terminal is never longer than `worst`.
+    mask_.note(arena_.node(way.head).worst + rest.spelled);
   }
-  // The rest of the terminal is never longer than `worst`.
-  mask_.note(arena_.node(way.head).worst + rest.spelled);
   if (way.rest == kNothing) return;
-  add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled);
+  add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
   open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 
@@ -508,9 +495,13 @@ bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
   const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (!segment) return false;
-  builder_.add(segment->inside);
-  if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
-  mask_.note(segment->most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment->most + rest.spelled);
+  if (endings_) {
+    add_endings(endings_->of_part(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, rest.is_unverified);
+  } else {
+    builder_.add(segment->inside);
+    if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+    mask_.note(segment->most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment->most + rest.spelled);
+  }
   open_after(segment->remainders, segment->trunk ? std::optional<Spot>({segment->trunk->trie, segment->trunk->node}) : std::nullopt, way.rest);
   return true;
 }
@@ -539,9 +530,9 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
       if (reached == ByteAutomaton::kDead) continue;
       budget_->step();
       const Spot spot{&trie, {child}};
-      add_own(spot, inside_is_unverified, inside);
+      add_own(spot, inside_is_unverified, inside, [&] { return text_of(reached, way.rest); });
       if (automaton.accepting(reached)) {
-        add_own(spot, rest.begins_unverified, rest.spelled);
+        add_own(spot, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
         open(spot, way.rest);
       }
       if (!is_last(spot)) frames.emplace_back(spot.node, reached);
@@ -555,7 +546,7 @@ bool RuleMaskMaker::follow_byte(const Alternative& way, const ExpressionNode& he
   const std::optional<Spot> child = below(way.spot, *byte);
   if (!child) return true;
   const Rest rest = measured(way.rest);
-  add_own(*child, rest.begins_unverified, rest.spelled);
+  add_own(*child, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
   open(*child, way.rest);
   return true;
 }
@@ -570,7 +561,8 @@ bool RuleMaskMaker::follow_repetition(const Alternative& way, const ExpressionNo
     const std::optional<Spot> child = below(spot, *byte);
     if (!child) return true;
     spot = *child;
-    add_own(spot, rest.begins_unverified, head.maximum - 1 - i + rest.spelled);
+    const Count more = head.maximum - 1 - i;
+    add_own(spot, rest.begins_unverified, more + rest.spelled, [&] { return after_bytes(std::string(more, static_cast<char>(*byte)), text_of(way.rest)); });
   }
   open(spot, way.rest);
   return true;
@@ -580,18 +572,25 @@ void RuleMaskMaker::follow_strings(const Alternative& way, const ExpressionNode&
   const StringAutomaton& automaton = arena_.string_automaton(strings);
   const bool is_unverified = measured(way.rest).begins_unverified;
   const std::uint64_t spelled = strings.worst + measured(way.rest).spelled;
-  std::vector<std::pair<Spot, std::uint32_t>> frames{{way.spot, strings.second}};
+  struct Frame {
+    Spot spot;
+    std::uint32_t state;
+    StateId of_head;  // where endings are made
+  };
+  ByteAutomaton& states = tokens_.automaton();
+  std::vector<Frame> frames{{way.spot, strings.second, endings_ ? states.state_of(way.head, *budget_) : StateId()}};
   while (!frames.empty()) {
-    const auto [spot, state] = frames.back();
+    const auto [spot, state, of_head] = frames.back();
     frames.pop_back();
     budget_->step();
     for (const auto& [byte, target] : automaton.transitions(state)) {
       const std::optional<Spot> child = below(spot, byte);
       if (!child) continue;
-      add_own(*child, is_unverified, spelled);
+      const StateId reached = endings_ ? states.next(of_head, byte, *budget_) : StateId();
+      add_own(*child, is_unverified, spelled, [&, reached = reached] { return text_of(reached, way.rest); });
       if (is_last(*child)) continue;
       if (automaton.accepting(target)) open(*child, way.rest);
-      frames.emplace_back(*child, target);
+      frames.push_back({*child, target, reached});
     }
   }
 }
@@ -630,7 +629,7 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
       const std::optional<Spot> child = below(frame.spot, static_cast<std::uint8_t>(byte));
       if (!child) continue;
       const std::uint64_t spelled = frame.depth == 0 ? most_needed(low, high) : frame.spelled;
-      add_own(*child, rule.unverified || rest.is_unverified, spelled);
+      add_own(*child, rule.unverified || rest.is_unverified, spelled, [&] { return text_of_names(rule, low, high, frame.depth + 1, way.rest); });
       if (is_last(*child)) continue;
       if (names_[low].size() == frame.depth + 1)
         ends.emplace_back(*child, low);
@@ -650,18 +649,20 @@ void RuleMaskMaker::walk(Spot spot, StateId state) {
   ByteAutomaton& automaton = tokens_.automaton();
   constexpr std::uint64_t kLongestRest = 3;  // of a code point that a loop has begun
   const auto describe = [&](StateId at) {
-    if (automaton.node(at).unverified) return WalkState{{}, true};
+    if (endings_ || automaton.node(at).unverified) return WalkState{{}, true};
     const std::span<const Loop> loops = tokens_.loops(at, *budget_);
     if (!loops.empty()) note_loops(at);
     return WalkState{loops, true};
   };
   const auto visit = [&](NodeId at, StateId reached) {
+    if (endings_) return add_ending(trie.own(at), text_of(reached), automaton.node(reached).unverified);
     mask_.note(std::uint64_t{automaton.node(reached).spelled} + kLongestRest);
     if (!automaton.node(reached).unverified) return;
     for (const std::uint32_t token : trie.own(at)) mask_.unverified.push_back(token);
   };
   MaskWalk mask_walk(trie, automaton, *budget_, describe, visit);
   mask_walk.enter_below(spot.node, state);
+  if (endings_) return;
   for (const TokenRange& range : mask_walk.ranges())
     for (std::uint32_t i = range.begin; i < range.end; ++i) set(trie.order()[i], false);
 }

@@ -36,12 +36,16 @@
 #include "common/memory_account.hpp"
 #include "common/visited.hpp"
 #include "composition/mask_builder.hpp"
+#include "composition/spelled_texts.hpp"
 #include "expression/arena.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
 
 class TokenAutomaton;
+class RuleEndings;
+struct Ending;
+struct Endings;
 
 // What a part of a grammar does to the tokens below a node of a trie, whatever follows the part: what a Segment says of a
 // terminal.
@@ -91,6 +95,10 @@ class RuleMaskMaker : public CountedObject {
   bool has_split(ExpressionId expression) const { return split_.contains(expression.value); }
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
   std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
+  // In place of the mask of an expression, and in place of what stays inside a part that has a segment: the tokens by the
+  // closing texts after them (rule_endings.hpp), in any order.
+  std::vector<Ending> make_endings(ExpressionId expression, RuleEndings& endings, Budget& budget);
+  std::vector<Ending> make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, RuleEndings& endings, Budget& budget);
 
  private:
   struct RestTag;
@@ -123,6 +131,8 @@ class RuleMaskMaker : public CountedObject {
     bool begins_unverified = false;  // at its first byte
     std::uint64_t spelled = 0;       // bytes, as for expressions
     ByteSet begins = {};             // a superset of the bytes that it may begin with
+    bool waits = false;              // for a choice, somewhere
+    std::optional<ClosingText> text = {};  // the closing text
   };
   struct Fork {
     std::optional<RestId> first;  // of what may follow; mostly there is no other
@@ -171,7 +181,20 @@ class RuleMaskMaker : public CountedObject {
     }
   };
 
+  // A maker that is at work leaves the segments that it needs to another one.
+  class Busy {
+   public:
+    explicit Busy(bool& is_busy) : is_busy_(is_busy) { is_busy_ = true; }
+    ~Busy() { is_busy_ = false; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    bool& is_busy_;
+  };
+  void begin_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
   void follow_all();
+  void walk_all();
   void clear();
 
   Position position(Spot spot);
@@ -209,7 +232,17 @@ class RuleMaskMaker : public CountedObject {
   bool is_unverified(ExpressionId expression) const;
 
   void set(std::uint32_t token, bool is_unverified);
-  void add_own(Spot spot, bool is_unverified, std::uint64_t spelled);
+  template <class MakeText>
+  void add_own(Spot spot, bool is_unverified, std::uint64_t spelled, MakeText&& text);
+
+  // Where endings are made: rule_endings_maker.cpp.
+  ClosingText text_of(RestId rest);
+  ClosingText text_of(StateId state);
+  ClosingText text_of(StateId inside, RestId rest);
+  ClosingText after_bytes(std::string_view bytes, ClosingText rest);
+  void add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified);
+  void add_endings(const Endings& inside, RestId rest, bool is_unverified);
+  ClosingText text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth, RestId rest);
 
   void follow(const Alternative& way);
   void note_beginnings(RestId rest);
@@ -258,6 +291,31 @@ class RuleMaskMaker : public CountedObject {
   std::vector<TokenTrie::Place> exits_;
   std::unique_ptr<RuleMaskMaker> inner_;  // makes the segments that this one needs
   bool is_busy_ = false;
+  // Where endings are made.
+  RuleEndings* endings_ = nullptr;
+  std::vector<Ending> made_endings_;
+  VisitedMap<std::uint64_t, std::uint32_t, NumberHash> ending_of_;  // by text and whether it is unverified
 };
+
+// Computes what `is_known` asks for, of a rest and of all that follows it, the last first.
+template <class IsKnown, class Compute>
+void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& compute) {
+  std::vector<RestId>& open = along_;
+  open.assign(1, rest);
+  while (!open.empty()) {
+    const RestId at = open.back();
+    const std::size_t before = open.size();
+    const auto await = [&](RestId next) {
+      if (!is_known(rests_[next.value])) open.push_back(next);
+    };
+    if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork)
+      await(n.next);
+    else
+      forks_[n.fork].for_each(await);
+    if (open.size() > before) continue;
+    if (!is_known(rests_[at.value])) compute(rests_[at.value]);
+    open.pop_back();
+  }
+}
 
 }  // namespace tokamata

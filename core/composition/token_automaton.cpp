@@ -312,6 +312,15 @@ MaskPtr TokenAutomaton::mask_of(Configuration configuration, std::span<const std
   return mask;
 }
 
+MaskPtr TokenAutomaton::mask_of_row(Configuration configuration, Words row) {
+  auto mask = std::make_shared<Mask>();
+  mask->serial = next_serial_++;
+  mask->set_bits = mask->open_tokens = count_bits(row);
+  mask->bits = mask->open_tokens <= MaskBits::few(row.size()) ? MaskBits::few_of(row) : MaskBits(std::move(row));
+  if (automaton_.accepting(configuration.state)) add_stops(vocabulary(configuration.at_start), *mask);
+  return mask;
+}
+
 // Sets the bits of the tokens in the ranges, or clears those of all others, whichever are fewer.
 MaskPtr TokenAutomaton::make_mask(const Vocabulary& source, const std::vector<TokenRange>& ranges,
                                   const std::vector<TokenId>& controls, bool accepting) {

@@ -138,6 +138,8 @@ class TokenAutomaton {
     return mask_of(configuration, tokens, automaton_.accepting(configuration.state));
   }
   MaskPtr mask_of(Configuration configuration, std::span<const std::uint32_t> tokens, bool is_accepted);
+  // The same of a row of bits.
+  MaskPtr mask_of_row(Configuration configuration, Words row);
 
   // The token classes that the pattern distinguishes, computed at the first use.
   ClassTrie& class_trie(bool at_start);

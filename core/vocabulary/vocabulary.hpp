@@ -18,6 +18,7 @@
 #include "vocabulary/mask_cache.hpp"
 #include "vocabulary/segment_files.hpp"
 #include "vocabulary/segment.hpp"
+#include "vocabulary/terminal_endings.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -120,6 +121,12 @@ class Vocabulary {
     if (segment_files_) segment_files_->keep(key, *segment, work);
     return segment;
   }
+  // What ends a terminal after the tokens inside it, by the same key as its segment; null where it is not known.
+  std::shared_ptr<const TerminalEndings> known_endings(const std::string& key) const { return endings_.find(key); }
+  std::shared_ptr<const TerminalEndings> keep_endings(const std::string& key, std::shared_ptr<const TerminalEndings> endings) const {
+    const std::size_t bytes = key.size() + endings->memory_bytes();
+    return endings_.keep(key, std::move(endings), bytes);
+  }
   // Segments are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
   // text waits for its first mask.  To be called before the vocabulary is shared.
   void use_segment_files(std::unique_ptr<SegmentFiles> files) {
@@ -202,6 +209,7 @@ class Vocabulary {
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
   mutable Memo<std::string, Segment> segments_{std::size_t{1} << 26};  // bytes
+  mutable Memo<std::string, TerminalEndings> endings_{std::size_t{1} << 24};  // bytes
   std::unique_ptr<SegmentFiles> segment_files_;  // null where none are kept
   std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
   mutable MaskCache longer_tokens_;                 // the same, past the end of those

@@ -1,0 +1,192 @@
+#include "composition/rule_endings.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "composition/rule_masks.hpp"
+#include "composition/trie_walk.hpp"
+
+namespace tokamata {
+
+RuleEndings::RuleEndings(TokenAutomaton& automaton, ClosingTexts& texts) : automaton_(automaton), texts_(texts) {}
+RuleEndings::~RuleEndings() = default;
+
+const Endings& RuleEndings::of(StateId approximation, Budget& budget) {
+  const auto known = std::ranges::find(of_states_, approximation, &std::pair<StateId, Kept<Endings>>::first);
+  if (known != of_states_.end()) return *known->second;
+  if (!maker_) maker_ = std::make_unique<RuleMaskMaker>(automaton_);
+  auto made = std::make_shared<Endings>();
+  made->all = maker_->make_endings(automaton_.automaton().expression(approximation), *this, budget);
+  const SpelledTexts& spelled = texts_.spelled();
+  std::ranges::sort(made->all, [&](const Ending& a, const Ending& b) {
+    return a.text == b.text ? a.is_unverified > b.is_unverified : spelled.is_before(a.text, b.text);
+  });
+  if (of_states_.size() == kMostStates) of_states_.pop_front();
+  of_states_.emplace_back(approximation, Kept<Endings>(std::move(made)));
+  return *of_states_.back().second;
+}
+
+const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+  const PartAt place{&trie, node, part};
+  if (const auto known = of_parts_.find(place); known != of_parts_.end()) return *known->second;
+  auto made = std::make_shared<Endings>();
+  made->all = maker_->make_part_endings(part, trie, node, follow, *this, budget);
+  return *of_parts_.emplace(place, Kept<Endings>(std::move(made))).first->second;
+}
+
+// ---- terminals --------------------------------------------------------------------------------
+
+const Endings& RuleEndings::of_terminal(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+  const PartAt place{&trie, node, terminal};
+  if (const auto known = of_terminals_.find(place); known != of_terminals_.end()) return *known->second;
+  auto made = std::make_shared<Endings>();
+  const std::shared_ptr<const TerminalEndings> found = terminal_endings(terminal, trie, node, follow, budget);
+  for (const TerminalEnding& ending : found->all)
+    made->all.push_back({texts_.spelled().prepend(ending.text, SpelledTexts::kEmpty), false, ending.few, ending.many});
+  return *of_terminals_.emplace(place, Kept<Endings>(std::move(made))).first->second;
+}
+
+std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow,
+                                                                     Budget& budget) {
+  const Vocabulary& vocabulary = automaton_.vocabulary(false);
+  const bool is_whole = &trie == &vocabulary.trie();
+  std::string key;
+  if (is_whole) key = automaton_.automaton().arena().structure(automaton_.automaton().node(automaton_.automaton().state_of(terminal, budget)).body());
+  if (!key.empty()) {
+    key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
+    if (auto known = vocabulary.known_endings(key)) return known;
+  }
+  std::optional<TerminalEndings> made;
+  if (is_whole) made = by_another(terminal, node, follow, budget);
+  if (!made) made = walked(terminal, trie, node, budget);
+  auto shared = std::make_shared<const TerminalEndings>(*std::move(made));
+  return key.empty() ? shared : vocabulary.keep_endings(key, std::move(shared));
+}
+
+namespace {
+
+// Tokens by texts; where they are many, as bits.
+TerminalEndings by_text(std::map<std::string, std::vector<std::uint32_t>> tokens, std::size_t words) {
+  TerminalEndings made;
+  for (auto& [text, few] : tokens) {
+    if (few.size() <= Segment::few_for(words)) {
+      made.all.push_back({text, std::move(few), nullptr});
+      continue;
+    }
+    auto many = std::make_shared<Words>(words);
+    for (const std::uint32_t token : few) set_bit(*many, token);
+    made.all.push_back({text, {}, std::move(many)});
+  }
+  return made;
+}
+
+}  // namespace
+
+TerminalEndings RuleEndings::walked(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget) {
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_state;
+  ByteAutomaton& automaton = automaton_.automaton();
+  walk_trie(trie, node, automaton, automaton.state_of(terminal, budget), budget, [&](NodeId at, StateId state) {
+    const auto own = trie.own(at);
+    if (at != node && !own.empty()) {
+      std::vector<std::uint32_t>& tokens = by_state[state.value];
+      tokens.insert(tokens.end(), own.begin(), own.end());
+    }
+    return true;
+  });
+  std::map<std::string, std::vector<std::uint32_t>> tokens;
+  for (auto& [state, found] : by_state) {
+    const SpelledId text = texts_.text(StateId{state}, budget).id;
+    if (text == SpelledTexts::kNone) continue;
+    std::vector<std::uint32_t>& all = tokens[texts_.spelled().string(text)];
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return by_text(std::move(tokens), automaton_.vocabulary(false).words());
+}
+
+SpelledId RuleEndings::text_after(ExpressionId terminal, std::string_view bytes, Budget& budget) {
+  StateId state = automaton_.automaton().state_of(terminal, budget);
+  for (const char byte : bytes) {
+    budget.step();
+    state = automaton_.automaton().next(state, static_cast<std::uint8_t>(byte), budget);
+    if (state == ByteAutomaton::kDead) return SpelledTexts::kNone;
+  }
+  return texts_.text(state, budget).id;
+}
+
+// By those of a terminal that differs from it in what it does to some tokens alone: as for segments (segments.cpp), the string
+// without its bound, or with the texts that it must not be.  Nothing if there is none, or if more than some are to be read.
+std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
+  constexpr std::size_t kManyJudged = 4000;
+  const Vocabulary& vocabulary = automaton_.vocabulary(false);
+  const TokenTrie& trie = vocabulary.trie();
+  Arena& arena = automaton_.automaton().arena();
+  const std::shared_ptr<const Segment> segment = automaton_.segment(terminal, node, follow, budget);
+  Words inside = segment->inside;
+  if (segment->is_listed()) {
+    inside.assign(vocabulary.words(), 0);
+    for (const std::uint32_t token : segment->few) set_bit(inside, token);
+  }
+  Words judged(vocabulary.words());
+  ExpressionId other = terminal;
+  if (const auto with = arena.with_strings(terminal)) {
+    other = with->terminal;
+    for (const ExpressionId strings : with->strings) {
+      const ExpressionNode start = arena.node(strings);
+      const StringAutomaton& automaton = arena.string_automaton(start);
+      std::vector<std::pair<NodeId, std::uint32_t>> frames{{node, start.second}};
+      while (!frames.empty()) {
+        const auto [at, state] = frames.back();
+        frames.pop_back();
+        budget.step();
+        if (at != node)
+          for (const std::uint32_t token : trie.own(at)) set_bit(judged, token);
+        for (const auto& [byte, target] : automaton.transitions(state))
+          if (const NodeId child = trie.child(at, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
+      }
+    }
+  } else if (const auto unbounded = node == TokenTrie::root() ? arena.without_bound(terminal) : std::nullopt) {
+    other = unbounded->terminal;
+    const MaskCache::TokensPtr sure = vocabulary.short_tokens(unbounded->sure);
+    for (std::size_t word = 0; word < judged.size(); ++word) judged[word] = inside[word] & ~sure->words[word];
+  } else {
+    return std::nullopt;
+  }
+  for (std::size_t word = 0; word < judged.size(); ++word) judged[word] &= inside[word];
+  if (count_bits(judged) > kManyJudged) return std::nullopt;
+  const std::size_t depth = segment->is_listed() && segment->few.empty() ? 0 : [&] {
+    std::uint32_t some = 0;
+    for_each_bit(inside, [&](std::uint32_t token) { some = token; });
+    return trie.depth(node, vocabulary.bytes({some}));
+  }();
+  std::map<std::string, std::vector<std::uint32_t>> tokens;
+  for_each_bit(judged, [&](std::uint32_t token) {
+    const SpelledId text = text_after(terminal, vocabulary.bytes({token}).substr(depth), budget);
+    if (text != SpelledTexts::kNone) tokens[texts_.spelled().string(text)].push_back(token);
+  });
+  TerminalEndings made;
+  const std::shared_ptr<const TerminalEndings> all = terminal_endings(other, trie, node, follow, budget);
+  for (const TerminalEnding& ending : all->all) {
+    const auto is_kept = [&](std::uint32_t token) { return has_bit(inside, token) && !has_bit(judged, token); };
+    TerminalEnding kept{ending.text, {}, nullptr};
+    std::ranges::copy_if(ending.few, std::back_inserter(kept.few), is_kept);
+    if (ending.many) {
+      auto many = std::make_shared<Words>(*ending.many);
+      for (std::size_t word = 0; word < many->size(); ++word) (*many)[word] &= inside[word] & ~judged[word];
+      kept.many = std::move(many);
+    }
+    made.all.push_back(std::move(kept));
+  }
+  TerminalEndings of_judged = by_text(std::move(tokens), vocabulary.words());
+  std::ranges::move(of_judged.all, std::back_inserter(made.all));
+  return made;
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void RuleEndings::clear() {
+  release(of_terminals_);
+  release(of_parts_);
+  release(of_states_);
+}
+
+}  // namespace tokamata
