@@ -10,6 +10,7 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
+#include "repair/byte_patterns.hpp"
 #include "repair/certificate.hpp"
 #include "repair/search.hpp"
 
@@ -98,6 +99,35 @@ nb::bytes bytes_of(const std::vector<RepairGraph::Edge>& edges) {
   return nb::bytes(records.data(), records.size() * sizeof(EdgeRecord));
 }
 
+using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+using GivenPattern = std::tuple<std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool>;
+
+ByteSet byte_set_of(const nb::bytes& given) {
+  if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");
+  ByteSet set;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if ((static_cast<std::uint8_t>(given.c_str()[byte / 8]) >> (byte % 8)) & 1) set.add(static_cast<std::uint8_t>(byte));
+  return set;
+}
+
+BytePatterns byte_patterns_of(const std::vector<GivenPattern>& given, const std::vector<nb::bytes>& given_sets) {
+  std::vector<BytePatterns::Pattern> patterns;
+  for (const auto& [program, first, before, begins_text] : given) {
+    BytePatterns::Pattern pattern{{}, byte_set_of(first), byte_set_of(before), begins_text};
+    for (const auto& [op, a, b, c] : program) pattern.program.push_back({static_cast<BytePatterns::Op>(op), a, b, c});
+    patterns.push_back(std::move(pattern));
+  }
+  std::vector<ByteSet> sets;
+  for (const nb::bytes& one : given_sets) sets.push_back(byte_set_of(one));
+  return BytePatterns(std::move(patterns), std::move(sets));
+}
+
+nb::list as_list(const std::vector<BytePatterns::Found>& found) {
+  nb::list all;
+  for (const auto& [pattern, begin, end] : found) all.append(nb::make_tuple(pattern, begin, end));
+  return all;
+}
+
 // A search; the rewrites in the order in which they were given, the doubts, and what its errors show.
 struct BoundSearch {
   std::shared_ptr<RepairSearch> search;
@@ -164,6 +194,18 @@ auto searching(const nb::object& pattern, Task&& task) {
 }  // namespace
 
 void bind_repair(nb::module_& m) {
+  nb::class_<BytePatterns>(m, "BytePatterns")
+      .def("__init__", [](BytePatterns* self, const std::vector<GivenPattern>& patterns, const std::vector<nb::bytes>& sets) { new (self) BytePatterns(byte_patterns_of(patterns, sets)); },
+           "patterns"_a, "sets"_a)
+      .def("found",
+           [](const BytePatterns& self, const nb::bytes& text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
+             const std::string_view bytes(text.c_str(), text.size());
+             return as_list(searching(nb::none(), [&] {
+               Budget budget(limits, std::move(cancel), 0);
+               return self.found(bytes, most, budget);
+             }));
+           },
+           "text"_a, "most"_a, "limits"_a, "cancel"_a.none());
   nb::class_<KeptAutomata>(m, "KeptAutomata")
       .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
       .def("accepts",

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import Limits
-from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.repair.bounded_patterns import BoundedPatterns, Found
+from tokamata.repair.byte_patterns import byte_patterns
 from tokamata.repair.words import Words
 
 __all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts", "packed"]
@@ -31,10 +32,10 @@ _BLANKS_AND_FENCES = b" \t\r\n`"
 class Rewrite(NamedTuple):
     """A named edit: wherever the pattern is found, what it read may become something else.
 
-    ``Limits`` and deadlines are checked between matches, not within: :mod:`re` cannot be interrupted.  They
-    hold if the pattern takes time in proportion to the text.  A pattern that reads on over the same bytes
-    from many places, such as ``b"<[^>]*>"`` in a text of ``<`` alone, takes quadratic time; exclude what it
-    begins with (``b"<[^<>]*>"``).
+    A pattern that reads on over the same bytes from many places, such as ``b"<[^>]*>"`` in a text of ``<`` alone,
+    takes quadratic time; exclude what it begins with (``b"<[^<>]*>"``).  ``Limits`` and deadlines hold
+    nevertheless, unless the pattern has backreferences, conditions, atomic groups, or something under a
+    quantifier that may be empty: :mod:`re` searches these, and cannot be interrupted.
 
     Attributes:
         name: what an :class:`.Edit` says about it.
@@ -209,15 +210,16 @@ class EditCosts:
             LimitExceeded, Cancelled: the search was stopped.
         """
         bounds = bounds or BoundedPatterns(Limits(), None)
-        spans, firm = self.spans(text, bounds), {}
+        spans, doubts = self._found(text, bounds)
+        firm: dict[int, int] = {}
         if self.words is not None and (self.typo is not None or self.firm > 0):
             typos, positions = self.words.found(text, bounds)
-            if self.typo is not None:
+            if typos and self.typo is not None:
                 spans += [Span(*typo, self.typo, "typo") for typo in typos]
                 spans.sort(key=lambda span: span.begin)
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
-        return TextCosts(text, self.tables(text), spans, self.doubtful(text, bounds), firm)
+        return TextCosts(text, self.tables(text), spans, doubts, firm)
 
     def tables(self, text: bytes) -> list[list[int]]:
         """What the engine reads for a text: prepend, insert, append, remove and replace, each by byte."""
@@ -236,14 +238,7 @@ class EditCosts:
             ArgumentError: the function of a rewrite returned something else than bytes or ``None``.
             LimitExceeded, Cancelled: the search was stopped.
         """
-        bounds = bounds or BoundedPatterns(Limits(), None)
-        found = []
-        for rewrite in self.rewrites:
-            for match in bounds.matches(rewrite.pattern, text):
-                begin, end = match.span()
-                if begin < end and (written := _written(rewrite, match)) is not None:
-                    found.append(Span(begin, end, written, rewrite.cost, rewrite.name))
-        return sorted(found, key=lambda span: span.begin)
+        return self._found(text, bounds or BoundedPatterns(Limits(), None))[0]
 
     def doubtful(self, text: bytes, bounds: BoundedPatterns | None = None) -> dict[int, Doubt]:
         """The doubts about a text, by position.
@@ -251,12 +246,26 @@ class EditCosts:
         Raises:
             LimitExceeded, Cancelled: the search was stopped.
         """
-        bounds = bounds or BoundedPatterns(Limits(), None)
-        found: dict[int, Doubt] = {}
-        for doubt in sorted(self.doubts, key=lambda doubt: doubt.cost):
-            matches = bounds.matches(doubt.pattern, text)
-            found.update((match.start(), doubt) for match in matches if match.start() < len(text))
-        return {position: doubt for position, doubt in sorted(found.items()) if doubt.cost > 0}
+        return self._found(text, bounds or BoundedPatterns(Limits(), None))[1]
+
+    def _found(self, text: bytes, bounds: BoundedPatterns) -> tuple[list[Span], dict[int, Doubt]]:
+        """The rewrites and the doubts of a text, in the order of their positions."""
+        rewrites = self.rewrites
+        dearest_last = sorted(self.doubts, key=lambda doubt: doubt.cost)
+        patterns = byte_patterns((*(one.pattern for one in rewrites), *(one.pattern for one in dearest_last)))
+        spans: list[Span] = []
+        doubts: dict[int, Doubt] = {}
+        for found in bounds.found(patterns, text):
+            number, begin, end, _ = found
+            if number >= len(rewrites):
+                if begin < len(text):
+                    doubts[begin] = dearest_last[number - len(rewrites)]
+            elif begin < end:
+                rewrite = rewrites[number]
+                written = _written(rewrite, found, text)
+                if written is not None:
+                    spans.append(Span(begin, end, written, rewrite.cost, rewrite.name))
+        return spans, {position: doubt for position, doubt in doubts.items() if doubt.cost > 0}
 
 
 def packed(tables: Sequence[Sequence[int]]) -> bytes:
@@ -264,30 +273,47 @@ def packed(tables: Sequence[Sequence[int]]) -> bytes:
     return b"".join(array("I", table).tobytes() for table in tables)
 
 
-@lru_cache
-def _pieces(template: bytes) -> tuple[bytes | int, ...] | None:
-    """A template of bytes and numbers of groups; ``None`` if it has other escapes.
+class _Template(NamedTuple):
+    """A replacement of bytes: its bytes and numbers of groups; ``None``: it has other escapes.
 
     Before Python 3.12, ``expand`` reads its template again for each match, which takes ten times as long.
     """
+
+    pieces: tuple[bytes | int, ...] | None
+    needs_groups: bool  # others than that of the whole match
+
+
+@lru_cache
+def _read(template: bytes) -> _Template:
     found: list[bytes | int] = []
     position = 0
     for piece in re.finditer(rb"[^\\]+|\\(\\)|\\g<(\d+)>|\\([1-9])(?!\d)", template):
         if piece.start() != position:
-            return None
+            return _Template(None, True)
         position = piece.end()
         number = piece[2] or piece[3]
         found.append(int(number) if number else piece[1] or piece[0])
-    return tuple(found) if position == len(template) else None
+    if position < len(template):
+        return _Template(None, True)
+    return _Template(tuple(found), any(piece for piece in found if isinstance(piece, int)))
 
 
-def _written(rewrite: Rewrite, match: re.Match[bytes]) -> bytes | None:
-    if isinstance(rewrite.replacement, bytes):
-        pieces = _pieces(rewrite.replacement)
+def _written(rewrite: Rewrite, found: Found, text: bytes) -> bytes | None:
+    """What a rewrite makes of what its pattern has found."""
+    _, begin, end, match = found
+    replacement = rewrite.replacement
+    if isinstance(replacement, bytes):
+        pieces, needs_groups = _read(replacement)
+        if not needs_groups and pieces is not None:
+            return b"".join([piece if isinstance(piece, bytes) else text[begin:end] for piece in pieces])
+    # Groups are those of re, which finds the same match at this position.
+    match = match or re.compile(rewrite.pattern).match(text, begin)
+    assert match is not None
+    if isinstance(replacement, bytes):
         if pieces is None:
-            return match.expand(rewrite.replacement)
+            return match.expand(replacement)
         return b"".join([piece if isinstance(piece, bytes) else match[piece] or b"" for piece in pieces])
-    written = rewrite.replacement(match)
+    written = replacement(match)
     if not isinstance(written, (bytes, type(None))):
         raise ArgumentError(
             "EditCosts.rewrites",
