@@ -6,19 +6,18 @@ Example.  ``"(?<=[{,])[a-z]+(?=:)"`` becomes::
     Behind 3, 1 back    Byte {,    Match    Run a-z, 1 or more    Ahead 7    Byte :    Match    Match
 
 and the facts that a match begins with one of ``a-z``, and that ``{`` or ``,`` stands before it.
-How.  The parser of :mod:`tokamata.patterns.regex` reads the pattern as text of Latin-1, one code point for each
-byte, with the classes of ASCII, as those of bytes are.  Groups leave nothing: who needs them matches the pattern
-with ``re`` where it was found.
+How.  The parser of :mod:`tokamata.patterns.regex` reads the pattern as text of Latin-1, one code point for
+each byte, with the classes of ASCII, as those of bytes are.  Groups leave nothing: who needs them matches the
+pattern with ``re`` where it was found.
 
-Not supported, and searched by ``re``: backreferences, conditions, atomic groups, flags that only bytes have; what
-may match nothing, as a whole or under a quantifier; and programs of more than 2,000 instructions.
+Not supported, and searched by ``re``: backreferences, conditions, atomic groups, flags that only bytes have;
+what may match nothing, as a whole or under a quantifier; and programs of more than 2,000 instructions.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 import tokamata._core as _core
 from tokamata.errors import TokamataError
@@ -42,7 +41,7 @@ from tokamata.patterns.regex.syntax import (
     WordBoundary,
 )
 
-__all__ = ["BytePatterns", "byte_patterns"]
+__all__ = ["BytePatterns", "Template"]
 
 _MOST_INSTRUCTIONS = 2000
 _ENDLESS = (1 << 32) - 1
@@ -60,35 +59,33 @@ _ANCHORS = {
     LINE_END: "line_end",
 }
 
+Template = tuple[bytes, bool, bytes, int]
 _Instruction = tuple[int, int, int, int]
 
 
 class BytePatterns:
     """Some patterns: a program for each that has one.
 
+    Args:
+        patterns: each for :mod:`re`.
+        templates: of each, what is written where it is found, if that needs no groups: two texts, whether
+            what was found stands between them, and the cost.
+
     Attributes:
         engine: finds those with a program.
-        numbers: which of the patterns these are.
         others: the rest, with their numbers.
     """
 
-    def __init__(self, patterns: Sequence[bytes]) -> None:
+    def __init__(self, patterns: Sequence[bytes], templates: Sequence[Template | None]) -> None:
         writer = _Writer()
         programs = [writer.program(pattern) for pattern in patterns]
-        self.numbers = [number for number, program in enumerate(programs) if program is not None]
         self.others = [
             (number, re.compile(patterns[number])) for number, one in enumerate(programs) if one is None
         ]
         self.engine = _core.BytePatterns(
-            [program for program in programs if program is not None],
+            [(i, *one, templates[i]) for i, one in enumerate(programs) if one is not None],
             [one.to_bytes(32, "little") for one in writer.sets],
         )
-
-
-@lru_cache(maxsize=32)
-def byte_patterns(patterns: tuple[bytes, ...]) -> BytePatterns:
-    """The programs of some patterns."""
-    return BytePatterns(patterns)
 
 
 class _Unsupported(Exception):

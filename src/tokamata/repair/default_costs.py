@@ -139,10 +139,7 @@ _STRUCTURE = (
     Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>}", 150),
     Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>]", 150),
     Rewrite("null for a missing value", rb":(?=\s*(?:[,}]|\Z))", b":null", 1200),
-    *(
-        Rewrite("drop a doubled bracket", re.escape(2 * one), one, 1900)
-        for one in (b"[", b"{", b"]", b"}")
-    ),
+    *(Rewrite("drop a doubled bracket", re.escape(2 * one), one, 1900) for one in (b"[", b"{", b"]", b"}")),
 )
 
 _TYPES = (
