@@ -1,15 +1,18 @@
 // The search for repairs, and the check of what it proves, for Python.
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
+#include "repair/byte_patterns.hpp"
 #include "repair/certificate.hpp"
 #include "repair/search.hpp"
 
@@ -40,14 +43,10 @@ std::vector<EditCost> by_position(const GivenDoubts& given, std::size_t length) 
   return all;
 }
 
-EditModel model_of(const nb::bytes& costs, const std::vector<GivenRewrite>& rewrites,
-                   const GivenDoubts& doubts, const GivenDoubts& firm, std::size_t length) {
+EditModel model_of(const nb::bytes& costs, const std::vector<Rewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
+                   std::size_t length) {
   const auto [prepend, insert, append, remove, replace] = tables_of(costs);
-  EditModel model{prepend, insert, append, remove, replace, {},
-                  by_position(doubts, length), by_position(firm, length)};
-  for (const auto& [begin, end, written, cost] : rewrites)
-    model.rewrites.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
-  return model;
+  return {prepend, insert, append, remove, replace, rewrites, by_position(doubts, length), by_position(firm, length)};
 }
 
 // 16 bytes for each node: whence, the kind and the operand of the step, the cost.
@@ -96,6 +95,111 @@ nb::bytes bytes_of(const std::vector<RepairGraph::Edge>& edges) {
   for (const auto& [from, to, step, cost] : edges)
     records.push_back({from, to, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), 0, cost});
   return nb::bytes(records.data(), records.size() * sizeof(EdgeRecord));
+}
+
+// Rewrites of one text, by position; of one position by number.
+struct Rewrites {
+  std::vector<Rewrite> all;
+  std::vector<std::uint32_t> numbers;  // of each, that of its pattern
+};
+
+using GivenNumbered = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, std::uint32_t>;
+
+Rewrites rewrites_of(const nb::list& given) {
+  Rewrites made;
+  for (const auto& [begin, end, written, cost] : nb::cast<std::vector<GivenRewrite>>(given)) {
+    made.all.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
+    made.numbers.push_back(0);
+  }
+  return made;
+}
+
+// With more of them.
+void add(Rewrites& to, const std::vector<GivenNumbered>& given) {
+  std::vector<std::pair<Rewrite, std::uint32_t>> merged;
+  for (std::size_t index = 0; index < to.all.size(); ++index) merged.emplace_back(std::move(to.all[index]), to.numbers[index]);
+  for (const auto& [begin, end, written, cost, number] : given)
+    merged.emplace_back(Rewrite{begin, end, std::string(written.c_str(), written.size()), cost}, number);
+  std::ranges::stable_sort(merged, {}, [](const auto& one) { return std::pair(one.first.begin, one.second); });
+  to = {};
+  for (auto& [rewrite, number] : merged) {
+    to.all.push_back(std::move(rewrite));
+    to.numbers.push_back(number);
+  }
+}
+
+nb::tuple item(const Rewrites& self, std::size_t index) {
+  if (index >= self.all.size()) throw nb::index_error();
+  const auto& [begin, end, written, cost] = self.all[index];
+  return nb::make_tuple(begin, end, nb::bytes(written.data(), written.size()), cost, self.numbers[index]);
+}
+
+// What is written where a pattern was found: two texts, with what was found between them or without.
+struct Template {
+  std::string before;
+  bool repeats;
+  std::string after;
+  EditCost cost;
+};
+
+using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost>;
+using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, std::optional<GivenTemplate>>;
+
+struct BoundPatterns {
+  BytePatterns patterns;
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::optional<Template>> templates;
+};
+
+ByteSet byte_set_of(const nb::bytes& given) {
+  if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");
+  ByteSet set;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if ((static_cast<std::uint8_t>(given.c_str()[byte / 8]) >> (byte % 8)) & 1) set.add(static_cast<std::uint8_t>(byte));
+  return set;
+}
+
+BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vector<nb::bytes>& given_sets) {
+  std::vector<BytePatterns::Pattern> patterns;
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::optional<Template>> templates;
+  for (const auto& [number, program, first, before, begins_text, given_template] : given) {
+    BytePatterns::Pattern pattern{{}, byte_set_of(first), byte_set_of(before), begins_text};
+    for (const auto& [op, a, b, c] : program) pattern.program.push_back({static_cast<BytePatterns::Op>(op), a, b, c});
+    patterns.push_back(std::move(pattern));
+    numbers.push_back(number);
+    templates.emplace_back();
+    if (!given_template) continue;
+    const auto& [prefix, repeats, suffix, cost] = *given_template;
+    templates.back() = Template{std::string(prefix.c_str(), prefix.size()), repeats, std::string(suffix.c_str(), suffix.size()), cost};
+  }
+  std::vector<ByteSet> sets;
+  for (const nb::bytes& one : given_sets) sets.push_back(byte_set_of(one));
+  return {BytePatterns(std::move(patterns), std::move(sets)), std::move(numbers), std::move(templates)};
+}
+
+// The rewrites by patterns with a template; of the others the number, begin and end.
+nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
+  const std::vector<BytePatterns::Found> places = guarded({nb::none(), false}, [&] {
+    const nb::gil_scoped_release release;
+    Budget budget(limits, std::move(cancel), 0);
+    return self.patterns.found(text, most, budget);
+  });
+  Rewrites rewrites;
+  nb::list others;
+  for (const auto& [pattern, begin, end] : places) {
+    if (!self.templates[pattern]) {
+      others.append(nb::make_tuple(self.numbers[pattern], begin, end));
+      continue;
+    }
+    const auto& [before, repeats, after, cost] = *self.templates[pattern];
+    std::string written = before;
+    if (repeats) written += text.substr(begin, end - begin);
+    rewrites.all.push_back({begin, end, written + after, cost});
+    rewrites.numbers.push_back(self.numbers[pattern]);
+  }
+  return nb::make_tuple(std::move(rewrites), std::move(others));
 }
 
 // A search; the rewrites in the order in which they were given, the doubts, and what its errors show.
@@ -164,6 +268,20 @@ auto searching(const nb::object& pattern, Task&& task) {
 }  // namespace
 
 void bind_repair(nb::module_& m) {
+  nb::class_<Rewrites>(m, "Rewrites")
+      .def("__init__", [](Rewrites* self, const nb::list& given) { new (self) Rewrites(rewrites_of(given)); }, "rewrites"_a)
+      .def("__len__", [](const Rewrites& self) { return self.all.size(); })
+      .def("__getitem__", &item, "index"_a)
+      .def("add", &add, "rewrites"_a);
+  nb::implicitly_convertible<nb::list, Rewrites>();
+  nb::class_<BoundPatterns>(m, "BytePatterns")
+      .def("__init__", [](BoundPatterns* self, const std::vector<GivenPattern>& patterns, const std::vector<nb::bytes>& sets) { new (self) BoundPatterns(patterns_of(patterns, sets)); },
+           "patterns"_a, "sets"_a)
+      .def("found",
+           [](const BoundPatterns& self, const nb::bytes& text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
+             return found(self, {text.c_str(), text.size()}, most, limits, std::move(cancel));
+           },
+           "text"_a, "most"_a, "limits"_a, "cancel"_a.none());
   nb::class_<KeptAutomata>(m, "KeptAutomata")
       .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
       .def("accepts",
@@ -176,9 +294,9 @@ void bind_repair(nb::module_& m) {
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
            [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const nb::bytes& costs,
-              const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
+              const Rewrites& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             EditModel model = model_of(costs, rewrites, doubts, firm, text.size());
+             EditModel model = model_of(costs, rewrites.all, doubts, firm, text.size());
              std::vector<Rewrite> kept = model.rewrites;
              std::vector<EditCost> doubted = model.doubts;
              std::string bytes(text.c_str(), text.size());
@@ -221,9 +339,9 @@ void bind_repair(nb::module_& m) {
            "bound"_a, "is_exact"_a, "limits"_a);
   m.def("flaw_of_bound",
         [](const ExpressionPtr& expression, const nb::bytes& text, const nb::bytes& costs,
-           const std::vector<GivenRewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
+           const Rewrites& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-          EditModel model = model_of(costs, rewrites, doubts, firm, text.size());
+          EditModel model = model_of(costs, rewrites.all, doubts, firm, text.size());
           const std::string bytes(text.c_str(), text.size());
           const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
           return searching(pattern, [&] {

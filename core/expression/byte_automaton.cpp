@@ -81,18 +81,21 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    if (row_of_[state.value] == kRowToCome && only_transitions_[state.value].target != kUnknown) {
+    const bool is_by_byte = arena_.node(source).by_byte;
+    if (row_of_[state.value] == kRowToCome && !is_by_byte && only_transitions_[state.value].target != kUnknown) {
       make_row(state, budget);
       if (known_transition(state, symbol) == kDead) return kDead;
     }
-    const bool is_by_byte = arena_.node(source).by_byte;
     const std::uint32_t row = row_of_[state.value];
     const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
     if (row < kFirstRuled && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
       return kDead;
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
     TOKAMATA_CHECK(has_partition(), "what is met while a text is read brings no border into a byte class");
-    if (is_by_byte) return target;
+    if (is_by_byte) {
+      if (row == kRowToCome && symbol.is_byte()) only_transitions_[state.value] = {kOfByte + symbol.byte(), target};
+      return target;
+    }
     if (row == kRowToCome)
       only_transitions_[state.value] = {column(symbol), target};
     else if (row >= kFirstRuled)

@@ -4,7 +4,8 @@
 // Bytes between two borders of the pattern's classes behave alike everywhere, so a row has one entry
 // per class (4 for `[a-z]*`, some 70 for `\w*`), one for the token edge, and one for each control token
 // of the pattern.  A text leaves most states by one byte, so a state gets its row with its second
-// transition.  States that begin with a rule have no row; their transitions are kept one by one.
+// transition.  States that begin with a rule have no row; their transitions are kept one by one.  Of states that keep every
+// byte that is read, where bytes of one class differ, the latest transition is kept.
 //
 // Cost: a look-up per byte if the transition is known; otherwise a derivative.
 // Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
@@ -113,10 +114,11 @@ class ByteAutomaton {
 
   // Instead of a row number: kRowToCome for states with at most one known transition; kFirstRuled and above for states that
   // begin with a rule, which have the set of bytes that they may read.
+  static constexpr std::uint32_t kOfByte = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kRowToCome = ~std::uint32_t{0}, kFirstRuled = std::uint32_t{1} << 31;
   // The only known transition of a state without a row.
   struct OnlyTransition {
-    std::uint32_t column = ~std::uint32_t{0};
+    std::uint32_t column = ~std::uint32_t{0};  // of states that differ by byte: kOfByte + the byte
     StateId target = kUnknown;
   };
 
@@ -129,6 +131,7 @@ class ByteAutomaton {
     if (row < kFirstRuled) return rows_[std::size_t{row} * stride_ + column(symbol)];
     if (row == kRowToCome) {
       const OnlyTransition& only = only_transitions_[state.value];
+      if (only.column >= kOfByte) return symbol.is_byte() && only.column == kOfByte + symbol.byte() ? only.target : kUnknown;
       return only.column == column(symbol) ? only.target : kUnknown;
     }
     if (symbol.is_byte() && !readable_[row - kFirstRuled].contains(symbol.byte())) return kDead;

@@ -543,6 +543,54 @@ class KeptAutomata:
     def idle_bytes() -> int:
         """What the automata of all patterns take that no search uses now."""
 
+class Rewrites:
+    """The rewrites that a text admits, by position; those of one position by the number of their pattern.
+
+    Args:
+        rewrites: begin, end, what is written, the cost.  A list may stand for one of these.
+    """
+
+    def __init__(self, rewrites: list[tuple[int, int, bytes, int]]) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> tuple[int, int, bytes, int, int]:
+        """Begin, end, what is written, the cost, the number of the pattern."""
+
+    def add(self, rewrites: Sequence[tuple[int, int, bytes, int, int]]) -> None:
+        """Adds more, at their places."""
+
+class BytePatterns:
+    """Patterns of bytes, all found in one pass; ``core/repair/byte_patterns.hpp`` has the algorithm.
+
+    Args:
+        patterns: of each a number of its own, ascending; the program; sets of the bytes that it begins with
+            and that may stand before it; whether it may begin the text; and the template of a rewrite: two
+            texts, whether what was found stands between them, and the cost.
+        sets: sets of bytes, each in 32 bytes.
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[
+            tuple[
+                int,
+                Sequence[tuple[int, int, int, int]],
+                bytes,
+                bytes,
+                bool,
+                tuple[bytes, bool, bytes, int] | None,
+            ]
+        ],
+        sets: Sequence[bytes],
+    ) -> None: ...
+    def found(
+        self, text: bytes, most: int, limits: Limits, cancel: CancelToken | None
+    ) -> tuple[Rewrites, list[tuple[int, int, int]]]:
+        """The rewrites that a text admits; for patterns without a template number, begin and end.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped, or there are more than ``most``.
+        """
+
 class RepairSearch:
     """The search for the cheapest repair of a text; ``core/repair/search.hpp`` has the algorithm.
 
@@ -569,7 +617,7 @@ class RepairSearch:
         automata: KeptAutomata,
         text: bytes,
         costs: bytes,
-        rewrites: Sequence[tuple[int, int, bytes, int]],
+        rewrites: Rewrites | list[tuple[int, int, bytes, int]],
         doubts: Sequence[tuple[int, int]],
         firm: Sequence[tuple[int, int]],
         weight: int,
@@ -635,7 +683,7 @@ def flaw_of_bound(
     expression: Expression,
     text: bytes,
     costs: bytes,
-    rewrites: Sequence[tuple[int, int, bytes, int]],
+    rewrites: Rewrites | list[tuple[int, int, bytes, int]],
     doubts: Sequence[tuple[int, int]],
     firm: Sequence[tuple[int, int]],
     bound: int,

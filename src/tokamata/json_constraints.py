@@ -50,7 +50,7 @@ class JsonConstraint(Constraint[_T_co]):
         style: how values are written.
     """
 
-    __slots__ = ("_declares", "_reader", "_reading", "_relaxed", "_root", "_table", "_words", "style")
+    __slots__ = ("_declares", "_priced", "_reader", "_reading", "_relaxed", "_root", "_table", "style")
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class JsonConstraint(Constraint[_T_co]):
         self._reading = reading
         self._relaxed = relaxed
         self._declares = declares
-        self._words: Words | None = None  # made for the first repair
+        self._priced: tuple[EditCosts, EditCosts] | None = None  # of the last repair, without and with words
         self.style = style
         self._reader = reader or read_json
         super().__init__(table.texts(root, *style), name, form=Json(self._reader))
@@ -146,9 +146,11 @@ class JsonConstraint(Constraint[_T_co]):
         is_complete = not isinstance(costs, EditCosts) or costs.words is not None
         if is_complete:
             return costs
-        if self._words is None:
-            self._words = Words(*self._table.words())
-        return replace(costs, words=self._words)
+        priced = self._priced
+        if priced is None or priced[0] is not costs:
+            words = Words(*self._table.words()) if priced is None else priced[1].words
+            self._priced = priced = costs, replace(costs, words=words)
+        return priced[1]
 
     def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style

@@ -1,15 +1,15 @@
 """The patterns of :mod:`.costs` within the caller's limits.
 
-Problem.  The patterns of costs run before the search, in Python's :mod:`re`, which knows no clock and no
-bound on memory.  A megabyte of quotes has a million rewrites; finding them takes seconds, and keeping them
-takes half a gigabyte.
+Problem.  The patterns of costs run before the search.  A megabyte of quotes has a million rewrites; to find
+them takes time, and to keep them takes half a gigabyte.
 
-How.  The clock is read before each pattern and after every :data:`_MATCHES_OF_A_CHECK` matches, and each
-match is charged to the memory.  ``re`` cannot be interrupted within a match or between two of them.  So the
-time of a call is bounded if each pattern takes time in proportion to the text.
+How.  The core finds all patterns in one pass (:mod:`.byte_patterns`), within the limits.  What it does not
+support is left to Python's :mod:`re`.  That knows no clock: it is read before each pattern and after every
+:data:`_MATCHES_OF_A_CHECK` matches.  ``re`` cannot be interrupted within a match or between two of them.
+Each match is charged to the memory.
 
-Cost.  One comparison for each match.  Texts below :data:`_SHORT_BYTES` bytes with few matches read no clock,
-so that they have an answer at any deadline.
+Cost.  Texts below :data:`_SHORT_BYTES` bytes with few matches read no clock, so that they have an answer at
+any deadline.
 
 Not taken.  Another thread or a signal: ``re`` holds the interpreter's lock, and signals belong to the main
 thread.  Searching piece by piece, which changes what lookbehinds and ``\\A`` see.
@@ -19,15 +19,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
+import tokamata._core as _core
 from tokamata.errors import LimitExceeded
-from tokamata.limits import CancelToken, Limits, Watch
+from tokamata.limits import CancelToken, Limits, Watch, core_limits
+from tokamata.repair.byte_patterns import BytePatterns
 
-__all__ = ["BoundedPatterns"]
+__all__ = ["BoundedPatterns", "Found"]
 
 _MATCHES_OF_A_CHECK = 1000
 _SHORT_BYTES = 4000
 _BYTES_OF_A_MATCH = 500  # of a rewrite or a doubt, in Python and in the engine together
+
+
+class Found(NamedTuple):
+    """Where a pattern was found: its number, the place, and the match, if ``re`` has found it."""
+
+    number: int
+    begin: int
+    end: int
+    match: re.Match[bytes] | None
 
 
 class BoundedPatterns:
@@ -45,7 +57,37 @@ class BoundedPatterns:
         self._watch = Watch(limits, cancel)
         self._kept = 0
 
-    def matches(self, pattern: bytes, text: bytes) -> Iterator[re.Match[bytes]]:
+    def found(self, patterns: BytePatterns, text: bytes) -> tuple[_core.Rewrites, Iterator[Found]]:
+        """All matches of all patterns, as ``re.finditer`` finds them: rewrites, and those without a template.
+
+        Raises:
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        if len(text) > _SHORT_BYTES:
+            self._watch.check()
+        limits, cancel = self.left()
+        most = max((limits.memory_bytes - self._kept) // _BYTES_OF_A_MATCH, 0)
+        try:
+            rewrites, places = patterns.engine.found(text, most, core_limits(limits), cancel)
+        except LimitExceeded as error:  # the caller knows the whole time, and not what was left of it
+            raise LimitExceeded(error.limit, getattr(self._limits, error.limit)) from None
+        self._kept += (len(rewrites) + len(places)) * _BYTES_OF_A_MATCH
+        return rewrites, self._others(patterns, text, places)
+
+    def _others(
+        self, patterns: BytePatterns, text: bytes, places: list[tuple[int, int, int]]
+    ) -> Iterator[Found]:
+        found = [Found(*place, None) for place in places]
+        for number, pattern in patterns.others:
+            found += [Found(number, *match.span(), match) for match in self.matches(pattern, text)]
+        if patterns.others:
+            found.sort(key=lambda one: (one.begin, one.number))
+        for count, one in enumerate(found, 1):
+            if count % _MATCHES_OF_A_CHECK == 0:
+                self._watch.check()
+            yield one
+
+    def matches(self, pattern: bytes | re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
         """The matches of ``re.finditer``.
 
         Raises:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 from types import NoneType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import Limits
-from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.repair.bounded_patterns import BoundedPatterns, Found
+from tokamata.repair.byte_patterns import BytePatterns, Template
 from tokamata.repair.words import Words
 
 __all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts", "packed"]
@@ -31,10 +33,11 @@ _BLANKS_AND_FENCES = b" \t\r\n`"
 class Rewrite(NamedTuple):
     """A named edit: wherever the pattern is found, what it read may become something else.
 
-    ``Limits`` and deadlines are checked between matches, not within: :mod:`re` cannot be interrupted.  They
-    hold if the pattern takes time in proportion to the text.  A pattern that reads on over the same bytes
-    from many places, such as ``b"<[^>]*>"`` in a text of ``<`` alone, takes quadratic time; exclude what it
-    begins with (``b"<[^<>]*>"``).
+    A pattern that reads on over the same bytes from many places, such as ``b"<[^>]*>"`` in a text of ``<``
+    alone, takes quadratic time; exclude what it begins with (``b"<[^<>]*>"``).  ``Limits`` and deadlines hold
+    nevertheless.  Some patterns are searched by :mod:`re`, which cannot be interrupted: those with
+    backreferences, conditions or atomic groups, and those that may match nothing, as a whole or under a
+    quantifier.
 
     Attributes:
         name: what an :class:`.Edit` says about it.
@@ -76,22 +79,46 @@ class Span(NamedTuple):
     name: str
 
 
+class Tables(NamedTuple):
+    """Costs by byte: to prepend, insert, append, remove and replace one; and the same for the engine."""
+
+    tables: list[list[int]]
+    packed: bytes
+
+
 class TextCosts(NamedTuple):
     """What edits of one text cost.
 
     Attributes:
         text: the broken text.
-        tables: to prepend, insert, append, remove and replace a byte, each by byte.
-        spans: the rewrites, in the order of their beginnings.
+        by_byte: to prepend, insert, append, remove and replace a byte.
+        rewrites: those that the text admits, in the order of their beginnings.
+        names: of rewrites, by the numbers that these have.
         doubts: by position, where keeping the byte costs something.
         firm: by position, what it costs more to remove or replace the byte, or to insert one before it.
     """
 
     text: bytes
-    tables: list[list[int]]
-    spans: list[Span]
+    by_byte: Tables
+    rewrites: _core.Rewrites
+    names: Sequence[str]
     doubts: dict[int, Doubt]
     firm: dict[int, int]
+
+    @property
+    def tables(self) -> list[list[int]]:
+        """To prepend, insert, append, remove and replace a byte, each by byte."""
+        return self.by_byte.tables
+
+    @property
+    def spans(self) -> list[Span]:
+        """All rewrites."""
+        return [self.span(number) for number in range(len(self.rewrites))]
+
+    def span(self, number: int) -> Span:
+        """One of the rewrites."""
+        begin, end, written, cost, name = self.rewrites[number]
+        return Span(begin, end, written, cost, self.names[name])
 
     def of_byte(self, kind: str, begin: int, written: bytes) -> int:
         """The cost of ``"insert"``, ``"remove"`` or ``"replace"`` at a position."""
@@ -120,10 +147,10 @@ class TextCosts(NamedTuple):
 
     def for_engine(
         self,
-    ) -> tuple[bytes, list[tuple[int, int, bytes, int]], list[tuple[int, int]], list[tuple[int, int]]]:
+    ) -> tuple[bytes, _core.Rewrites, list[tuple[int, int]], list[tuple[int, int]]]:
         """The costs as ``_core.RepairSearch`` takes them: tables, rewrites, doubts, what is firm."""
         doubts = [(position, doubt.cost) for position, doubt in self.doubts.items()]
-        return packed(self.tables), [span[:4] for span in self.spans], doubts, list(self.firm.items())
+        return self.by_byte.packed, self.rewrites, doubts, list(self.firm.items())
 
 
 @dataclass(frozen=True)
@@ -180,6 +207,7 @@ class EditCosts:
                 checked_instance(f"EditCosts.{name}", key, str, "strings of characters as keys")
                 _checked_cost(name, cost)
         checked_instance("EditCosts.rewrites", self.rewrites, (list, tuple))
+        object.__setattr__(self, "rewrites", tuple(self.rewrites))
         for rewrite in self.rewrites:
             checked_instance("EditCosts.rewrites", rewrite, Rewrite)
             _checked_cost("rewrites", rewrite.cost)
@@ -192,6 +220,7 @@ class EditCosts:
                 raise ArgumentError("EditCosts.rewrites", shown_argument(rewrite), expected) from None
         checked_instance("EditCosts.words", self.words, (Words, NoneType))
         checked_instance("EditCosts.doubts", self.doubts, (list, tuple))
+        object.__setattr__(self, "doubts", tuple(self.doubts))
         for doubt in self.doubts:
             checked_instance("EditCosts.doubts", doubt, Doubt)
             _checked_cost("doubts", doubt.cost)
@@ -209,25 +238,19 @@ class EditCosts:
             LimitExceeded, Cancelled: the search was stopped.
         """
         bounds = bounds or BoundedPatterns(Limits(), None)
-        spans, firm = self.spans(text, bounds), {}
+        rewrites, doubts = self._found(text, bounds)
+        firm: dict[int, int] = {}
         if self.words is not None and (self.typo is not None or self.firm > 0):
             typos, positions = self.words.found(text, bounds)
-            if self.typo is not None:
-                spans += [Span(*typo, self.typo, "typo") for typo in typos]
-                spans.sort(key=lambda span: span.begin)
+            if typos and self.typo is not None:
+                rewrites.add([(*typo, self.typo, len(self.rewrites)) for typo in typos])
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
-        return TextCosts(text, self.tables(text), spans, self.doubtful(text, bounds), firm)
+        return TextCosts(text, self._tables(text), rewrites, self._patterns.names, doubts, firm)
 
     def tables(self, text: bytes) -> list[list[int]]:
         """What the engine reads for a text: prepend, insert, append, remove and replace, each by byte."""
-        insert = _by_byte([self.other] * 256, self.insert)
-        replace = [NEVER if self.replace is None else self.replace] * 256
-        remove = _by_byte([self.other] * 256, self.remove)
-        append = _by_byte(insert, self.append)
-        if not text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
-            append = _by_byte(append, self.resume)
-        return [_by_byte(insert, self.prepend), insert, append, remove, replace]
+        return self._tables(text).tables
 
     def spans(self, text: bytes, bounds: BoundedPatterns | None = None) -> list[Span]:
         """The rewrites of :attr:`rewrites` that a text admits, in the order of their beginnings.
@@ -236,14 +259,8 @@ class EditCosts:
             ArgumentError: the function of a rewrite returned something else than bytes or ``None``.
             LimitExceeded, Cancelled: the search was stopped.
         """
-        bounds = bounds or BoundedPatterns(Limits(), None)
-        found = []
-        for rewrite in self.rewrites:
-            for match in bounds.matches(rewrite.pattern, text):
-                begin, end = match.span()
-                if begin < end and (written := _written(rewrite, match)) is not None:
-                    found.append(Span(begin, end, written, rewrite.cost, rewrite.name))
-        return sorted(found, key=lambda span: span.begin)
+        rewrites, doubts = self._found(text, bounds or BoundedPatterns(Limits(), None))
+        return TextCosts(text, self._tables(text), rewrites, self._patterns.names, doubts, {}).spans
 
     def doubtful(self, text: bytes, bounds: BoundedPatterns | None = None) -> dict[int, Doubt]:
         """The doubts about a text, by position.
@@ -251,12 +268,89 @@ class EditCosts:
         Raises:
             LimitExceeded, Cancelled: the search was stopped.
         """
-        bounds = bounds or BoundedPatterns(Limits(), None)
-        found: dict[int, Doubt] = {}
-        for doubt in sorted(self.doubts, key=lambda doubt: doubt.cost):
-            matches = bounds.matches(doubt.pattern, text)
-            found.update((match.start(), doubt) for match in matches if match.start() < len(text))
-        return {position: doubt for position, doubt in sorted(found.items()) if doubt.cost > 0}
+        return self._found(text, bounds or BoundedPatterns(Limits(), None))[1]
+
+    def _tables(self, text: bytes) -> Tables:
+        is_closed = text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING)
+        return self._both_tables[0 if is_closed else 1]
+
+    @cached_property
+    def _both_tables(self) -> tuple[Tables, Tables]:
+        """Of a text that is closed, and of one that seems cut off."""
+        insert = _by_byte([self.other] * 256, self.insert)
+        prepend, append = _by_byte(insert, self.prepend), _by_byte(insert, self.append)
+        remove = _by_byte([self.other] * 256, self.remove)
+        change = [NEVER if self.replace is None else self.replace] * 256
+        closed = [prepend, insert, append, remove, change]
+        cut_off = [prepend, insert, _by_byte(append, self.resume), remove, change]
+        return Tables(closed, packed(closed)), Tables(cut_off, packed(cut_off))
+
+    @cached_property
+    def _patterns(self) -> _Patterns:
+        try:
+            return _patterns_of(tuple(self.rewrites), tuple(self.doubts))
+        except TypeError:  # a function that has no hash
+            return _Patterns(self.rewrites, self.doubts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: the fields, and not what is made from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def _found(self, text: bytes, bounds: BoundedPatterns) -> tuple[_core.Rewrites, dict[int, Doubt]]:
+        """The rewrites and the doubts of a text, in the order of their positions."""
+        patterns = self._patterns
+        rewrites, others = bounds.found(patterns.of_bytes, text)
+        more: list[tuple[int, int, bytes, int, int]] = []
+        doubts: dict[int, Doubt] = {}
+        for found in others:
+            number, begin, end, _ = found
+            if number >= len(self.rewrites):
+                doubt = patterns.doubts[number - len(self.rewrites)]
+                if begin < len(text) and doubts.get(begin, doubt).cost <= doubt.cost:
+                    doubts[begin] = doubt
+            elif begin < end:
+                rewrite = self.rewrites[number]
+                written = _written(rewrite, found, text)
+                if written is not None:
+                    more.append((begin, end, written, rewrite.cost, number))
+        if more:
+            rewrites.add(more)
+        return rewrites, {at: doubt for at, doubt in sorted(doubts.items()) if doubt.cost > 0}
+
+
+class _Patterns:
+    """The patterns of rewrites, then those of doubts, the cheapest first.
+
+    Attributes:
+        of_bytes: all patterns.
+        doubts: in their order.
+        names: of rewrites, and of the correction of a typo.
+    """
+
+    def __init__(self, rewrites: Sequence[Rewrite], doubts: Sequence[Doubt]) -> None:
+        self.doubts = sorted(doubts, key=lambda doubt: doubt.cost)
+        self.names = [*(one.name for one in rewrites), "typo"]
+        templates = [*map(_template, rewrites), *(None for _ in doubts)]
+        all_patterns = [*(one.pattern for one in rewrites), *(one.pattern for one in self.doubts)]
+        self.of_bytes = BytePatterns(all_patterns, templates)
+
+
+# Costs with the words of another constraint have the same patterns.
+_patterns_of = lru_cache(maxsize=16)(_Patterns)
+
+
+def _template(rewrite: Rewrite) -> Template | None:
+    """What it writes, if that is a text with what it has found at most once."""
+    if not isinstance(rewrite.replacement, bytes):
+        return None
+    pieces, needs_groups = _read(rewrite.replacement)
+    if pieces is None or needs_groups or pieces.count(0) > 1:
+        return None
+    repeats = 0 in pieces
+    at = pieces.index(0) if repeats else len(pieces)
+    before = b"".join(piece for piece in pieces[:at] if isinstance(piece, bytes))
+    after = b"".join(piece for piece in pieces[at:] if isinstance(piece, bytes))
+    return before, repeats, after, rewrite.cost
 
 
 def packed(tables: Sequence[Sequence[int]]) -> bytes:
@@ -264,30 +358,43 @@ def packed(tables: Sequence[Sequence[int]]) -> bytes:
     return b"".join(array("I", table).tobytes() for table in tables)
 
 
-@lru_cache
-def _pieces(template: bytes) -> tuple[bytes | int, ...] | None:
-    """A template of bytes and numbers of groups; ``None`` if it has other escapes.
+class _Template(NamedTuple):
+    """A replacement of bytes: its bytes and numbers of groups; ``None``: it has other escapes.
 
     Before Python 3.12, ``expand`` reads its template again for each match, which takes ten times as long.
     """
+
+    pieces: tuple[bytes | int, ...] | None
+    needs_groups: bool  # others than that of the whole match
+
+
+@lru_cache
+def _read(template: bytes) -> _Template:
     found: list[bytes | int] = []
     position = 0
     for piece in re.finditer(rb"[^\\]+|\\(\\)|\\g<(\d+)>|\\([1-9])(?!\d)", template):
         if piece.start() != position:
-            return None
+            return _Template(None, True)
         position = piece.end()
         number = piece[2] or piece[3]
         found.append(int(number) if number else piece[1] or piece[0])
-    return tuple(found) if position == len(template) else None
+    if position < len(template):
+        return _Template(None, True)
+    return _Template(tuple(found), any(piece for piece in found if isinstance(piece, int)))
 
 
-def _written(rewrite: Rewrite, match: re.Match[bytes]) -> bytes | None:
-    if isinstance(rewrite.replacement, bytes):
-        pieces = _pieces(rewrite.replacement)
+def _written(rewrite: Rewrite, found: Found, text: bytes) -> bytes | None:
+    """What a rewrite makes of what its pattern has found."""
+    replacement = rewrite.replacement
+    # Groups are those of re, which finds the same match at this position.
+    match = found.match or re.compile(rewrite.pattern).match(text, found.begin)
+    assert match is not None
+    if isinstance(replacement, bytes):
+        pieces, _ = _read(replacement)
         if pieces is None:
-            return match.expand(rewrite.replacement)
+            return match.expand(replacement)
         return b"".join([piece if isinstance(piece, bytes) else match[piece] or b"" for piece in pieces])
-    written = rewrite.replacement(match)
+    written = replacement(match)
     if not isinstance(written, (bytes, type(None))):
         raise ArgumentError(
             "EditCosts.rewrites",

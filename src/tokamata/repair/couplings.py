@@ -432,7 +432,7 @@ class _CoupledSearch(Generic[_T]):
             if name == "keep":
                 written = broken[position:end]
             elif name == "rewrite":
-                end, written = self.costs.spans[operand].end, self.costs.spans[operand].written
+                _, end, written, *_ = self.costs.span(operand)
             elif name != "remove":
                 written = bytes([operand])
                 end -= name == "insert"

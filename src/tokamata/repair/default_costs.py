@@ -103,7 +103,7 @@ _DIALECTS = (
     Rewrite("no number", rb"\b(?:NaN|Infinity|undefined)\b", b"null", 1000),
     Rewrite("escaped apostrophe", rb"\\'", b"'", 300),
     Rewrite("join strings", rb'"\s*\+\s*"', b"", 1000),
-    Rewrite("drop an ellipsis", rb",?\s*\.\.\.\s*(?=[,\]}])", b"", 800),
+    Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))\s*\.\.\.\s*(?=[,\]}])", b"", 800),
     Rewrite("drop an ellipsis", rb"(?<=[\[{])\s*\.\.\.\s*,", b"", 800),
     Rewrite(
         "typographic blank", "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode(), b" ", 300
@@ -139,7 +139,7 @@ _STRUCTURE = (
     Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>}", 150),
     Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>]", 150),
     Rewrite("null for a missing value", rb":(?=\s*(?:[,}]|\Z))", b":null", 1200),
-    Rewrite("drop a doubled bracket", rb"([\[{\]}])\1", rb"\1", 1900),
+    *(Rewrite("drop a doubled bracket", re.escape(2 * one), one, 1900) for one in (b"[", b"{", b"]", b"}")),
 )
 
 _TYPES = (

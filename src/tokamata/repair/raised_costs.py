@@ -44,7 +44,7 @@ class RaisedCosts:
     """
 
     tables: bytes
-    rewrites: Sequence[tuple[int, int, bytes, int]]
+    rewrites: list[tuple[int, int, bytes, int]]
     doubts: Sequence[tuple[int, int]]
     firm: Sequence[tuple[int, int]]
 

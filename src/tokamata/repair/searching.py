@@ -181,7 +181,7 @@ def edit_of(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, 
         doubt = priced.doubts[begin]
         return Edit(doubt.name, begin, end, removed, written, doubt.cost)
     if kind == "rewrite":
-        span = priced.spans[number]
+        span = priced.span(number)
         return Edit(span.name, begin, end, removed, written, span.cost)
     return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
 

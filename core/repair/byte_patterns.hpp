@@ -1,0 +1,86 @@
+// Where some patterns of bytes match in a text: all patterns in one pass.
+//
+// Problem.  The costs of a text are found by some fifty patterns, each of which `re` would search for from the first byte to
+// the last: half of the time until the first answer.  Most of them can begin at few bytes of a text alone.
+// Example.  A name without quotes begins with a letter, after a blank, a comma or a bracket.  In  {a: "no", b: 1}  four
+// positions are tried: those of a, n of "no" is not (a quote comes before it), b, and no other.
+// How.  A pattern comes as a program.  It knows the bytes that it may begin with, and those that may stand before it.  At each
+// position two look-ups, by the byte before it and by its own, give the patterns that may begin there, as bits.  Those alone are
+// run.  A program is run as `re` runs a pattern: alternatives and repetitions in their order, the latest choice taken back first.
+// As with `finditer`, a match begins at or after the end of the last one of the same pattern.
+// Programs are made from the syntax trees of regular expressions (src/tokamata/repair/byte_patterns.py).  They have no groups and
+// no backreferences, and what they repeat is never empty, where implementations of backtracking differ most.
+//
+// Cost.  Two look-ups for each byte, and what backtracking costs where a pattern may begin.  Time and memory are bounded within
+// a match too.
+// Source.  Backtracking over a program: R. Cox, Regular expression matching: the virtual machine approach, 2009; sets of
+// first bytes: Go's and RE2's prefilters, here for all patterns at once.
+// Not taken.  A simulation of all threads (core/splitting): patterns look behind and ahead, and texts are short.
+//
+// Contract.  It does not change once made: any thread may call `found`, which may end with LimitExceeded, Cancelled or
+// std::bad_alloc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "common/byte_set.hpp"
+#include "common/limits.hpp"
+
+namespace tokamata {
+
+class BytePatterns {
+ public:
+  enum class Op : std::uint8_t {
+    Match,      // the pattern, or the body of a lookaround, is read
+    Byte,       // a byte of set a
+    Run,        // from b to c bytes of set a, as many as possible
+    Fork,       // goes on at the next instruction; if that fails, at a
+    LazyFork,   // goes on at a; if that fails, at the next instruction
+    Jump,       // goes on at a
+    Ahead,      // the body, which follows, matches here; goes on at a
+    NotAhead,   // it does not
+    Behind,     // the body matches c bytes before
+    NotBehind,  // it does not
+    TextStart,
+    TextEnd,
+    LastLineEnd,  // the end of the text, or its last line break
+    LineStart,
+    LineEnd,
+    Boundary,     // of a word
+    NotBoundary,
+  };
+  struct Instruction {
+    Op op;
+    std::uint32_t a = 0, b = 0, c = 0;
+  };
+  struct Pattern {
+    std::vector<Instruction> program;  // it reads at least one byte
+    ByteSet first;                     // the bytes that a match may begin with
+    ByteSet before;                    // those that may stand before it
+    bool begins_text;                  // whether it may begin where no byte stands before it
+  };
+  struct Found {
+    std::uint32_t pattern, begin, end;
+  };
+
+  // Ends with std::invalid_argument if a program leads out of itself or names a set that does not exist.
+  BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> sets);
+
+  // All matches by position, of one position by pattern; LimitExceeded (memory_bytes) if there are more than `most`.
+  std::vector<Found> found(std::string_view text, std::size_t most, Budget& budget) const;
+
+ private:
+  class Run;
+  static constexpr std::size_t kStart = 256;  // instead of a byte before the first one
+
+  std::vector<Pattern> patterns_;
+  std::vector<ByteSet> sets_;
+  std::size_t words_;                                        // of 64 patterns each
+  std::vector<std::uint64_t> by_first_, by_before_;          // by byte, of each word
+};
+
+}  // namespace tokamata
