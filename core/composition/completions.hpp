@@ -13,7 +13,8 @@
 //   - States with rules are completed by rule_completions.hpp.
 // Source.  002 has no budgets; D is the distance in its composed automaton.
 // Cost.  One comparison if enough tokens are left.  Otherwise one walk over the token classes for the mask, and for each
-// state between the bounds a search whose results are kept.  The last 64 masks of such budgets are kept.
+// state between the bounds a search whose results are kept; with rules no walk, but about a mask (rule_endings.hpp).  The last
+// 64 masks of such budgets are kept.
 // Rejected: D from bytes alone (it is only a bound), and D for all states (there may be infinitely many).
 #pragma once
 
