@@ -36,8 +36,9 @@ ROOMS = [
 # The same within folders.
 INNER_ROOMS = {
     "repair": [
-        *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity", "programs"),
-        *("results", "rewards", "searching", "raised_costs", "coupled_certificates", "couplings"),
+        *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity"),
+        *("programs", "results", "rewards", "searching", "raised_costs", "coupled_certificates"),
+        "couplings",
     ],
     "patterns": ["unicode", "regex", "extensions", "free_text", "grammars", "json_schema", "python_types"],
     "tokenization": [
