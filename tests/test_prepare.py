@@ -100,7 +100,7 @@ def test_what_is_prepared_is_known(vocabulary: tk.Vocabulary) -> None:
 
 def test_the_work_is_the_same_each_time(vocabulary: tk.Vocabulary) -> None:
     for constraint in _constraints():
-        constraint.compile(vocabulary).prepare()  # makes what belongs to the vocabulary, with states of its own
+        constraint.compile(vocabulary).prepare()  # makes what the vocabulary keeps
         first, second = constraint.compile(vocabulary), constraint.compile(vocabulary)
         assert first.prepare().masks == second.prepare().masks
         assert (first.states, first.memory_bytes) == (second.states, second.memory_bytes)
