@@ -19,7 +19,7 @@ ROOMS = [
     *("version", "errors", "schema_places", "arguments", "limits", "kept_files"),
     *("masks", "process_rewards", "explanation"),
     *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame", "repair"),
-    *("automata", "tokenization", "matching", "constraint"),
+    *("automata", "tokenization", "matching", "batches", "constraint"),
     *(
         "text_constraints",
         "extension_constraints",

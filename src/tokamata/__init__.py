@@ -13,6 +13,7 @@ Importing this package is fast: numpy, torch and transformers are imported by th
 
 from __future__ import annotations
 
+from tokamata.batches import fill_draft_masks, fill_masks
 from tokamata.constraint import Answer, Concatenation, Constraint
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
@@ -68,7 +69,7 @@ from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
-from tokamata.matching import CompiledConstraint, Matcher, Preparation, fill_draft_masks, fill_masks
+from tokamata.matching import CompiledConstraint, Matcher, Preparation
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.process_rewards import ProcessRewards
 from tokamata.reasoning import think_first

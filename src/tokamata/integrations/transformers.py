@@ -31,10 +31,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tokamata.arguments import checked_choice, checked_instance, checked_list, checked_whole
+from tokamata.batches import fill_masks
 from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopTokenError
 from tokamata.integrations.rows import Row, RowTracker
 from tokamata.masks import allocate_mask, apply_mask
-from tokamata.matching import CompiledConstraint, OnNoncanonical, fill_masks
+from tokamata.matching import CompiledConstraint, OnNoncanonical
 
 if TYPE_CHECKING:
     import numpy as np
