@@ -1,14 +1,11 @@
 #include "composition/completions.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "composition/class_walk.hpp"
 
 namespace tokamata {
-
-namespace {
-constexpr std::size_t kMostNarrow = 64;
-}
 
 // ---- what a state can become ------------------------------------------------------------------
 
@@ -139,10 +136,7 @@ MaskPtr Completions::try_mask(Configuration configuration, TokenCount left) cons
     const MaskPtr* mask = automaton_.known_mask(configuration);
     return mask ? *mask : nullptr;
   }
-  const auto kept = std::ranges::find_if(narrow_, [&](const Narrow& narrow) {
-    return narrow.configuration.state == configuration.state && narrow.configuration.at_start == configuration.at_start && narrow.left == left;
-  });
-  return kept == narrow_.end() ? nullptr : kept->mask.shared();
+  return narrow_.find({configuration, left});
 }
 
 MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& budget) {
@@ -150,8 +144,7 @@ MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& 
   if (!is_ample(configuration, left) && !automaton_.known_mask(configuration)) automaton_.mask(configuration, budget);  // it may show
   if (is_ample(configuration, left)) return automaton_.mask(configuration, budget);
   MaskPtr mask = build_mask(configuration, left, budget);
-  narrow_.push_back({configuration, left, Kept(mask)});
-  if (narrow_.size() > kMostNarrow) narrow_.pop_front();
+  narrow_.keep({configuration, left}, mask);
   return mask;
 }
 
@@ -172,7 +165,7 @@ void Completions::clear() {
   release(known_);
   of_rules_.clear();
   release(targets_);
-  release(narrow_);
+  narrow_.clear();
 }
 
 }  // namespace tokamata

@@ -19,12 +19,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/memory_account.hpp"
+#include "composition/latest.hpp"
 #include "composition/rule_completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -78,12 +79,7 @@ class Completions {
   counted::unordered_map<std::uint32_t, Known> known_;
   counted::unordered_map<std::uint32_t, counted::vector<StateId>> targets_;
 
-  struct Narrow {
-    Configuration configuration;
-    TokenCount left;
-    Kept<Mask> mask;
-  };
-  counted::deque<Narrow> narrow_;  // masks in narrow room, oldest first
+  Latest<std::pair<Configuration, TokenCount>, Mask> narrow_;  // masks in narrow room
 };
 
 }  // namespace tokamata

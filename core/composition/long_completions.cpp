@@ -170,18 +170,10 @@ bool LongCompletions::lasts(StateId state, TokenBounds bounds, Budget& budget) {
 
 // ---- masks and completions --------------------------------------------------------------------
 
-MaskPtr LongCompletions::try_mask(Configuration configuration, TokenBounds bounds) const {
-  const auto made = std::ranges::find_if(masks_, [&](const Made& one) {
-    return one.configuration.state == configuration.state && one.configuration.at_start == configuration.at_start && one.bounds == bounds;
-  });
-  return made == masks_.end() ? nullptr : made->mask.shared();
-}
-
 MaskPtr LongCompletions::mask(Configuration configuration, TokenBounds bounds, Budget& budget) {
   if (MaskPtr known = try_mask(configuration, bounds)) return known;
   MaskPtr mask = automaton_.mask_of(configuration, tokens_within(configuration, bounds, budget), false);
-  masks_.push_back({configuration, bounds, Kept(mask)});
-  if (masks_.size() > kMostMasks) masks_.pop_front();
+  masks_.keep({configuration, bounds}, mask);
   return mask;
 }
 

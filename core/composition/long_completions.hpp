@@ -20,15 +20,16 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "common/hash.hpp"
 #include "common/memory_account.hpp"
 #include "composition/completions.hpp"
+#include "composition/latest.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -50,7 +51,7 @@ class LongCompletions {
 
   // The tokens after which a text can be completed within the bounds, of which `least` is at least 1.  try_mask returns null
   // if the mask is not known yet.
-  MaskPtr try_mask(Configuration configuration, TokenBounds bounds) const;
+  MaskPtr try_mask(Configuration configuration, TokenBounds bounds) const { return masks_.find({configuration, bounds}); }
   MaskPtr mask(Configuration configuration, TokenBounds bounds, Budget& budget);
   // Whether there are such tokens.
   bool has_any(Configuration configuration, TokenBounds bounds, Budget& budget) {
@@ -67,11 +68,11 @@ class LongCompletions {
     release(known_);
     release(endless_);
     release(next_);
-    release(masks_);
+    masks_.clear();
   }
 
  private:
-  static constexpr std::size_t kMostNodes = 1 << 16, kMostClasses = 1 << 17, kMostMasks = 64, kMostAsked = 64;
+  static constexpr std::size_t kMostNodes = 1 << 16, kMostClasses = 1 << 17, kMostAsked = 64;
   static constexpr std::size_t kByByte = 64;  // nodes that a state counts for in whose front each byte makes a new one
 
   struct Place {
@@ -111,12 +112,7 @@ class LongCompletions {
   counted::unordered_map<Place, std::optional<Next>, PlaceHash> known_;  // what leads on; nothing if nothing does
   counted::unordered_set<std::uint32_t> endless_;  // states from which texts go on as long as one likes
   counted::unordered_map<std::uint32_t, counted::vector<Next>> next_;  // of next_by_bytes, by state
-  struct Made {
-    Configuration configuration;
-    TokenBounds bounds;
-    Kept<Mask> mask;
-  };
-  counted::deque<Made> masks_;  // oldest first
+  Latest<std::pair<Configuration, TokenBounds>, Mask> masks_;
 };
 
 }  // namespace tokamata

@@ -193,15 +193,15 @@ Words RuleCompletions::ambiguous(StateId state, Budget& budget) {
 RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, Budget& budget) {
   const StateId approximation = automaton_.approximated({state, false}, budget).state;
   const TokenCount spare = approximation == state ? 0 : kSpare;
-  const Endings& endings = endings_.of(approximation, budget);
+  const std::shared_ptr<const Endings> endings = endings_.of(approximation, budget);
   const auto needed = [&](const Ending& ending) { return texts_.spelled().tokens(ending.text); };
   const auto fits = [&](const Ending& ending, TokenCount more) { return needed(ending) <= left - 1 && needed(ending) + more <= left - 1; };
-  if (std::ranges::all_of(endings.all, [&](const Ending& ending) { return fits(ending, spare); })) return {{}, {}, true};
+  if (std::ranges::all_of(endings->all, [&](const Ending& ending) { return fits(ending, spare); })) return {{}, {}, true};
   const std::size_t words = automaton_.vocabulary(false).words();
   Within found{Words(words), Words(words), false};
   Words judged(words);  // by the first ending of each
   std::optional<Words> is_ambiguous;
-  for (const Ending& ending : endings.all) {
+  for (const Ending& ending : endings->all) {
     const bool is_sure = fits(ending, spare);
     const bool may_fit = is_sure || fits(ending, 0);
     if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = ambiguous(state, budget);

@@ -11,9 +11,8 @@ namespace tokamata {
 RuleEndings::RuleEndings(TokenAutomaton& automaton, ClosingTexts& texts) : automaton_(automaton), texts_(texts) {}
 RuleEndings::~RuleEndings() = default;
 
-const Endings& RuleEndings::of(StateId approximation, Budget& budget) {
-  const auto known = std::ranges::find(of_states_, approximation, &std::pair<StateId, Kept<Endings>>::first);
-  if (known != of_states_.end()) return *known->second;
+std::shared_ptr<const Endings> RuleEndings::of(StateId approximation, Budget& budget) {
+  if (std::shared_ptr<const Endings> known = of_states_.find(approximation)) return known;
   if (!maker_) maker_ = std::make_unique<RuleMaskMaker>(automaton_);
   auto made = std::make_shared<Endings>();
   made->all = maker_->make_endings(automaton_.automaton().expression(approximation), *this, budget);
@@ -21,9 +20,8 @@ const Endings& RuleEndings::of(StateId approximation, Budget& budget) {
   std::ranges::sort(made->all, [&](const Ending& a, const Ending& b) {
     return a.text == b.text ? a.is_unverified > b.is_unverified : spelled.is_before(a.text, b.text);
   });
-  if (of_states_.size() == kMostStates) of_states_.pop_front();
-  of_states_.emplace_back(approximation, Kept<Endings>(std::move(made)));
-  return *of_states_.back().second;
+  of_states_.keep(approximation, made);
+  return made;
 }
 
 const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
@@ -186,7 +184,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
 void RuleEndings::clear() {
   release(of_terminals_);
   release(of_parts_);
-  release(of_states_);
+  of_states_.clear();
 }
 
 }  // namespace tokamata

@@ -12,21 +12,20 @@
 // Example.  {"a": "x|  with  "b": …  required: after the tokens inside the string the text is  ","b":0} , with 4 tokens; after
 // \u00  it is  00","b":0} ; after  ",  it is  "b":0} .  With 4 tokens left, a token may be  ",  but no letter.
 // Cost.  As that of a mask, once for each over-approximation; then a pass over the texts, of which there are 5 to 100, for
-// each number of tokens left.  The last kMostStates states are kept.
+// each number of tokens left.  The latest states are kept.
 // Rejected: a bound that adds up the tokens of the parts, since tokens cross the borders: `"}]}` may be one.  Lengths in
 // bytes: a required name of 15 bytes is 4 tokens.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "common/hash.hpp"
 #include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
+#include "composition/latest.hpp"
 #include "composition/mask.hpp"
 #include "composition/token_automaton.hpp"
 #include "vocabulary/terminal_endings.hpp"
@@ -58,9 +57,8 @@ class RuleEndings {
   RuleEndings(TokenAutomaton& automaton, ClosingTexts& texts);
   ~RuleEndings();
 
-  // Those of the over-approximation of a state, in the order of their texts.  A token has the first in which it is.  Valid
-  // until the next call.
-  const Endings& of(StateId approximation, Budget& budget);
+  // Those of the over-approximation of a state, in the order of their texts.  A token has the first in which it is.
+  std::shared_ptr<const Endings> of(StateId approximation, Budget& budget);
 
   // For the maker: of the tokens that stay inside a terminal, or inside a part of a grammar, which begins at a node of a trie.
   const Endings& of_terminal(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
@@ -70,7 +68,6 @@ class RuleEndings {
   void clear();
 
  private:
-  static constexpr std::size_t kMostStates = 64;
   struct PartAt {
     const TokenTrie* trie;
     NodeId node;
@@ -91,7 +88,7 @@ class RuleEndings {
   ClosingTexts& texts_;
   std::unique_ptr<RuleMaskMaker> maker_;
   counted::unordered_map<PartAt, Kept<Endings>, PartAtHash> of_terminals_, of_parts_;
-  counted::deque<std::pair<StateId, Kept<Endings>>> of_states_;  // oldest first
+  Latest<StateId, Endings> of_states_;
 };
 
 }  // namespace tokamata

@@ -49,7 +49,6 @@ class SpelledTexts {
   SpelledId concatenate(SpelledId first, SpelledId rest);
   // Whether a text comes before another one: it is shorter, or as long and less in the order of bytes.
   bool is_before(SpelledId text, SpelledId other) const;
-  SpelledId first_of(SpelledId text, SpelledId other) const { return is_before(other, text) ? other : text; }
   std::string string(SpelledId text) const;
 
   void clear() {

@@ -64,6 +64,7 @@ class TokenAutomaton {
   struct Configuration {
     StateId state;
     bool at_start;
+    bool operator==(const Configuration&) const = default;
   };
   Configuration start() const { return {automaton_.start(), has_start_rule()}; }
   // Whether the first token of a text may have other bytes.
