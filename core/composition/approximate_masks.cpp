@@ -10,11 +10,38 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_set>
 
 #include "composition/token_automaton.hpp"
 #include "composition/walk_texts.hpp"
 
 namespace tokamata {
+
+namespace {
+
+// False only where no control token can be read next.
+bool may_begin_with_control(const Arena& arena, ExpressionId expression) {
+  std::vector<ExpressionId> open{expression};
+  std::unordered_set<std::uint32_t> met;
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    const ExpressionNode& n = arena.node(at);
+    if (n.text || n.kind == Kind::Bytes || !met.insert(at.value).second) continue;
+    switch (n.kind) {
+      case Kind::Union: open.insert(open.end(), arena.items(n).begin(), arena.items(n).end()); break;
+      case Kind::Repetition: open.push_back(n.body()); break;
+      case Kind::Concatenation:
+        open.push_back(n.head());
+        if (arena.node(n.head()).nullable) open.push_back(n.tail());
+        break;
+      default: return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 TokenAutomaton::Configuration TokenAutomaton::approximated(Configuration configuration, Budget& budget) {
   std::vector<ExpressionId> all;
@@ -79,6 +106,15 @@ MaskPtr TokenAutomaton::mask_with_stops(MaskBits bits, StateId state) {
   return mask;
 }
 
+// The control tokens that the state allows, and where they lead.  Most states show that they allow none.
+std::vector<TokenAutomaton::NextControl> TokenAutomaton::next_controls(StateId state, Budget& budget) {
+  std::vector<NextControl> next;
+  if (controls_.empty() || !may_begin_with_control(automaton_.arena(), automaton_.expression(state))) return next;
+  for (const TokenId token : controls_)
+    if (const std::optional<StateId> target = step({state, false}, token, budget)) next.push_back({token, *target});
+  return next;
+}
+
 void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   const std::span<const std::uint32_t> order = vocabulary_->trie().order();
   const std::vector<ApproximationCut> cuts = approximation_cuts(state, budget);
@@ -107,7 +143,9 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   unverified.erase(std::unique(unverified.begin(), unverified.end()), unverified.end());
   std::erase_if(unverified, [&](std::uint32_t token) { return !is_set(token); });
   if (!unverified.empty()) unverified = refused_tokens(state, std::move(unverified), budget);
-  if (!unverified.empty() && !own) {
+  const std::vector<NextControl> controls = next_controls(state, budget);
+  for (const NextControl& next : controls) most = std::max(most, endless_if_capped(automaton_.node(next.target).spelled));
+  if ((!unverified.empty() || !controls.empty()) && !own) {
     own.emplace(vocabulary_->words());
     own->add(data(holder).mask->bits);
   }
@@ -115,6 +153,7 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   data(state).mask_state = own ? state : holder;
   if (!own) return;
   for (const std::uint32_t token : unverified) own->remove(token);
+  for (const NextControl& next : controls) own->add(next.token.value);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   mask->bits = own->take();

@@ -252,6 +252,7 @@ class RuleMaskMaker : public CountedObject {
   bool is_small(Spot spot) const;
   static bool is_regular(const ExpressionNode& head) { return !head.rules && !head.commits && !head.constrained && !head.open && !head.behind && !head.edges; }
   void follow_terminal(const Alternative& way);
+  void follow_wide_terminal(const Alternative& way);
   bool follow_byte(const Alternative& way, const ExpressionNode& head);
   bool follow_repetition(const Alternative& way, const ExpressionNode& head);
   void follow_strings(const Alternative& way, const ExpressionNode& strings);

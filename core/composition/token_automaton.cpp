@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
@@ -79,7 +80,7 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
     TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()), "a mask that is kept knows how many tokens it allows");
     return start_mask_.shared();
   }
-  if (is_approximated(configuration.state)) {
+  if (has_rule_mask(configuration.state)) {
     remember_rule_mask(configuration.state, budget);
     return *known_mask(configuration);
   }
@@ -230,11 +231,19 @@ const counted::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget
       found = loops_of(automaton_.arena(), automaton_.expression(state), whole_leads_);
     else if (spellable(edge(state, budget), budget))
       found = stable_loops(automaton_, state, whole_leads_ && !uses_edges_, budget);
+    if (found.empty() && leads_back(state, budget)) found = stable_loops(automaton_, state, whole_leads_, budget);
     StateData& known = data(state);  // making the others' may have moved it
     known.loops.assign(found.begin(), found.end());
     known.loops_known = true;
   }
   return data(state).loops;
+}
+
+// Whether a state is a terminal, of which loops_of sees nothing, such as free text, and common letters lead back to it.
+bool TokenAutomaton::leads_back(StateId state, Budget& budget) {
+  const ExpressionNode& node = automaton_.node(state);
+  if (node.kind != Kind::Terminal || !automaton_.arena().node(node.body()).constrained) return false;
+  return std::ranges::all_of(std::string_view("a e"), [&](char byte) { return automaton_.next(state, static_cast<std::uint8_t>(byte), budget) == state; });
 }
 
 ClassTrie& TokenAutomaton::class_trie(bool at_start) {

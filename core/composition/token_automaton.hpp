@@ -103,10 +103,12 @@ class TokenAutomaton {
   std::optional<Factors> factors(StateId state);
   MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
   // Whether a state holds rules, so that its mask is computed from its over-approximation (expression/rules.hpp).
-  bool is_approximated(StateId state) const {
+  bool has_rule_mask(StateId state) const {
     const ExpressionNode& node = automaton_.node(state);
-    return node.rules && lives_by_bytes_ && !node.constrained && controls_.empty();
+    return node.rules && lives_by_bytes_ && !node.constrained;
   }
+  // The same where bytes alone are read from there, so that all that is known of rules holds.
+  bool is_approximated(StateId state) const { return has_rule_mask(state) && (controls_.empty() || automaton_.node(state).text); }
   // The configuration of the over-approximation of a state.
   Configuration approximated(Configuration configuration, Budget& budget);
   // The segment of a terminal that begins at a node of the trie.
@@ -185,6 +187,7 @@ class TokenAutomaton {
   MaskPtr factored_mask(StateId state, Budget& budget);
   void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
   bool without_loops(Configuration configuration, Budget& budget);
+  bool leads_back(StateId state, Budget& budget);
   MaskPtr mask_by_classes(Configuration configuration, Budget& budget);
   std::optional<Symbol> control_symbol(TokenId token) const;
 
@@ -205,6 +208,11 @@ class TokenAutomaton {
   std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
   RuleMaskMaker& rule_mask_maker();
   void remember_rule_mask(StateId state, Budget& budget);
+  struct NextControl {
+    TokenId token;
+    StateId target;
+  };
+  std::vector<NextControl> next_controls(StateId state, Budget& budget);
   struct ApproximationCut {
     ExpressionId approximation;
     std::vector<TokenRange> refused, unverified;

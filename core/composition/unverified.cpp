@@ -73,7 +73,7 @@ class TokenAutomaton::UnverifiedTokens {
 
   // Whether the over-approximations of a state accept a token, refuse it or leave it unverified, wherever it begins.
   bool is_settled(StateId state) {
-    if (automaton_.automaton_.node(state).by_byte || !automaton_.is_approximated(state)) return false;
+    if (automaton_.automaton_.node(state).by_byte || !automaton_.has_rule_mask(state)) return false;
     const auto approximations = automaton_.automaton_.arena().approximations(automaton_.automaton_.expression(state), budget_);
     return std::ranges::all_of(approximations, &Approximation::is_plain);
   }

@@ -67,6 +67,8 @@ class Arena : public Derivatives {
   ExpressionId add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget);
   ExpressionId add_repetition(const Expression::Repetition& repetition, Added& added, Budget& budget);
   std::vector<ExpressionId> add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget);
+  std::vector<ExpressionId> add_parts(const std::vector<ExpressionPtr>& parts, Added& added, Budget& budget);
+  ExpressionId add_beside_rules(const Expression& part, Added& added, Budget& budget);
 
   template <class Visit>
   void visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit);

@@ -74,10 +74,28 @@ ExpressionId Arena::add(const Expression& expression, Added& added, Budget& budg
   return id;
 }
 
+// Problem.  What follows free text that is a complement, or stands beside it, is known to live by a search alone
+// (ExpressionNode::constrained).  Masks of rules are made where that is not so: a JSON text before such free text would be
+// walked byte by byte, in a new state after each.
+// How.  Parts without rules, whose parts together have some, are terminals where only a search tells that they live.  A terminal
+// is live or kEmpty.
+ExpressionId Arena::add_beside_rules(const Expression& part, Added& added, Budget& budget) {
+  const ExpressionId id = add(part, added, budget);
+  const ExpressionNode& n = node(id);
+  return n.constrained && n.text && !n.open && !n.behind && !n.edges && !n.rules ? terminal(id, budget) : id;
+}
+
 std::vector<ExpressionId> Arena::add_all(const std::vector<ExpressionPtr>& expressions, Added& added, Budget& budget) {
   std::vector<ExpressionId> all;
   all.reserve(expressions.size());
   for (const ExpressionPtr& expression : expressions) all.push_back(add(*expression, added, budget));
+  return all;
+}
+
+std::vector<ExpressionId> Arena::add_parts(const std::vector<ExpressionPtr>& parts, Added& added, Budget& budget) {
+  const bool have_rules = std::ranges::any_of(parts, [](const ExpressionPtr& part) { return part->has_rules(); });
+  std::vector<ExpressionId> all(parts.size());
+  for (std::size_t i = all.size(); i-- > 0;) all[i] = have_rules ? add_beside_rules(*parts[i], added, budget) : add(*parts[i], added, budget);
   return all;
 }
 
@@ -93,15 +111,13 @@ ExpressionId Arena::add_union(const Expression::Union& choice, Added& added, Bud
       others.push_back(item);
   }
   const bool are_many = literals.size() >= kMany;
-  std::vector<ExpressionId> items = add_all(are_many ? others : choice.items, added, budget);
+  std::vector<ExpressionId> items = add_parts(are_many ? others : choice.items, added, budget);
   if (are_many) items.push_back(strings_state(add_strings(StringAutomaton::of_strings(std::move(literals))), StringAutomaton::start()));
   return unite(items);
 }
 
 ExpressionId Arena::add_concatenation(const Expression::Concatenation& sequence, Added& added, Budget& budget) {
-  std::vector<ExpressionId> items(sequence.items.size());
-  for (std::size_t i = items.size(); i-- > 0;) items[i] = add(*sequence.items[i], added, budget);
-  return concatenate_all(items, budget);
+  return concatenate_all(add_parts(sequence.items, added, budget), budget);
 }
 
 ExpressionId Forms::concatenate_all(std::span<const ExpressionId> items, Budget& budget) {
