@@ -416,6 +416,7 @@ void RuleMaskMaker::follow(const Alternative& way) {
   const ExpressionNode head = arena_.node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
+  if (head.kind == Kind::Terminal && way.rest != kNothing && tokens_.is_free_text(way.head, *budget_)) return follow_terminal(way);
   if (head.kind == Kind::Terminal) {  // in the vocabulary's trie other constraints may have the segment already
     return way.spot.trie != &vocabulary_ && is_small(way.spot) ? follow_terminal(way) : follow_segment(way);
   }
@@ -468,7 +469,8 @@ void RuleMaskMaker::note_beginnings(ExpressionId expression) {
 void RuleMaskMaker::follow_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
-  const Follow next = joins_ ? follow_of(rest) : Follow::AnyByte;
+  const bool ends_text = way.rest == kNothing && tokens_.is_free_text(way.head, *budget_);
+  const Follow next = ends_text ? Follow::Nothing : joins_ ? follow_of(rest) : Follow::AnyByte;
   if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
   const std::shared_ptr<const Segment> segment =
       way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)

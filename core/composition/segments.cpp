@@ -51,7 +51,7 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
   std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
-    if (follow == Follow::NoWord) key.push_back('n');
+    if (follow != Follow::AnyByte) key.push_back(follow == Follow::NoWord ? 'n' : 'e');
   }
   std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
   if (!made) {
@@ -126,7 +126,7 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
   std::vector<TokenTrie::Place> ends;
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
   const auto visit = [&](NodeId at, StateId state) {
-    if (automaton_.accepting(state)) ends.push_back({&trie, at});
+    if (follow != Follow::Nothing && automaton_.accepting(state)) ends.push_back({&trie, at});
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
   walk.enter_below(node, automaton_.state_of(terminal, budget));

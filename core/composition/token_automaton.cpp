@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <string>
-#include <string_view>
 
 #include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
@@ -14,6 +13,7 @@ namespace tokamata {
 namespace {
 
 constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
+constexpr std::uint8_t kCommonest[] = {' ', 'a', 'e'};  // of the characters of texts
 
 // A name of its own for each token: the same under whatever names the pattern has for it.
 std::string name_of(TokenId token) { return std::to_string(token.value); }
@@ -239,11 +239,18 @@ const counted::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget
   return data(state).loops;
 }
 
-// Whether a state is a terminal, of which loops_of sees nothing, such as free text, and common letters lead back to it.
+// Whether a state is a terminal of which `loops_of` sees nothing, and the commonest characters lead back to it.
 bool TokenAutomaton::leads_back(StateId state, Budget& budget) {
   const ExpressionNode& node = automaton_.node(state);
   if (node.kind != Kind::Terminal || !automaton_.arena().node(node.body()).constrained) return false;
-  return std::ranges::all_of(std::string_view("a e"), [&](char byte) { return automaton_.next(state, static_cast<std::uint8_t>(byte), budget) == state; });
+  return std::ranges::all_of(kCommonest, [&](std::uint8_t byte) { return automaton_.next(state, byte, budget) == state; });
+}
+
+bool TokenAutomaton::is_free_text(ExpressionId terminal, Budget& budget) {
+  const ExpressionNode& node = automaton_.arena().node(terminal);
+  if (!node.nullable || !automaton_.arena().node(node.body()).constrained) return false;
+  const StateId state = automaton_.state_of(terminal, budget);
+  return std::ranges::any_of(kCommonest, [&](std::uint8_t byte) { return leads_back(automaton_.next(state, byte, budget), budget); });
 }
 
 ClassTrie& TokenAutomaton::class_trie(bool at_start) {

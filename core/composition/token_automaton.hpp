@@ -119,6 +119,9 @@ class TokenAutomaton {
   // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be judged
   // with what follows it.
   const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
+  // Whether a terminal is text of nearly any characters, which may end after nearly each of them, and which its expression does
+  // not show to be so: a complement.  Its segment would have all that may stand behind any character.
+  bool is_free_text(ExpressionId terminal, Budget& budget);
   // A superset of the bytes that an expression may begin with.
   const ByteSet& beginnings(ExpressionId expression);
   // The code points that a state can read repeatedly.

@@ -25,15 +25,16 @@
 namespace tokamata {
 
 // What the text after a part may begin with.  After a name that stands before an operator, remainders that begin with a
-// letter lead nowhere, and they are nearly all: each token of letters has one for each of its letters.
-enum class Follow : std::uint8_t { AnyByte, NoWord };
+// letter lead nowhere, and they are nearly all: each token of letters has one for each of its letters.  After free text that
+// ends the whole text, none leads anywhere.
+enum class Follow : std::uint8_t { AnyByte, NoWord, Nothing };
 
 inline constexpr ByteSet kWordBytes =
     ByteSet::range('0', '9') | ByteSet::range('A', 'Z') | ByteSet::range('_', '_') | ByteSet::range('a', 'z') | ByteSet::range(0x80, 0xFF);
 
 inline ByteSet bytes_of(Follow follow) {
   const ByteSet all = ByteSet::range(0x00, 0xFF);
-  return follow == Follow::AnyByte ? all : all.without(kWordBytes);
+  return follow == Follow::AnyByte ? all : follow == Follow::NoWord ? all.without(kWordBytes) : ByteSet();
 }
 
 struct Segment {
