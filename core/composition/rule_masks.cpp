@@ -416,7 +416,7 @@ void RuleMaskMaker::follow(const Alternative& way) {
   const ExpressionNode head = arena_.node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
-  if (head.kind == Kind::Terminal && way.rest != kNothing && tokens_.is_free_text(way.head, *budget_)) return follow_terminal(way);
+  if (head.kind == Kind::Terminal && !measured(way.rest).begins.empty() && tokens_.is_free_text(way.head, *budget_)) return follow_terminal(way);
   if (head.kind == Kind::Terminal) {  // in the vocabulary's trie other constraints may have the segment already
     return way.spot.trie != &vocabulary_ && is_small(way.spot) ? follow_terminal(way) : follow_segment(way);
   }
@@ -469,9 +469,9 @@ void RuleMaskMaker::note_beginnings(ExpressionId expression) {
 void RuleMaskMaker::follow_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
-  const bool ends_text = way.rest == kNothing && tokens_.is_free_text(way.head, *budget_);
+  const bool ends_text = rest.begins.empty() && tokens_.is_free_text(way.head, *budget_);
   const Follow next = ends_text ? Follow::Nothing : joins_ ? follow_of(rest) : Follow::AnyByte;
-  if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
+  if (next != Follow::AnyByte && !start_) note_beginnings(way.rest);
   const std::shared_ptr<const Segment> segment =
       way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)
                                     : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
@@ -520,7 +520,7 @@ bool RuleMaskMaker::is_small(Spot spot) const {
 // Bytes are read with states of the terminal alone, which do not depend on what follows it: in small remainders, and where a
 // regular part is no terminal.
 void RuleMaskMaker::follow_terminal(const Alternative& way) {
-  if (!endings_ && !is_small(way.spot)) return follow_wide_terminal(way);
+  if (!endings_ && (way.spot.trie == &vocabulary_ || !is_small(way.spot))) return follow_wide_terminal(way);
   ByteAutomaton& automaton = tokens_.automaton();
   const TokenTrie& trie = *way.spot.trie;
   const Rest rest = measured(way.rest);
@@ -545,22 +545,23 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
   }
 }
 
-// The same below many tokens.
+// The same with loops, which the vocabulary's trie has summaries for.
 // Problem.  Free text before a tag takes nearly all tokens, and may end after each of their bytes.  To open what follows at each
 // of Llama 3.1's 274,520 nodes takes 0.3 s, though only  <  may follow.
 // How.  Loops take whole runs of tokens.  What follows the part within them could only allow the same tokens once more.  At the
-// other nodes it is opened where it may begin below.
+// other nodes it is opened; below many tokens, where it may begin there.
 void RuleMaskMaker::follow_wide_terminal(const Alternative& way) {
   ByteAutomaton& automaton = tokens_.automaton();
   const TokenTrie& trie = *way.spot.trie;
   const Rest rest = measured(way.rest);
-  if (!start_) note_beginnings(way.rest);
+  const bool are_few = is_small(way.spot);
+  if (!are_few && !start_) note_beginnings(way.rest);
   const auto describe = [&](StateId state) { return WalkState{tokens_.loops(state, *budget_), true}; };
   const auto visit = [&](NodeId node, StateId state) {
     if (!automaton.accepting(state)) return;
     const Spot spot{&trie, node};
     add_own(spot, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
-    if (intersects(rest.begins, spot)) open(spot, way.rest);
+    if (are_few || intersects(rest.begins, spot)) open(spot, way.rest);
   };
   MaskWalk mask_walk(trie, automaton, *budget_, describe, visit);
   mask_walk.enter_below(way.spot.node, automaton.state_of(way.head, *budget_));
