@@ -58,13 +58,14 @@ TokenAutomaton::RuleMaskHolder TokenAutomaton::made_rule_mask(ExpressionId appro
   const ExpressionId expression = automaton_.expression(holder);
   const ExpressionNode node = arena.node(expression);
   const bool has_memo = arena.joins_rules() && !node.unverified && !node.waits && !node.by_byte;
+  const auto beginnings_of = [this](ExpressionId part) -> const ByteSet& { return beginnings(part); };
   if (has_memo)
-    if (const auto known = stack_memo_.find(arena, expression); known && data(known->holder).mask) return {known->holder, known->most};
+    if (const auto known = stack_memo_.find(arena, expression, beginnings_of); known && data(known->holder).mask) return {known->holder, known->most};
   RuleMask made = rule_mask_maker().make(expression, TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(made.unverified.begin(), made.unverified.end()));
-  if (has_memo && made.unverified.empty() && rule_mask_maker().splits())
-    stack_memo_.add(arena, expression, {holder, made.most}, [&](ExpressionId part) { return rule_mask_maker().has_split(part); });
+  if (has_memo && made.unverified.empty() && rule_mask_maker().notes_all())
+    stack_memo_.add(arena, expression, {holder, made.most}, beginnings_of, [&](ExpressionId part) { return rule_mask_maker().read(part); });
   remember(holder, mask_with_stops(std::move(made.bits), holder));
   return {holder, made.most};
 }
