@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "common/hash.hpp"
@@ -28,6 +29,10 @@ class VisitedMap {
     entry = {key, value, round_};
     ++size_;
     return {entry.value, true};
+  }
+  std::optional<Value> find(const Key& key) const {
+    if (!contains(key)) return std::nullopt;
+    return entries_[place_of(entries_, key)].value;
   }
   bool contains(const Key& key) const { return size_ > 0 && entries_[place_of(entries_, key)].round == round_; }
   std::size_t size() const { return size_; }

@@ -85,13 +85,14 @@ TokenAutomaton::RuleMaskHolder TokenAutomaton::made_rule_mask(ExpressionId appro
   const ExpressionId expression = automaton_.expression(holder);
   const ExpressionNode node = arena.node(expression);
   const bool has_memo = arena.joins_rules() && !node.unverified && !node.waits && !node.by_byte;
+  const auto beginnings_of = [this](ExpressionId part) -> const ByteSet& { return beginnings(part); };
   if (has_memo)
-    if (const auto known = stack_memo_.find(arena, expression); known && data(known->holder).mask) return {known->holder, known->most};
+    if (const auto known = stack_memo_.find(arena, expression, beginnings_of); known && data(known->holder).mask) return {known->holder, known->most};
   RuleMask made = rule_mask_maker().make(expression, TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(made.unverified.begin(), made.unverified.end()));
-  if (has_memo && made.unverified.empty() && rule_mask_maker().splits())
-    stack_memo_.add(arena, expression, {holder, made.most}, [&](ExpressionId part) { return rule_mask_maker().has_split(part); });
+  if (has_memo && made.unverified.empty() && rule_mask_maker().notes_all())
+    stack_memo_.add(arena, expression, {holder, made.most}, beginnings_of, [&](ExpressionId part) { return rule_mask_maker().read(part); });
   remember(holder, mask_with_stops(std::move(made.bits), holder));
   return {holder, made.most};
 }
@@ -145,7 +146,10 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   if (!unverified.empty()) unverified = refused_tokens(state, std::move(unverified), budget);
   const std::vector<NextControl> controls = next_controls(state, budget);
   for (const NextControl& next : controls) most = std::max(most, endless_if_capped(automaton_.node(next.target).spelled));
-  if ((!unverified.empty() || !controls.empty()) && !own) {
+  const auto is_next = [&](TokenId token) { return std::ranges::find(controls, token, &NextControl::token) != controls.end(); };
+  // Masks of other states, which may have had control tokens of their own, are what this one is made of.
+  const bool differs = std::ranges::any_of(controls_, [&](TokenId token) { return is_set(token.value) != is_next(token); });
+  if ((!unverified.empty() || differs) && !own) {
     own.emplace(vocabulary_->words());
     own->add(data(holder).mask->bits);
   }
@@ -153,7 +157,8 @@ void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   data(state).mask_state = own ? state : holder;
   if (!own) return;
   for (const std::uint32_t token : unverified) own->remove(token);
-  for (const NextControl& next : controls) own->add(next.token.value);
+  if (differs)
+    for (const TokenId token : controls_) is_next(token) ? own->add(token.value) : own->remove(token.value);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
   mask->bits = own->take();

@@ -8,6 +8,10 @@
 
 namespace tokamata {
 
+namespace {
+constexpr ByteSet kAllBytes = ByteSet::range(0x00, 0xFF);
+}
+
 RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
       joins_(arena_.joins_rules()), builder_(tokens.vocabulary(false).words()) {}
@@ -36,8 +40,7 @@ void RuleMaskMaker::clear() {
   walked_.clear();
   waiting_.clear();
   forks_.clear();
-  split_.clear();
-  begun_.clear();
+  read_.clear();
   applies_choice_ = false;
   start_.reset();
   exits_.clear();
@@ -217,13 +220,16 @@ void RuleMaskMaker::split_parts(Spot spot) {
   while (!parts_.empty()) {
     const Part part = parts_.back();
     parts_.pop_back();
-    if (joins_ && !start_) split_.insert(part.expression.value);
     const ExpressionNode n = arena_.node(part.expression);
-    if (joins_ && (n.kind == Kind::Union || n.kind == Kind::Concatenation) && !n.nullable && !n.commits && !intersects(tokens_.beginnings(part.expression), spot)) {
-      if (!start_) note_beginnings(part.expression);  // all that is read of it
+    const bool reads_none = joins_ && !n.open && !n.commits && !intersects(tokens_.beginnings(part.expression), spot);
+    if (notes_reads() && reads_none) note_avoided(part.expression, spot);
+    if (reads_none && !n.nullable) continue;
+    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
+    if (reads_none) {
+      open_parts(spot, part.after, part.is_whole);
       continue;
     }
-    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
+    if (notes_reads()) read_.insert(part.expression.value, {}).first.is_split = true;
     if (n.commits) {
       if (!may_begin(spot, part.expression, part.after)) continue;
       applies_choice_ = true;
@@ -377,7 +383,7 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
     if (read == kMostRead) return true;
     const auto [part, behind] = open.back();
     open.pop_back();
-    if (joins_ && !start_) split_.insert(part.value);
+    if (notes_reads()) read_.insert(part.value, {}).first.is_split = true;
     const auto [head, tail] = arena_.split(part);
     const ExpressionNode& n = arena_.node(head);
     const RestId after = put(tail, behind);
@@ -431,9 +437,15 @@ void RuleMaskMaker::follow(const Alternative& way) {
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
-// Where a mask is made, notes what it was read from that a rest begins with certain bytes, or does not: of the choice between
-// segments, a mask by the smaller one is none where more may follow.
-void RuleMaskMaker::note_beginnings(RestId rest) {
+// Notes that an expression begins with no byte below a spot.
+void RuleMaskMaker::note_avoided(ExpressionId expression, Spot spot) {
+  ByteSet& avoided = read_.insert(expression.value, {}).first.avoided;
+  for (const std::uint8_t byte : bytes_below(spot)) avoided.add(byte);
+}
+
+// Notes that a rest begins with none of some bytes: the choice between segments depends on that, and what is opened at all.
+void RuleMaskMaker::note_none_of(RestId rest, const ByteSet& bytes) {
+  if (!notes_reads()) return;
   std::vector<RestId> rests{rest};
   met_.clear();
   while (!rests.empty()) {
@@ -445,24 +457,8 @@ void RuleMaskMaker::note_beginnings(RestId rest) {
       forks_[n.fork].for_each([&rests](RestId next) { rests.push_back(next); });
       continue;
     }
-    note_beginnings(n.first);
+    read_.insert(n.first.value, {}).first.avoided |= bytes;
     if (arena_.node(n.first).nullable) rests.push_back(n.next);
-  }
-}
-
-// The same of an expression.
-void RuleMaskMaker::note_beginnings(ExpressionId expression) {
-  std::vector<ExpressionId> open{expression};
-  while (!open.empty()) {
-    const ExpressionId at = open.back();
-    open.pop_back();
-    if (!begun_.insert(at.value)) continue;
-    split_.insert(at.value);
-    const ExpressionNode& n = arena_.node(at);
-    if (n.kind == Kind::Union)
-      open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end());
-    else if (n.kind == Kind::Concatenation && arena_.node(n.head()).nullable)
-      open.push_back(n.tail());
   }
 }
 
@@ -471,7 +467,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
   const bool ends_text = rest.begins.empty() && tokens_.is_free_text(way.head, *budget_);
   const Follow next = ends_text ? Follow::Nothing : joins_ ? follow_of(rest) : Follow::AnyByte;
-  if (next != Follow::AnyByte && !start_) note_beginnings(way.rest);
+  if (next != Follow::AnyByte) note_none_of(way.rest, kAllBytes.without(bytes_of(next)));
   const std::shared_ptr<const Segment> segment =
       way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)
                                     : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
@@ -495,7 +491,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
 bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const Follow next = follow_of(rest);
-  if (next == Follow::NoWord && !start_) note_beginnings(way.rest);
+  if (next == Follow::NoWord) note_none_of(way.rest, kWordBytes);
   const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (!segment) return false;
   if (endings_) {
@@ -555,7 +551,7 @@ void RuleMaskMaker::follow_wide_terminal(const Alternative& way) {
   const TokenTrie& trie = *way.spot.trie;
   const Rest rest = measured(way.rest);
   const bool are_few = is_small(way.spot);
-  if (!are_few && !start_) note_beginnings(way.rest);
+  if (!are_few) note_none_of(way.rest, kAllBytes.without(rest.begins));
   const auto describe = [&](StateId state) { return WalkState{tokens_.loops(state, *budget_), true}; };
   const auto visit = [&](NodeId node, StateId state) {
     if (!automaton.accepting(state)) return;

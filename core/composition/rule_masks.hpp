@@ -37,6 +37,7 @@
 #include "common/visited.hpp"
 #include "composition/mask_builder.hpp"
 #include "composition/spelled_texts.hpp"
+#include "composition/stack_memo.hpp"
 #include "expression/arena.hpp"
 #include "vocabulary/token_trie.hpp"
 
@@ -89,10 +90,10 @@ class RuleMaskMaker : public CountedObject {
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
-  // Whether the last mask depends on nothing but what was split; whether an expression was.  Where a choice is applied, all that
+  // Whether the last mask depends on nothing but what `read` says of each expression.  Where a choice is applied, all that
   // follows is joined, and alternatives that begin alike are merged without being split.
-  bool splits() const { return joins_ && walked_.empty() && !applies_choice_; }
-  bool has_split(ExpressionId expression) const { return split_.contains(expression.value); }
+  bool notes_all() const { return notes_reads() && walked_.empty() && !applies_choice_; }
+  StackMemo::Read read(ExpressionId expression) const { return read_.find(expression.value).value_or(StackMemo::Read{}); }
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
   std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
   // In place of the mask of an expression, and in place of what stays inside a part that has a segment: the tokens by the
@@ -245,8 +246,9 @@ class RuleMaskMaker : public CountedObject {
   ClosingText text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth, RestId rest);
 
   void follow(const Alternative& way);
-  void note_beginnings(RestId rest);
-  void note_beginnings(ExpressionId expression);
+  bool notes_reads() const { return joins_ && !start_; }
+  void note_avoided(ExpressionId expression, Spot spot);
+  void note_none_of(RestId rest, const ByteSet& bytes);
   void follow_segment(const Alternative& way);
   bool follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;
@@ -283,9 +285,8 @@ class RuleMaskMaker : public CountedObject {
   std::vector<Fork> forks_;
   VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after_;
   std::vector<Head> heads_;
-  // Where a mask is made: the expressions that were split, those of them whose beginnings were noted, and whether a choice was
-  // applied.
-  Visited<std::uint32_t, NumberHash> split_, begun_;
+  // Where a mask is made: what was read of expressions, and whether a choice was applied.
+  VisitedMap<std::uint32_t, StackMemo::Read, NumberHash> read_;
   bool applies_choice_ = false;
   // Where a segment is made: where it begins, and where the part may end.
   std::optional<Spot> start_;

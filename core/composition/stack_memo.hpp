@@ -2,16 +2,21 @@
 //
 // Problem.  In a program nearly every position has a stack of its own, and most masks depend on its top alone: a token of
 // `);` pops a call and a statement, and no token pops a function.
-// How.  While a mask is made, the expressions that are split are noted; what is below them was never looked at.  The memo is a
-// decision tree: each node names one expression to be split next, and an edge says what it was split into.  A leaf has the
-// state whose mask it is.
+// How.  While a mask is made, what is read of each expression is noted: that it was split, or that it begins with none of some
+// bytes.  What is below was never read.  The memo is a decision tree.  Each node asks a question about one expression: into
+// what it is split, or whether it begins with one of some bytes.  An edge is an answer, and a leaf has the state whose mask
+// it is.
 // Example.  States  n·a·b·X  and  n·a·b·Y, where no token gets past b: both are split into n, a, b and a rest, and share a mask.
-// Exactness.  The maker reads nothing of an expression but by splitting it, and what it may begin with: where no letter follows
-// a segment, and where it begins with no byte below a place.  Then it notes what that was read from as if it were split.  So
-// equal splits give equal masks.
-// Cost.  A look-up for each expression that is split, mostly two to ten.  An expression that stands at several places is split
-// once: written out as a tree, alternatives that share what follows them would have as many parts as there are ways through
-// them.  Masks for which more than kMostSplits are split are not kept.
+// So do  n·a·c·X  and  n·a·d·Y, where the only byte that a token has after a is `;`, and neither c nor d begins with it.
+// Exactness.  Claim: two states that lead to one leaf have the same mask.  Every expression accepts some text, so a state allows
+// a token if it can read its bytes.  It reads them through the heads that splitting gave, which are the same in both states.
+// Where a head has ended and bytes of the token are left, the maker went on with all that follows: it split that, and the other
+// state's is split alike; or it saw that it begins with none of the bytes that a token has there, and the same holds of the
+// other state's.  So what one state reads the other reads.  Answers to further questions do no harm.
+// Cost.  A look-up for each question, mostly two to ten.  An expression that stands at several places is split once: written out
+// as a tree, alternatives that share what follows them would have as many parts as there are ways through them.  Masks for which
+// more than kMostQuestions are asked are not kept.
+// Rejected: to split also what is only asked for its first bytes; then functions of different types share no mask.
 // docs/studies.md has why JSON has no such memo: there the rules at the top hold what was written.
 #pragma once
 
@@ -22,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/byte_set.hpp"
 #include "common/hash.hpp"
 #include "common/ids.hpp"
 #include "common/memory_account.hpp"
@@ -31,45 +37,47 @@ namespace tokamata {
 
 class StackMemo {
  public:
+  // What the maker has read of an expression.
+  struct Read {
+    bool is_split = false;
+    ByteSet avoided = {};  // it begins with none of these
+  };
   struct Found {
     StateId holder;     // whose mask it is
     std::uint64_t most;  // the most bytes that any token leaves to be written; or `endless`
   };
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
 
-  // The mask of a state, by its expression.
-  std::optional<Found> find(const Arena& arena, ExpressionId expression) const {
+  // The mask of a state, by its expression.  `beginnings(expression)` are the bytes that it may begin with.
+  template <class Beginnings>
+  std::optional<Found> find(const Arena& arena, ExpressionId expression, Beginnings&& beginnings) const {
     if (nodes_.empty()) return std::nullopt;
-    Splitting splitting(arena, expression);
+    Stack stack(arena, expression);
     std::uint32_t at = root(arena, expression);
-    while (splitting.count() < kMostSplits) {
+    for (std::size_t asked = 0; asked < kMostQuestions; ++asked) {
       const Node& node = nodes_[at];
-      if (node.is_leaf) return Found{node.holder, node.most == kEndless ? kEndless : node.most + splitting.rests().longest};
-      if (!node.has_slot) return std::nullopt;
-      const auto edge = edges_.find({at, splitting.split(node.slot)});
+      if (node.holder) return Found{*node.holder, node.most == kEndless ? kEndless : node.most + stack.rests().longest};
+      if (!node.question) return std::nullopt;
+      const auto edge = edges_.find({at, stack.answer(*node.question, beginnings)});
       if (edge == edges_.end()) return std::nullopt;
       at = edge->second;
     }
     return std::nullopt;
   }
 
-  // Notes it.  `was_split(expression)` says what the maker has split.
-  template <class WasSplit>
-  void add(const Arena& arena, ExpressionId expression, const Found& found, WasSplit&& was_split) {
-    Splitting splitting(arena, expression);
+  // Notes it.  `read(expression)` is what the maker has read of it.
+  template <class Beginnings, class ReadOf>
+  void add(const Arena& arena, ExpressionId expression, const Found& found, Beginnings&& beginnings, ReadOf&& read) {
+    Stack stack(arena, expression);
     if (nodes_.empty()) nodes_.assign(2, {});
     std::uint32_t at = root(arena, expression);
-    while (true) {
-      std::optional<std::uint32_t> slot;
-      if (nodes_[at].has_slot)
-        slot = nodes_[at].slot;
-      else if (!nodes_[at].is_leaf)
-        slot = splitting.next([&](ExpressionId open) { return was_split(open); });
-      if (!slot) break;
-      if (splitting.count() + 1 == kMostSplits) return;
-      nodes_[at].has_slot = true;
-      nodes_[at].slot = *slot;
-      const Edge place{at, splitting.split(*slot)};
+    for (std::size_t asked = 0;; ++asked) {
+      std::optional<Question> question = nodes_[at].question;
+      if (!question && !nodes_[at].holder) question = stack.next(read);
+      if (!question) break;
+      if (asked + 1 == kMostQuestions) return;
+      nodes_[at].question = question;
+      const Edge place{at, stack.answer(*question, beginnings)};
       auto edge = edges_.find(place);
       if (edge == edges_.end()) {
         nodes_.push_back({});  // first: an edge without its node would lead to the next one
@@ -78,8 +86,9 @@ class StackMemo {
       at = edge->second;
     }
     // No alternative leaves more than this, less its own rest.
-    const std::uint64_t rest = splitting.rests().shortest;
-    nodes_[at] = {.is_leaf = true, .holder = found.holder, .most = found.most == kEndless ? kEndless : found.most - std::min(found.most, rest)};
+    const std::uint64_t rest = stack.rests().shortest;
+    nodes_[at].holder = found.holder;
+    nodes_[at].most = found.most == kEndless ? kEndless : found.most - std::min(found.most, rest);
   }
 
   void clear() {
@@ -88,62 +97,54 @@ class StackMemo {
   }
 
  private:
-  static constexpr std::size_t kMostSplits = 256;
+  static constexpr std::size_t kMostQuestions = 256;
 
+  // What a slot is split into; or, of some bytes, whether it begins with one of them.
+  struct Question {
+    std::uint32_t slot;
+    ByteSet bytes = {};  // empty: the slot is split
+  };
+  // A leaf has a holder, and an inner node a question; a node that is being added has neither.
   struct Node {
-    bool is_leaf = false, has_slot = false;
-    std::uint32_t slot = 0;
-    StateId holder{};
+    std::optional<Question> question;
+    std::optional<StateId> holder;
     std::uint64_t most = 0;
   };
 
-  // An expression, and what it is split into: heads, and open slots for the rest.
-  class Splitting {
+  // An expression, and what it is split into: heads, and slots for what follows them.
+  class Stack {
    public:
-    Splitting(const Arena& arena, ExpressionId expression) : arena_(arena), slots_{expression} {}
+    Stack(const Arena& arena, ExpressionId expression) : arena_(arena), slots_{{expression}} {}
 
-    // How many slots were split.
-    std::size_t count() const { return split_.size(); }
-    // Splits a slot, and says what it was: a number below 2^34.
-    std::uint64_t split(std::uint32_t slot) {
-      const ExpressionId open = slots_[slot];
-      is_split_.resize(slots_.size());
-      is_split_[slot] = true;
-      const auto same = std::ranges::find(split_, open);
-      const auto number = static_cast<std::uint64_t>(same - split_.begin());
-      const bool is_known = same != split_.end();
-      split_.push_back(open);
-      if (is_known) return (std::uint64_t{3} << 32) | number;
-      const ExpressionNode& n = arena_.node(open);
-      if (n.kind == Kind::Concatenation) {
-        slots_.push_back(n.tail());
-        return (std::uint64_t{1} << 32) | n.head().value;
-      }
-      if (n.kind == Kind::Union) {
-        slots_.insert(slots_.end(), arena_.items(n).begin(), arena_.items(n).end());
-        return (std::uint64_t{2} << 32) | n.second;
-      }
-      has_ended_ = true;
-      return open.value;
+    // A number below 2^35.
+    template <class Beginnings>
+    std::uint64_t answer(const Question& question, Beginnings&& beginnings) {
+      if (question.bytes.empty()) return split(question.slot);
+      Slot& slot = slots_[question.slot];
+      const bool begins = beginnings(slot.expression).intersects(question.bytes);
+      if (!begins) slot.avoided |= question.bytes;
+      return (std::uint64_t{4} << 32) | (begins ? 1u : 0u);
     }
-    // The first open slot that was split; whatever is before it was not.
-    template <class WasSplit>
-    std::optional<std::uint32_t> next(WasSplit&& was_split) {
-      is_split_.resize(slots_.size());
-      for (; scanned_ < slots_.size(); ++scanned_)
-        if (!is_split_[scanned_] && was_split(slots_[scanned_])) return scanned_;
+    // The first question whose answer the maker has read and that was not asked; what is before it has none.
+    template <class ReadOf>
+    std::optional<Question> next(ReadOf&& read) {
+      for (; scanned_ < slots_.size(); ++scanned_) {
+        const Slot& slot = slots_[scanned_];
+        const Read is_read = read(slot.expression);
+        if (is_read.is_split && !slot.is_split) return Question{scanned_};
+        if (!is_read.avoided.is_subset_of(slot.avoided)) return Question{scanned_, is_read.avoided};
+      }
       return std::nullopt;
     }
     // The bytes that the open slots need; none where an alternative has come to its end.
     struct Rests {
       std::uint64_t shortest = kEndless, longest = 0;
     };
-    Rests rests() {
-      is_split_.resize(slots_.size());
+    Rests rests() const {
       Rests found;
-      for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-        if (is_split_[slot]) continue;
-        const std::uint64_t spelled = arena_.node(slots_[slot]).spelled;
+      for (const Slot& slot : slots_) {
+        if (slot.is_split) continue;
+        const std::uint64_t spelled = arena_.node(slot.expression).spelled;
         found = {std::min(found.shortest, spelled), std::max(found.longest, spelled)};
       }
       if (has_ended_ || found.shortest == kEndless) found.shortest = 0;
@@ -151,9 +152,38 @@ class StackMemo {
     }
 
    private:
+    struct Slot {
+      ExpressionId expression;
+      bool is_split = false;
+      ByteSet avoided = {};  // as answers say
+    };
+
+    std::uint64_t split(std::uint32_t slot) {
+      const ExpressionId open = slots_[slot].expression;
+      slots_[slot].is_split = true;
+      const auto same = std::ranges::find(split_, open);
+      const auto number = static_cast<std::uint64_t>(same - split_.begin());
+      const bool is_known = same != split_.end();
+      split_.push_back(open);
+      if (is_known) return (std::uint64_t{3} << 32) | number;
+      const ExpressionNode& n = arena_.node(open);
+      if (n.kind == Kind::Union) {
+        for (const ExpressionId item : arena_.items(n)) slots_.push_back({item});
+        return (std::uint64_t{2} << 32) | n.second;
+      }
+      const bool is_long = n.kind == Kind::Concatenation;
+      const ExpressionId head = is_long ? n.head() : open;
+      if (!arena_.node(head).nullable) slots_[slot].avoided = ByteSet::range(0x00, 0xFF);  // the head shows what it begins with
+      if (is_long) {
+        slots_.push_back({n.tail()});
+        return (std::uint64_t{1} << 32) | head.value;
+      }
+      has_ended_ = true;
+      return open.value;
+    }
+
     const Arena& arena_;
-    std::vector<ExpressionId> slots_;
-    std::vector<bool> is_split_;
+    std::vector<Slot> slots_;
     std::vector<ExpressionId> split_;  // in the order in which they were split
     std::uint32_t scanned_ = 0;
     bool has_ended_ = false;
@@ -161,11 +191,11 @@ class StackMemo {
 
   struct Edge {
     std::uint32_t node;
-    std::uint64_t split;
+    std::uint64_t answer;
     bool operator==(const Edge&) const = default;
   };
   struct EdgeHash {
-    std::size_t operator()(const Edge& edge) const { return mix(edge.split, edge.node); }
+    std::size_t operator()(const Edge& edge) const { return mix(edge.answer, edge.node); }
   };
 
   // A text that may end has other masks: the first node is for those that may not.

@@ -108,6 +108,18 @@ ExpressionId Forms::repeat(ExpressionId body, Count minimum, Count maximum) {
     if (unbounded || inner.maximum <= kLargestProduct / maximum)
       return repeat(inner.body(), minimum, unbounded ? kUnbounded : inner.maximum * maximum);
   }
+  // (x{1,n}|y)* is (x|y)*.  So blanks beside comments are the same after one of them was read.
+  if (const ExpressionNode choice = node(body); choice.kind == Kind::Union && maximum == kUnbounded) {
+    const auto inner = items(choice);
+    std::vector<ExpressionId> once(inner.begin(), inner.end());
+    bool is_other = false;
+    for (ExpressionId& item : once)
+      if (const ExpressionNode& n = node(item); n.kind == Kind::Repetition && n.minimum == 1) {
+        item = n.body();
+        is_other = true;
+      }
+    if (is_other) return repeat(unite(once), minimum, maximum);
+  }
   const ExpressionNode& b = node(body);
   const bool past_reach = b.counts_past_reach || minimum > reach_ || (maximum != kUnbounded && maximum > reach_);
   const std::uint64_t rounds = std::min<Count>(minimum, kLongest);

@@ -266,14 +266,20 @@ void Forms::drop_guarded(std::vector<ExpressionId>& alternatives) {
   });
 }
 
-// Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}.
+// Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}, also where that is a terminal.  So blanks
+// that may follow are the same terminal before and after one of them was read.
 void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
   if (alternatives.front() != kEpsilon) return;  // sorted, and epsilon has the least id that can occur
   for (std::size_t i = 1; i < alternatives.size(); ++i) {
     const ExpressionNode n = node(alternatives[i]);
-    const bool optional = n.kind == Kind::Repetition && n.minimum == 1;
+    const bool is_terminal = n.kind == Kind::Terminal;
+    const ExpressionNode texts = is_terminal ? node(n.body()) : n;
+    const bool optional = texts.kind == Kind::Repetition && texts.minimum == 1 && !(is_terminal && texts.constrained);
     if (!is_skippable(n) && !optional) continue;
-    if (optional) alternatives[i] = repeat(n.body(), 0, n.maximum);
+    if (optional) {
+      alternatives[i] = repeat(texts.body(), 0, texts.maximum);
+      if (is_terminal) alternatives[i] = terminal_of(alternatives[i], 0, 0);
+    }
     alternatives.erase(alternatives.begin());
     std::ranges::sort(alternatives);
     return;

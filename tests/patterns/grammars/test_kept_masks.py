@@ -5,6 +5,7 @@ The judges are the tokens that a matcher takes.
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import tokamata as tk
 from tests.support.masks import allowed, taken
 from tests.support.matchers import write
-from tests.support.vocabularies import bytes_and
+from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,65 @@ def test_what_begins_with_no_byte_of_a_token_was_read(first: str, second: str) -
         matcher = compiled.matcher()
         write(matcher, text)
         assert allowed(matcher) == taken(matcher, vocabulary), text
+
+
+@pytest.mark.parametrize("lexer", ["characters", "longest", "basic", "contextual", "dynamic"])
+@pytest.mark.parametrize("comment", ["", "%ignore /#[a-z]*;/"])
+def test_blanks_lead_back_to_the_state_before_them(lexer: str, comment: str) -> None:
+    """After `a` blanks may follow, and after one of them too: it is one state, with one mask."""
+    source = f"""
+        start: item+
+        item: "a" | "(" item+ ")"
+        %ignore /[ \\n]+/
+        {comment}
+    """
+    compiled = tk.grammar(source, lexer=lexer).compile(BYTE_VOCABULARY)
+    matcher = compiled.matcher()
+    write(matcher, "(a")
+    mask, states = allowed(matcher), compiled.states
+    for text in (" ", "\n ", "   "):
+        write(matcher, text)
+        assert allowed(matcher) == mask
+        assert compiled.states == states
+    if comment:
+        write(matcher, "#x; ")
+        assert allowed(matcher) == mask
+        assert compiled.states == states + 1  # within the comment
+
+
+RULES = ("f", "g", "h", "i")
+LETTERS = "abn();"
+
+
+def random_source(rng: random.Random) -> str:
+    """Four rules that refer to each other, each with an end, and a terminal of many letters."""
+
+    def symbol() -> str:
+        name = rng.choice([f'"{rng.choice(LETTERS)}"', rng.choice(RULES), rng.choice(RULES), "WORD"])
+        return name + rng.choice(["", "", "?"])
+
+    ways = [f'"{number}" {symbol()} {symbol()} ";"' for number in range(1, 5)]
+    lines = ["start: " + " | ".join(ways), "WORD: /[ab]+/"]
+    for rule in RULES:
+        first = f'"{rng.choice(LETTERS)}"'
+        rest = [" ".join(symbol() for _ in range(rng.randint(1, 3))) for _ in range(rng.randint(1, 2))]
+        lines.append(f"{rule}: {first} | " + " | ".join(f'"{rng.choice(LETTERS)}" {text}' for text in rest))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_of_random_rules(seed: int) -> None:
+    """One constraint meets many stacks that end alike, so that most of its masks are kept ones."""
+    rng = random.Random(seed)
+    words = {"".join(rng.choices(LETTERS, k=rng.randint(2, 4))).encode() for _ in range(40)}
+    vocabulary = bytes_and(*words)
+    compiled = tk.grammar(random_source(rng), lexer="characters").compile(vocabulary)
+    for _ in range(12):
+        matcher = compiled.matcher()
+        for _ in range(10):
+            mask = allowed(matcher)
+            assert mask - {vocabulary.width - 1} == taken(matcher, vocabulary)
+            tokens = sorted(mask - {vocabulary.width - 1})
+            if not tokens:
+                break
+            matcher.advance(rng.choice(tokens))

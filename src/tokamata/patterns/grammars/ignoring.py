@@ -99,6 +99,10 @@ class IgnoredTexts:
                     edges.append({})
                     open_ones.append((end, numbers[end]))
                 edges[number][numbers[end]] = _core.union(texts_of_end)
+        if ends == {before}:
+            # Rounds that lead back, one or more: so what may follow a blank is what may follow none.
+            edges[numbers[before]] = {}
+            return _core.repeat(eliminated(edges, {numbers[before]}, self._watch), 1, None)
         return eliminated(edges, {numbers[end] for end in ends}, self._watch)
 
 
