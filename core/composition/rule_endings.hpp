@@ -22,11 +22,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/hash.hpp"
 #include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
 #include "composition/latest.hpp"
 #include "composition/mask.hpp"
+#include "composition/part_at.hpp"
 #include "composition/token_automaton.hpp"
 #include "vocabulary/terminal_endings.hpp"
 
@@ -68,17 +68,6 @@ class RuleEndings {
   void clear();
 
  private:
-  struct PartAt {
-    const TokenTrie* trie;
-    NodeId node;
-    ExpressionId part;
-    bool operator==(const PartAt&) const = default;
-  };
-  struct PartAtHash {
-    std::size_t operator()(const PartAt& at) const {
-      return mix(reinterpret_cast<std::uintptr_t>(at.trie), (std::uint64_t{at.node.value} << 32) | at.part.value);
-    }
-  };
   TerminalEndings walked(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget);
   std::shared_ptr<const TerminalEndings> terminal_endings(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
   std::optional<TerminalEndings> by_another(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
@@ -87,7 +76,7 @@ class RuleEndings {
   TokenAutomaton& automaton_;
   ClosingTexts& texts_;
   std::unique_ptr<RuleMaskMaker> maker_;
-  counted::unordered_map<PartAt, Kept<Endings>, PartAtHash> of_terminals_, of_parts_;
+  counted::unordered_map<PartAt, Kept<Endings>, PartAt::Hash> of_terminals_, of_parts_;
   Latest<StateId, Endings> of_states_;
 };
 

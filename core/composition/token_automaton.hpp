@@ -21,7 +21,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/hash.hpp"
 #include "common/ids.hpp"
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
@@ -30,6 +29,7 @@
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
+#include "composition/part_at.hpp"
 #include "composition/rule_masks.hpp"
 #include "composition/stack_memo.hpp"
 #include "expression/byte_automaton.hpp"
@@ -249,22 +249,8 @@ class TokenAutomaton {
   std::optional<ClassTrie> start_class_trie_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
-  // A part that begins at a node of a trie: the vocabulary's, or that of the remainders of a segment, which is kept here too.
-  struct PartAt {
-    const TokenTrie* trie;
-    NodeId node;
-    ExpressionId part;
-    Follow follow;
-    bool operator==(const PartAt&) const = default;
-  };
-  struct PartAtHash {
-    std::size_t operator()(const PartAt& at) const {
-      const std::uint64_t trie = reinterpret_cast<std::uintptr_t>(at.trie) ^ static_cast<std::uint64_t>(at.follow);
-      return mix(trie, (std::uint64_t{at.node.value} << 32) | at.part.value);
-    }
-  };
-  counted::unordered_map<PartAt, Kept<Segment>, PartAtHash> segments_;
-  counted::unordered_map<PartAt, Kept<RulesSegment>, PartAtHash> rules_segments_;
+  counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> segments_;  // and so the tries of remainders that keys point to
+  counted::unordered_map<PartAt, Kept<RulesSegment>, PartAt::Hash> rules_segments_;
   counted::unordered_map<std::uint32_t, ByteSet> beginnings_;
   StackMemo stack_memo_;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is

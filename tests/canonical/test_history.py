@@ -1,4 +1,4 @@
-"""Masks of canonical constraints are a function of the state: what was asked for before does not change them.
+"""The mask of a canonical constraint depends on the state alone, not on the masks that were computed before.
 
 Where a search for a canonical text has no end, it supposes that there is one
 (``core/canonical/text_liveness.hpp``).  Neither the supposition nor what came of it may show in the masks

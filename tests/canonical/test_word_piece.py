@@ -90,8 +90,8 @@ def test_a_longer_token_that_the_pattern_asks_for() -> None:
     assert allowed(tokenizer, "ab ##c", "abc[bd]") == {"##b"}
 
 
-def test_what_lives_behind_others_like_it() -> None:
-    # ##b is followed by a c alone, which lives behind a; but behind x it would have been xbc.
+def test_a_token_is_allowed_after_one_word_and_not_after_another() -> None:
+    # The tokenizer writes abc as a ##b ##c, and xbc as one token, so ##b ##c cannot follow x.
     tokenizer = make("a x xbc ##b ##c")
     assert allowed(tokenizer, "a", "(?:ab|xb)c") == {"##b"}
     assert allowed(tokenizer, "", "(?:ab|xb)c") == {"a", "xbc"}

@@ -1,6 +1,7 @@
-// How many cases are tried: all that is named, a share under sanitizers, and more when asked for.
+// How many cases a test tries: all of its number, or a share of it under sanitizers.
 //
-// TOKAMATA_CASES=100000 draws so many; TOKAMATA_EXHAUSTIVE=1 leaves nothing out of what is enumerated.
+// Two variables of the environment ask for more.  TOKAMATA_CASES=100000 is the number of random cases;
+// TOKAMATA_EXHAUSTIVE=1 makes enumerations complete.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ inline constexpr std::uint64_t kShare = 1;
 
 inline bool all_of_them() { return std::getenv("TOKAMATA_EXHAUSTIVE") != nullptr; }
 
-// How many are drawn of what would be so many.
+// The number of random cases, where a test wants `count`.
 inline std::uint64_t drawn(std::uint64_t count) {
   const char* given = std::getenv("TOKAMATA_CASES");
   return given ? std::strtoull(given, nullptr, 10) : (count + kShare - 1) / kShare;
 }
 
-// Of what is enumerated one in so many is taken.
+// Of the enumerated cases, one in this number is tried, where a test wants one in `count`.
 inline std::uint64_t one_in(std::uint64_t count) { return all_of_them() ? 1 : count * kShare; }
 
 }  // namespace test

@@ -221,7 +221,7 @@ inline void check_every_token(Matcher& matcher, const oracle::TokenGraph& graph,
 // Compiles, and compares the outcome with the oracle: null where both say that there is no such
 // constraint.
 //
-// Where edges or control tokens are asked for, what is empty may be called unspellable.
+// A pattern with token edges or control tokens may be reported as unspellable although it is empty.
 inline std::shared_ptr<Constraint> compile_like(const oracle::TokenGraph& graph, const Expression& pattern,
                                                 std::shared_ptr<const Vocabulary> vocabulary,
                                                 std::shared_ptr<const Vocabulary> start_vocabulary,

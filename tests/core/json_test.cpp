@@ -15,7 +15,7 @@ std::shared_ptr<Constraint> compiled(const ExpressionPtr& grammar, const std::sh
   return std::make_shared<Constraint>(*grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
 }
 
-// Null where no value is in the set, or where what is asked for is refused.
+// Null where the set has no value, or where the constraint is refused.
 std::shared_ptr<Constraint> compiled_if_some(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary,
                                              const Limits& limits) {
   try {

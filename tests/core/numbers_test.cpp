@@ -273,7 +273,7 @@ struct Value {
     return sign() + digits.substr(0, 1) + (digits.size() > 1 ? "." + digits.substr(1) : "") + "e" + (lead < 0 ? "-" : is_plain ? "+" : "") +
            (is_plain && power.size() < 2 ? "0" : "") + power;
   }
-  // Without an exponent; an integer has a point where that is asked for.
+  // Without an exponent.  With `has_point`, integers end with ".0".
   std::string expanded(bool has_point) const {
     if (lead < 0) return sign() + "0." + std::string(static_cast<std::size_t>(-lead - 1), '0') + digits;
     const auto length = static_cast<std::size_t>(lead + 1);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import platform
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -74,6 +75,23 @@ def allocated() -> Callable[[], int]:
     return read
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with what is derived from the tokenizer alone, which takes seconds, and no segments."""
+    folder = tmp_path_factory.mktemp("tables")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        vocabulary = tk.Vocabulary.load(llama(), stop=[])
+        tk.regex("[ab]").compile(vocabulary, tokenization="canonical")
+    for segments in folder.rglob("terminals"):
+        shutil.rmtree(segments)
+    return folder
+
+
+def llama() -> Path:
+    return next(real for real in REAL if real.name == "llama-3.1").path()
+
+
 def walk(compiled: tk.CompiledConstraint[Any], seed: int) -> None:
     """Masks along some texts of tokens that are allowed."""
     draw = np.random.default_rng(seed)
@@ -92,14 +110,15 @@ def test_memory_bytes_is_what_was_allocated(
     name: str,
     tokenization: Literal["any", "canonical"],
     allocated: Callable[[], int],
+    tables: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # the vocabulary has no segments beforehand
-    real = next(real for real in REAL if real.name == "llama-3.1")
     constraint = CONSTRAINTS[name]()
     for warm in (True, False):  # what Python and numpy keep for themselves is there the second time
-        vocabulary = tk.Vocabulary.load(real.path(), stop=[])
+        vocabulary = tk.Vocabulary.load(llama(), stop=[])
         tk.regex("[ab]").compile(vocabulary, tokenization=tokenization).matcher().mask  # noqa: B018
         before = allocated()
         compiled = constraint.compile(vocabulary, tokenization=tokenization)

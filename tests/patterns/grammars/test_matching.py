@@ -219,7 +219,7 @@ def _takes_up_to(matcher: tk.Matcher, tokens: list[int]) -> bool:
 
 
 def _load_and_compile(cancel: tk.CancelToken) -> None:
-    options = "|".join(f'"{number:06}" start "x"' for number in range(20_000))
+    options = "|".join(f'"{number:06}" start "x"' for number in range(1_000))
     while True:
         tk.grammar(f'start: {options} | "y"', cancel=cancel).compile(BYTE_VOCABULARY, cancel=cancel)
 

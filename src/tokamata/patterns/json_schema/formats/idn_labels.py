@@ -1,8 +1,8 @@
 """Labels of Unicode, as IDNA 2008 has them.
 
-Problem: RFC 5891, section 4.2, asks seven things of such a label, each a regular language.  All of them at
-once, as an intersection, are slow to follow.  Here a label is built of clusters instead, a base and its
-marks, so that most of what is asked holds by the way it is built::
+Problem: RFC 5891, section 4.2, states seven conditions for such a label.  Each is a regular language, but
+their intersection is slow to follow.  Here a label is a sequence of clusters instead: a base and its marks.
+Most of the conditions then hold by construction::
 
     label    = cluster (-? cluster)*       the first not beginning with a combining mark
     cluster  = base marks                  the marks in canonical order, none composing with the base
