@@ -17,6 +17,15 @@ RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
       joins_(arena_.joins_rules()), builder_(tokens.vocabulary(false).words()) {}
 
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
+  try {
+    const PartSegments::Trial trial(tokens_.part_segments());
+    return made(expression, from, budget);
+  } catch (const PartSegments::DoNotPay&) {
+    return made(expression, from, budget);
+  }
+}
+
+RuleMask RuleMaskMaker::made(ExpressionId expression, NodeId from, Budget& budget) {
   const Busy busy(is_busy_);
   budget_ = &budget;
   clear();
@@ -31,6 +40,7 @@ void RuleMaskMaker::clear() {
   mask_ = {};
   builder_.clear();
   opened_.clear();
+  opened_rests_.clear();
   rest_ids_.clear();
   rests_.assign(2, {Arena::kEpsilon, kNothing, Rest::kNoFork, true, Arena::kEpsilon});  // kNothing, kExit
   for (Rest& end : rests_) end.text = {SpelledTexts::kEmpty, false};
@@ -149,19 +159,20 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
 }
 
 // `visit(rest, first, next)` for what a rest begins with; for each of the alternatives if it is a fork, which may be closed.
+// What was met before is left out.
 template <class Visit>
-void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visit&& visit) {
+void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visited<std::uint32_t, NumberHash>& met, Visit&& visit) {
   std::vector<RestId>& open = parts_of_;
   open.assign(1, rest);
-  met_.clear();
   while (!open.empty()) {
     const RestId at = open.back();
     open.pop_back();
     if (at == kNothing) continue;
     const Rest n = rests_[at.value];
+    if (!met.insert(n.fork == Rest::kNoFork ? at.value : ~n.fork)) continue;  // a fork may stand in many rests
     if (n.fork == Rest::kNoFork) {
       visit(at, n.first, n.next);
-    } else if (met_.insert(at.value)) {
+    } else {
       forks_[n.fork].is_closed |= closes;
       forks_[n.fork].is_passed = true;
       forks_[n.fork].for_each([&open](RestId next) { open.push_back(next); });
@@ -207,6 +218,7 @@ void RuleMaskMaker::open(Spot spot, RestId rest) {
   if (!opened_.insert({spot, at.first, at.next})) return;
   parts_.push_back({at.first, at.next, true});
   split_parts(spot);
+  opened_rests_.clear();
 }
 
 // The same after a segment.
@@ -304,7 +316,7 @@ void RuleMaskMaker::unfold(ExpressionId head, RestId after) {
 bool RuleMaskMaker::may_have_segment(Spot spot, ExpressionId head) {
   const ExpressionNode n = arena_.node(head);
   const bool is_plain = n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
-  return joins_ && is_plain && !is_small(spot) && has_body(n);
+  return joins_ && tokens_.part_segments().pay() && is_plain && !is_small(spot) && has_body(n);
 }
 
 // A rule that is read byte by byte alone, such as a name that may be spelled in any way, would be a segment of itself.
@@ -314,8 +326,9 @@ bool RuleMaskMaker::has_body(const ExpressionNode& n) {
 
 // ---- readings that reach one spot -------------------------------------------------------------
 
+// At one spot each rest is opened once: what a fork is given after it was passed is opened then.
 void RuleMaskMaker::open_parts(Spot spot, RestId rest, bool is_whole) {
-  for_each_part(rest, false, [&](RestId at, ExpressionId first, RestId next) {
+  for_each_part(rest, false, opened_rests_, [&](RestId at, ExpressionId first, RestId next) {
     if (at != kExit)
       parts_.push_back({first, next, is_whole});
     else if (spot != *start_)
@@ -332,6 +345,7 @@ void RuleMaskMaker::open_together(Spot spot) {
 
 void RuleMaskMaker::open_split(Spot spot) {
   budget_->step();
+  tokens_.part_segments().note_spot();
   fork_after_.clear();
   heads_.clear();
   split_parts(spot);
@@ -339,6 +353,7 @@ void RuleMaskMaker::open_split(Spot spot) {
     const Fork& after = forks_[fork];
     open_.push_back({spot, head, after.others.empty() ? *after.first : put_fork(fork), is_segment});
   }
+  opened_rests_.clear();
 }
 
 // The open fork after a head at the spot that is being opened, and whether it is new.
@@ -392,8 +407,9 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
       continue;
     }
     if (n.kind != Kind::Commit && may_begin(spot, n)) return true;
-    if (n.kind == Kind::Commit || n.nullable)
-      for_each_part(after, true, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
+    if (n.kind != Kind::Commit && !n.nullable) continue;
+    met_.clear();
+    for_each_part(after, true, met_, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
   }
   return false;
 }

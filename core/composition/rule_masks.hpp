@@ -81,6 +81,45 @@ struct RuleMask {
 // All other alternatives are walked with the byte automaton.
 //
 // One maker serves all masks of an automaton in turn, and reuses its buffers.
+// Whether parts of a grammar are followed by their segments, or unfolded where they begin.
+// Problem.  What remains of the tokens after each part is a trie of its own, so readings that part before it do not meet again.
+// In  s: s? t? | t s t?  many parts begin at one place, and after each of them as many again.
+// How.  Masks are made with segments as long as they open few spots, by and large; from then on parts are unfolded, and all
+// readings of the same bytes meet at one spot.
+// Rejected: a bound on the segments of a mask, or on parts after each other.  Half of the segments are worse than all or none,
+// and in Java, where few parts begin at one place, six of them stand one after another.
+class PartSegments {
+ public:
+  struct DoNotPay {};
+  // While a mask is made that can be made once more.
+  class Trial {
+   public:
+    explicit Trial(PartSegments& segments) : segments_(segments) {
+      segments_.spots_left_ += kSpotsOfMask;
+      segments_.is_trial_ = segments_.pay_;
+    }
+    ~Trial() { segments_.is_trial_ = false; }
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+
+   private:
+    PartSegments& segments_;
+  };
+  bool pay() const { return pay_; }
+  // Throws DoNotPay.
+  void note_spot() {
+    if (!is_trial_ || --spots_left_ > 0) return;
+    pay_ = false;
+    throw DoNotPay();
+  }
+
+ private:
+  // Where all is new, the first mask of JSON opens 10,000 spots; in programs of Java, a mask opens 180 on the average.
+  static constexpr std::int64_t kSpotsAtFirst = 30'000, kSpotsOfMask = 1'000;
+  std::int64_t spots_left_ = kSpotsAtFirst;
+  bool pay_ = true, is_trial_ = false;
+};
+
 class RuleMaskMaker : public CountedObject {
  public:
   // Of an automaton that outlives it.
@@ -102,6 +141,7 @@ class RuleMaskMaker : public CountedObject {
   std::vector<Ending> make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, RuleEndings& endings, Budget& budget);
 
  private:
+  RuleMask made(ExpressionId expression, NodeId from, Budget& budget);
   struct RestTag;
   using RestId = Id<RestTag>;
   static constexpr RestId kNothing{0}, kExit{1};  // kExit: the end of the part whose segment is made
@@ -212,7 +252,7 @@ class RuleMaskMaker : public CountedObject {
   void compute_along(RestId rest, IsKnown&& is_known, Compute&& compute);
   const Rest& measured(RestId rest);
   template <class Visit>
-  void for_each_part(RestId rest, bool closes, Visit&& visit);
+  void for_each_part(RestId rest, bool closes, Visited<std::uint32_t, NumberHash>& met, Visit&& visit);
   ExpressionId joined(ExpressionId first, RestId rest);
   void open(Spot spot, RestId rest);
   void open_after(const TokenTrie& remainders, std::optional<Spot> trunk, RestId rest);
@@ -274,6 +314,7 @@ class RuleMaskMaker : public CountedObject {
   VisitedMap<std::uint64_t, RestId, NumberHash> rest_ids_;  // by first and next
   std::vector<RestId> along_, parts_of_;                    // buffers of compute_along and for_each_part
   Visited<std::uint32_t, NumberHash> met_;                  // what such a search has met
+  Visited<std::uint32_t, NumberHash> opened_rests_;         // at the spot that is being opened
   counted::vector<Alternative> open_;
   counted::vector<Part> parts_;  // of the expression that is being split
   std::vector<std::string_view> names_;

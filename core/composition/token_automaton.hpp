@@ -119,6 +119,7 @@ class TokenAutomaton {
   // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be judged
   // with what follows it.
   const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
+  PartSegments& part_segments() { return part_segments_; }
   // Whether a terminal is text of nearly any characters, which may end after nearly each of them, and which its expression does
   // not show to be so: a complement.  Its segment would have all that may stand behind any character.
   bool is_free_text(ExpressionId terminal, Budget& budget);
@@ -251,6 +252,7 @@ class TokenAutomaton {
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> segments_;  // and so the tries of remainders that keys point to
   counted::unordered_map<PartAt, Kept<RulesSegment>, PartAt::Hash> rules_segments_;
+  PartSegments part_segments_;
   counted::unordered_map<std::uint32_t, ByteSet> beginnings_;
   StackMemo stack_memo_;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
