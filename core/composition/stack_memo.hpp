@@ -16,7 +16,7 @@
 // Cost.  A look-up for each question, mostly two to ten.  An expression that stands at several places is split once: written out
 // as a tree, alternatives that share what follows them would have as many parts as there are ways through them.  Masks for which
 // more than kMostQuestions are asked are not kept.
-// Rejected: to split also what is only asked for its first bytes; then functions of different types share no mask.
+// Rejected: to split also parts of which only the first bytes are needed.  Then functions of different types share no mask.
 // docs/studies.md has why JSON has no such memo: there the rules at the top hold what was written.
 #pragma once
 
