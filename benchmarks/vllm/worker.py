@@ -104,6 +104,8 @@ class Worker:
 
     def run(self, requests: list[dict[str, Any]]) -> dict[str, Any]:
         """Let the engine write all of them at once; times in nanoseconds, ``longest`` of one call."""
+        from vllm.exceptions import VLLMValidationError
+
         self._watch.clear()
         begun: dict[str, int] = {}
         found: dict[str, dict[str, Any]] = {}
@@ -115,7 +117,7 @@ class Worker:
             found[name] = {"text": "", "reason": None, "first": None, "tokens": 0, "refused": None}
             try:
                 self._add(name, request)
-            except ValueError as error:  # vLLM's VLLMValidationError is one
+            except (ValueError, VLLMValidationError) as error:
                 found[name]["refused"] = str(error)[:200]
         while self._engine.has_unfinished_requests():
             for output in self._engine.step():
