@@ -36,6 +36,7 @@
 #include "common/memory_account.hpp"
 #include "common/visited.hpp"
 #include "composition/mask_builder.hpp"
+#include "composition/part_segments.hpp"
 #include "composition/spelled_texts.hpp"
 #include "composition/stack_memo.hpp"
 #include "expression/arena.hpp"
@@ -81,45 +82,6 @@ struct RuleMask {
 // All other alternatives are walked with the byte automaton.
 //
 // One maker serves all masks of an automaton in turn, and reuses its buffers.
-// Whether parts of a grammar are followed by their segments, or unfolded where they begin.
-// Problem.  What remains of the tokens after each part is a trie of its own, so readings that part before it do not meet again.
-// In  s: s? t? | t s t?  many parts begin at one place, and after each of them as many again.
-// How.  Masks are made with segments as long as they open few spots, by and large; from then on parts are unfolded, and all
-// readings of the same bytes meet at one spot.
-// Rejected: a bound on the segments of a mask, or on parts after each other.  Half of the segments are worse than all or none,
-// and in Java, where few parts begin at one place, six of them stand one after another.
-class PartSegments {
- public:
-  struct DoNotPay {};
-  // While a mask is made that can be made once more.
-  class Trial {
-   public:
-    explicit Trial(PartSegments& segments) : segments_(segments) {
-      segments_.spots_left_ += kSpotsOfMask;
-      segments_.is_trial_ = segments_.pay_;
-    }
-    ~Trial() { segments_.is_trial_ = false; }
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
-
-   private:
-    PartSegments& segments_;
-  };
-  bool pay() const { return pay_; }
-  // Throws DoNotPay.
-  void note_spot() {
-    if (!is_trial_ || --spots_left_ > 0) return;
-    pay_ = false;
-    throw DoNotPay();
-  }
-
- private:
-  // Where all is new, the first mask of JSON opens 10,000 spots; in programs of Java, a mask opens 180 on the average.
-  static constexpr std::int64_t kSpotsAtFirst = 30'000, kSpotsOfMask = 1'000;
-  std::int64_t spots_left_ = kSpotsAtFirst;
-  bool pay_ = true, is_trial_ = false;
-};
-
 class RuleMaskMaker : public CountedObject {
  public:
   // Of an automaton that outlives it.

@@ -58,7 +58,7 @@ TEST(a_stop_token_right_at_the_start) {
   engine::check_bits(engine::bits_of(*matcher.mask(), 3), {true, false, true});
 }
 
-// After a stop token, to explain a control token that the pattern names asked for a step from no state.
+// After a stop token, explaining a control token that the pattern names took a step from no state.
 TEST(a_named_control_token_after_a_stop_token_is_explained) {
   Tokens tokens = engine::plain({"a"});
   tokens.bytes.push_back(std::nullopt);

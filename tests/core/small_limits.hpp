@@ -22,7 +22,7 @@ struct Recorded {
   }
 };
 
-// Many tokens end a string: of elements that must differ, and of names, each of them is asked for by itself.
+// Many tokens end a string: of elements that must differ, and of names, each of them is judged by itself.
 inline oracle::Tokens wide_tokens_of_json() {
   oracle::Tokens tokens = RandomValues::tokens();
   tokens.bytes.resize(tokens.width);

@@ -65,7 +65,7 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
   for (const Sample& sample : samples())
     for (const bool few_states : {false, true}) {
       const auto measured = sample.compile();
-      (void)Matcher(measured).mask();  // which is asked for outside of any text
+      (void)Matcher(measured).mask();  // which is computed outside of any text
       const std::size_t least_bytes = measured->memory_bytes(), least_states = measured->state_count();
       play_alone(measured, sample);
       Limits limits;

@@ -48,7 +48,7 @@ class Walk {
   struct Past {  // after some tokens
     std::optional<std::uint32_t> token;
     Standing at;
-    std::vector<std::uint32_t> words;  // of the mask, once it was asked for
+    std::vector<std::uint32_t> words;  // of the mask, once it is computed
   };
   struct Run {
     std::unique_ptr<Matcher> matcher;

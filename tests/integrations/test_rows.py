@@ -21,7 +21,7 @@ PATTERN = r"([a-e]{1,4}[.!])*"
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often the engine was asked for what costs time."""
+    """How often the engine was called for what costs time."""
     counts: Counter[str] = Counter()
 
     def counted(name: str) -> None:

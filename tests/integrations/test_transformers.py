@@ -156,7 +156,7 @@ def test_rows_within_a_budget(tokenizer: Any, vocabulary: tk.Vocabulary) -> None
     assert host.allowed(host.ids("p", "p", "p")) == [{"x", "y"}] * 3
     assert host.allowed(host.ids("px", "py", "pz")) == [{"x", "y"}, {"<eos>"}, {"<eos>"}]
     assert host.allowed(host.ids("pxx", "py<eos>", "pzz")) == [{"y"}, {"<eos>"}, {"<eos>"}]
-    # All that was asked for: only a caller who goes on nevertheless comes here.
+    # The text has all its tokens: only a caller who goes on nevertheless comes here.
     assert host.allowed(host.ids("pxxy", "pxxx", "pzzz")) == [{"<eos>"}] * 3
     assert host.allowed(host.ids("pxxyx", "pxxxx", "pzzzz")) == [{"<eos>"}] * 3
 

@@ -11,7 +11,7 @@ import random
 import pytest
 
 import tokamata as tk
-from tests.support.masks import allowed, taken
+from tests.support.masks import allowed, bits, taken
 from tests.support.vocabularies import BYTES, cut
 
 SCHEMA = {
@@ -27,13 +27,13 @@ SCHEMA = {
 JSON = tk.json_schema(SCHEMA)
 ARGUMENTS = '{"city": "Bern", "days": 3, "unit": "celsius", "tags": ["a b", "é"], "x": {"a": [1, "b"]}}'
 OPEN, CLOSE = tk.control_token("<open>"), tk.control_token("<close>")
-TEXTS = [f"a < b, so {{x}}: ```json\n{ARGUMENTS}\n``` END foo <<n>{ARGUMENTS}</n> <call>{ARGUMENTS}</call>"]
+TEXT = f"a < b, so {{x}}: ```json\n{ARGUMENTS}\n``` END foo <<n>{ARGUMENTS}</n> <call>{ARGUMENTS}</call>"
 
 
 def vocabulary_of(pieces: int, seed: int) -> tk.Vocabulary:
     """Every byte, pieces of texts and others of the same characters, control tokens, a stop token."""
     draw = random.Random(seed)
-    data = "".join(TEXTS).encode()
+    data = TEXT.encode()
     found: dict[bytes, None] = {}
     while len(found) < pieces:
         at, length = draw.randrange(len(data)), draw.randint(2, 8)
@@ -149,7 +149,7 @@ def test_a_budget_after_a_control_token(left: int) -> None:
     row = matcher.compiled.allocate_mask()[0]
     for rest in range(left, 0, -1):
         matcher.fill_mask(row, rest)
-        some = sorted({token for token in range(VOCABULARY.width - 1) if row[token // 32] >> token % 32 & 1})
+        some = sorted(bits(row) - {VOCABULARY.width - 1})
         if not some:
             break
         assert matcher.advance(draw.choice(some))

@@ -255,7 +255,7 @@ def test_reading_can_be_cancelled() -> None:
 
 
 def test_reading_under_way_can_be_cancelled() -> None:
-    """By what is asked for a document, so that it surely is under way."""
+    """By what is called for a document, so that it surely is under way."""
     cancel = tk.CancelToken()
 
     def retrieve(uri: str) -> Any:
