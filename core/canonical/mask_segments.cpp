@@ -347,6 +347,32 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
 
 // ---- rules --------------------------------------------------------------------------------------
 
+// Visits the alternatives of an expression that begin with a terminal, also those that begin with something repeated; returns
+// the others, and those that `visit` does not take.
+template <class Visit>
+std::vector<ExpressionId> MaskSegments::for_each_terminal(ExpressionId expression, Budget& budget, Visit&& visit) {
+  Arena& arena = pattern_.automaton().arena();
+  std::vector<ExpressionId> others, open = arena.unfolded(expression, budget);
+  Visited<std::uint32_t, NumberHash> met;
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    const ExpressionNode n = arena.node(at);
+    if (at == Arena::kEpsilon || n.kind == Kind::Unverified || !met.insert(at.value)) continue;
+    const auto [first, tail] = arena.split(at);
+    const ExpressionNode head = arena.node(first);
+    if (head.kind == Kind::Terminal && visit(first, arena.settled(tail))) continue;
+    if (head.kind != Kind::Repetition || !head.rules) {
+      others.push_back(at);
+      continue;
+    }
+    const Count least = head.minimum == 0 ? 0 : head.minimum - 1, most = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
+    const ExpressionId once = arena.concatenate(head.body(), arena.concatenate(arena.repeat(head.body(), least, most), tail));
+    std::ranges::copy(arena.unfolded(once, budget), std::back_inserter(open));
+  }
+  return others;
+}
+
 // Alternatives that begin with a terminal, each by itself; all others are walked together.
 void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
@@ -368,14 +394,10 @@ void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key,
     for (const auto& [token, target] : tokenization_.landing(key.guess, key.place)->listed()) judge_alone(judge, key, {token}, budget);
     return;
   }
-  std::vector<ExpressionId> others;
-  for (const ExpressionId alternative : arena.unfolded(bytes.expression(key.state), budget)) {
-    const auto [head, tail] = arena.split(alternative);
-    if (arena.node(head).kind == Kind::Terminal)
-      add_terminal(segment, judge, key, head, arena.settled(tail), budget);
-    else if (alternative != Arena::kEpsilon && arena.node(alternative).kind != Kind::Unverified)
-      others.push_back(alternative);
-  }
+  std::vector<ExpressionId> others = for_each_terminal(bytes.expression(key.state), budget, [&](ExpressionId terminal, ExpressionId tail) {
+    add_terminal(segment, judge, key, terminal, tail, budget);
+    return true;
+  });
   if (others.empty()) return;
   bool walks_are_long = false;  // each is of another place
   const TokenTransitions transitions(pattern_, {bytes.state_of_any(std::move(others), budget), false}, walks_are_long, budget);
@@ -385,7 +407,7 @@ void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key,
 
 void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
-  const StateId behind = bytes.state_of(tail, budget);
+  StateId behind = bytes.state_of(tail, budget);
   const Tokenization::TerminalExitsPtr ways = terminals_.exits(terminal, key.guess, key.edge, budget);
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   for (const Tokenization::TerminalExits::Group& group : ways->groups) {
@@ -406,6 +428,7 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
   const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), Follow::AnyByte, budget);
+  if (leaving->has_trunk()) behind = bytes.state_of_any(without_joined(segment, judge, key, terminal, tail, budget), budget);
   const auto judge_below = [&](const TokenTrie& trie, NodeId end) {
     walk_trie(trie, end, bytes, behind, budget, [&](NodeId node, StateId state) {
       if (node != end)
@@ -415,6 +438,19 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   };
   judge_below(leaving->remainders, TokenTrie::root());
   if (leaving->has_trunk()) judge_below(pattern_.vocabulary(false).trie(), leaving->trunk);
+}
+
+// Half of the tokens are blanks and a word.  So what follows blanks is one terminal with them where it begins with one: its
+// exits are those of all states alike.  The other alternatives are returned.
+std::vector<ExpressionId> MaskSegments::without_joined(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId blanks, ExpressionId tail,
+                                                    Budget& budget) {
+  Arena& arena = pattern_.automaton().arena();
+  return for_each_terminal(tail, budget, [&](ExpressionId terminal, ExpressionId rest) {
+    if (arena.node(arena.node(terminal).body()).constrained) return false;
+    const ExpressionId both = arena.concatenate(arena.node(blanks).body(), arena.node(terminal).body());
+    add_terminal(segment, judge, key, arena.terminal(both, budget), rest, budget);
+    return true;
+  });
 }
 
 // ---- what stays inside a class ------------------------------------------------------------------

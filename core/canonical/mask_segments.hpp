@@ -90,8 +90,12 @@ class MaskSegments {
   void judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
                    Budget& budget);
   Tokenization::WithinPtr within(const Key& key, const ClassLoop& loop, Budget& budget);
+  template <class Visit>
+  std::vector<ExpressionId> for_each_terminal(ExpressionId expression, Budget& budget, Visit&& visit);
   void add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget);
   void add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget);
+  std::vector<ExpressionId> without_joined(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId blanks, ExpressionId tail,
+                                           Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;

@@ -31,8 +31,7 @@ TokenCount TextLiveness::shortest_of(StateId state) const {
 
 // Whether nothing binds a text of rules any more.
 bool TextLiveness::is_free(StateId state, const TextState& text) const {
-  return pattern_.automaton().node(state).rules && text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing &&
-         text.marks == 0 && tokenization_.rules().is_free(text.guess);
+  return pattern_.automaton().node(state).rules && text.marks == 0 && may_be_unbound(text);
 }
 
 bool TextLiveness::rules_are_harmless() {
@@ -69,8 +68,11 @@ bool TextLiveness::find_harmless() const {
 
 bool TextLiveness::is_unbound(StateId state, const TextState& text) {
   if (is_free(state, text) && rules_are_harmless()) return true;
-  return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && tokenization_.rules().is_free(text.guess) &&
-         is_calm(state);
+  return may_be_unbound(text) && is_calm(state);
+}
+
+bool TextLiveness::may_be_unbound(const TextState& text) const {
+  return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && tokenization_.rules().is_free(text.guess);
 }
 
 // Whether some text that is not empty is accepted from there, and nothing in any that is meets a mark or begins
@@ -115,7 +117,7 @@ class TextLiveness::Search {
         std::pop_heap(open_.begin(), open_.end());
         const Entry entry = open_.back();
         open_.pop_back();
-        const TokenCount count = entry.is_rest ? by_bytes(entry.number) : by_text(entry.number);
+        const TokenCount count = entry.turn == kWhole ? by_text(entry.number) : by_bytes(entry.number, entry.turn);
         if (count != kDead) return found(entry.number, count);
       }
     }
@@ -129,14 +131,19 @@ class TextLiveness::Search {
 
  private:
   // `by`: tokens from the pair before, at most; `so_far`: bytes and added tokens from the start.
-  void offer(const Pair& pair, std::uint32_t from, TokenCount by, std::uint64_t so_far) {
-    if (!numbers_.insert(pair)) return;
+  // Whether the pair is new.
+  bool offer(const Pair& pair, std::uint32_t from, TokenCount by, std::uint64_t so_far) {
+    if (!numbers_.insert(pair)) return false;
     const auto number = static_cast<std::uint32_t>(met_.size());
     met_.push_back({pair, from, by, so_far});
     is_free_met_ = is_free_met_ || all_.is_free(pair.first, pair.second);
-    // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
-    const ExpressionNode& node = bytes_.node(pair.first);
-    push({node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest, met_.size(), number, false});
+    push({estimate(pair.first, so_far), met_.size(), number, kWhole});
+    return true;
+  }
+  // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
+  std::uint64_t estimate(StateId state, std::uint64_t so_far) const {
+    const ExpressionNode& node = bytes_.node(state);
+    return node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest;
   }
   void push(const Entry& entry) {
     open_.push_back(entry);
@@ -200,7 +207,7 @@ class TextLiveness::Search {
       }
     }
     if (bytes_.node(state).rules) return by_likely_bytes(here);
-    return by_bytes(here);
+    return by_bytes(here, 0);
   }
 
   // The bytes by which rules mostly end a part, or go on after one: where that brings the text nearer to its end, all other bytes
@@ -216,27 +223,30 @@ class TextLiveness::Search {
       if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       offer({target, after}, here, 1, at.so_far + 1);
-      push({bytes_.node(state).spelled, 0, here, true});
+      push({estimate(state, at.so_far), 0, here, 0});
       return kDead;
     }
-    return by_bytes(here);
+    return by_bytes(here, 0);
   }
 
-  TokenCount by_bytes(std::uint32_t here) {
+  // One by one, since each costs a derivative: what a byte leads to has its turn before the next byte.  Those go first after
+  // which nothing binds the text any more, and blanks last: pre-tokenizers bind what follows blanks.
+  TokenCount by_bytes(std::uint32_t here, unsigned begin) {
     const Met at = met_[here];
     const auto& [state, text] = at.pair;
-    Pair before = at.pair;  // bytes side by side often lead to the same pair
     const ByteSet readable = bytes_.may_read(state, budget_);
-    for (unsigned value = readable.next_member(0); value < 256; value = readable.next_member(value + 1)) {
-      const auto byte = static_cast<std::uint8_t>(value);
+    for (unsigned turn = begin; turn < kTurns; ++turn) {
+      const auto byte = static_cast<std::uint8_t>(turn + kFirstByte);
+      if (!readable.contains(byte)) continue;
       TextState after = text;
-      if (!rules_.read(after, byte)) continue;  // before a derivative is made
+      if (!rules_.read(after, byte) || all_.may_be_unbound(after) != (turn < 256)) continue;
       const StateId target = bytes_.next(state, byte, budget_);
-      if (target == ByteAutomaton::kDead || Pair(target, after) == before) continue;
+      if (target == ByteAutomaton::kDead) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       if (all_.is_unbound(target, after)) return more(all_.shortest_of(target), 1);
-      before = {target, after};
-      offer(before, here, 1, at.so_far + 1);
+      if (!offer({target, after}, here, 1, at.so_far + 1)) continue;
+      push({estimate(state, at.so_far), 0, here, turn + 1});
+      break;
     }
     return kDead;
   }

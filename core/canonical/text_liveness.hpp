@@ -84,7 +84,7 @@ class TextLiveness {
     std::uint64_t estimate;  // of a whole text
     std::uint64_t order;     // the last one offered comes first
     std::uint32_t number;
-    bool is_rest;  // the likely bytes were read
+    unsigned turn;  // of its bytes, or kWhole
     bool operator<(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : order < other.order;
     }
@@ -99,12 +99,14 @@ class TextLiveness {
 
   TokenCount shortest_of(StateId state) const;
   bool is_unbound(StateId state, const TextState& text);
+  bool may_be_unbound(const TextState& text) const;
   bool is_calm(StateId state);
   bool is_free(StateId state, const TextState& text) const;
   bool rules_are_harmless();
   bool find_harmless() const;
 
   static constexpr std::size_t kMostMet = 1 << 15;
+  static constexpr unsigned kTurns = 2 * 256, kWhole = kTurns + 1, kFirstByte = '!';
 
   struct Known {
     TokenCount count;
