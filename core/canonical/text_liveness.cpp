@@ -66,8 +66,60 @@ bool TextLiveness::find_harmless() const {
   });
 }
 
-bool TextLiveness::is_unbound(StateId state, const TextState& text) {
-  if (is_free(state, text) && rules_are_harmless()) return true;
+// The bytes of a short text that completes an expression, which is that of its parts; all bytes where none is known.
+const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budget) {
+  const Arena& arena = pattern_.automaton().arena();
+  std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
+  ByteSet bytes;
+  for (ExpressionId at = expression; at != Arena::kEpsilon;) {
+    if (const auto known = closing_bytes_.find(at.value); known != closing_bytes_.end()) {
+      bytes = known->second;
+      break;
+    }
+    const ExpressionNode& n = arena.node(at);
+    spine.push_back(at);
+    if (n.kind == Kind::Concatenation && !n.constrained && !n.open && !n.behind && !n.waits && !n.commits) {
+      at = n.tail();
+    } else if (n.kind == Kind::Union && n.rules) {
+      at = *std::ranges::min_element(arena.items(n), {}, [&](ExpressionId item) { return arena.node(item).spelled; });
+    } else {
+      spine.pop_back();
+      const ClosingText text = closing_texts_.text(at, budget);
+      if (text.id == SpelledTexts::kNone) bytes = ByteSet::range(0x00, 0xFF);
+      for (const char byte : closing_texts_.spelled().string(text.id)) bytes.add(static_cast<std::uint8_t>(byte));
+      closing_bytes_.emplace(at.value, bytes);
+      break;
+    }
+  }
+  for (auto at = spine.rbegin(); at != spine.rend(); ++at) {
+    if (arena.node(*at).kind == Kind::Concatenation) bytes |= closing_bytes(arena.node(*at).head(), budget);
+    closing_bytes_.emplace(at->value, bytes);
+  }
+  return closing_bytes_.at(expression.value);
+}
+
+// Whether that text can be written whatever stands before it: it is not empty, it has no content of a control token, since it lacks
+// a byte of each, and nothing that a normal form might change.  Where rules remember what was written it is not asked: their
+// texts are long, and each state has another.
+bool TextLiveness::closes_calmly(StateId state, Budget& budget) {
+  if (!pattern_.is_approximated(state) || pattern_.automaton().accepting(state) || pattern_.automaton().arena().remembers()) return false;
+  if (!contents_) {
+    contents_.emplace();
+    const AddedTokens& added = tokenization_.rules().added();
+    for (std::size_t i = 0; i < added.count(); ++i) {
+      if (added.content(i).empty() || !tokenization_.is_control({tokenization_.added()[i]})) continue;
+      ByteSet content;
+      for (const char byte : added.content(i)) content.add(static_cast<std::uint8_t>(byte));
+      if (std::ranges::find(*contents_, content) == contents_->end()) contents_->push_back(content);
+    }
+  }
+  const ByteSet& bytes = closing_bytes(pattern_.automaton().expression(state), budget);
+  if (tokenization_.rules().has_normal_form() && !bytes.is_subset_of(ByteSet::range(0x00, 0x7F))) return false;
+  return std::ranges::none_of(*contents_, [&](const ByteSet& content) { return content.is_subset_of(bytes); });
+}
+
+bool TextLiveness::is_unbound(StateId state, const TextState& text, Budget& budget) {
+  if (is_free(state, text) && (rules_are_harmless() || closes_calmly(state, budget))) return true;
   return may_be_unbound(text) && is_calm(state);
 }
 
@@ -198,7 +250,7 @@ class TextLiveness::Search {
       if (bytes_.accepting(state)) return 0;
       if (!rules_.added().empty()) late_.push_back(here);
     }
-    if (all_.is_unbound(state, text)) return all_.shortest_of(state);
+    if (all_.is_unbound(state, text, budget_)) return all_.shortest_of(state);
     if (text.place == CodePoints::kBetween) {
       for (const std::uint16_t guess : rules_.ends(text.guess)) {
         TextState after = text;
@@ -243,7 +295,7 @@ class TextLiveness::Search {
       const StateId target = bytes_.next(state, byte, budget_);
       if (target == ByteAutomaton::kDead) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
-      if (all_.is_unbound(target, after)) return more(all_.shortest_of(target), 1);
+      if (all_.is_unbound(target, after, budget_)) return more(all_.shortest_of(target), 1);
       if (!offer({target, after}, here, 1, at.so_far + 1)) continue;
       push({estimate(state, at.so_far), 0, here, turn + 1});
       break;
@@ -276,6 +328,8 @@ TokenCount TextLiveness::bound(StateId state, const TextState& text, Budget& bud
 void TextLiveness::clear() {
   release(known_);
   release(calm_);
+  release(closing_bytes_);
+  closing_texts_.clear();
   added_.clear();
 }
 

@@ -12,8 +12,9 @@
 // Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
 // that the tokenizer would not leave as it is: no language distinguishes each byte of a control token's content from all others, no
 // name spells it, and none asks for code points that normal forms change, so that another text will do.  Then a pair is
-// unbound where the guess is free.  Elsewhere, as where a constant spells a control token, it is searched to the end, unless
-// there may be none.
+// unbound where the guess is free.  So it is in a grammar, which distinguishes most bytes, where a short text that completes the
+// state, brackets mostly (closing_texts.hpp), lacks a byte of each such content.  Elsewhere, as where a constant spells a control
+// token, the pair is searched to the end, unless there may be none.
 // Where values nest, the pairs that can be reached may be infinitely many, and none of them an end.  So a search that has
 // met more than `kMostMet` pairs, one of them with a free guess, *supposes* that the text lives.  That may be wrong;
 // a later mask is empty then.
@@ -35,6 +36,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -43,6 +45,7 @@
 #include "canonical/tokenization.hpp"
 #include "common/memory_account.hpp"
 #include "common/visited.hpp"
+#include "composition/closing_texts.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -61,7 +64,7 @@ class TextLiveness {
     std::size_t operator()(const Pair& pair) const;
   };
 
-  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization), added_(pattern, tokenization) {}
+  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization), added_(pattern, tokenization), closing_texts_(pattern) {}
 
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
@@ -98,12 +101,14 @@ class TextLiveness {
   };
 
   TokenCount shortest_of(StateId state) const;
-  bool is_unbound(StateId state, const TextState& text);
+  bool is_unbound(StateId state, const TextState& text, Budget& budget);
   bool may_be_unbound(const TextState& text) const;
   bool is_calm(StateId state);
   bool is_free(StateId state, const TextState& text) const;
   bool rules_are_harmless();
   bool find_harmless() const;
+  const ByteSet& closing_bytes(ExpressionId expression, Budget& budget);
+  bool closes_calmly(StateId state, Budget& budget);
 
   static constexpr std::size_t kMostMet = 1 << 15;
   static constexpr unsigned kTurns = 2 * 256, kWhole = kTurns + 1, kFirstByte = '!';
@@ -123,6 +128,9 @@ class TextLiveness {
   counted::vector<Calm> calm_;  // by state
   Scratch scratch_;
   Calm harmless_ = Calm::Unknown;
+  ClosingTexts closing_texts_;
+  counted::unordered_map<std::uint32_t, ByteSet> closing_bytes_;  // by expression
+  std::optional<std::vector<ByteSet>> contents_;  // the bytes of control tokens' contents
 };
 
 }  // namespace tokamata

@@ -97,3 +97,24 @@ def _states(pattern: str) -> int:
 
 def test_a_pattern_that_tells_one_byte_of_it_apart_costs_no_search_to_the_end() -> None:
     assert _states("^[^<>]*$") < 2 * _states("^[^#~]*$")
+
+
+def _states_of_grammar(words: str) -> int:
+    """Held within 300 open blocks of a grammar with some words of two bytes."""
+    grammar = f"""
+        start: "{{" item* "}}"
+        item: NAME "=" VALUE ";" | start
+        VALUE: NAME | {" | ".join(f'"%{word}"' for word in words)}
+        NAME: /[a-z]+/
+        %ignore " "
+    """
+    compiled = tk.grammar(grammar).compile(_llama().vocabulary, tokenization="canonical")
+    matcher = compiled.matcher()
+    for token in _llama().encode("{" * 300 + "other = %"):
+        assert matcher.mask.any()
+        assert matcher.advance(token)
+    return compiled.states
+
+
+def test_a_grammar_that_tells_all_its_bytes_apart_costs_no_search_to_the_end() -> None:
+    assert _states_of_grammar("abcdefghijklmnopqrstuvwxyz_<|>") < 1.05 * _states_of_grammar("ab")
