@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "canonical/segment_judge.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
@@ -126,104 +127,6 @@ void MaskSegments::clear() {
 }
 
 // ---- how segments are made -------------------------------------------------------------------------
-
-// Adds to a segment each token that lives, one by one.  What lands alike in the text and in the pattern lives alike,
-// if it does so by the border.
-class MaskSegments::Judge {
- public:
-  Judge(const Tokenization& tokenization, Liveness& liveness, MaskSegment& segment, const Key& key, Budget& budget)
-      : tokenization_(tokenization), liveness_(liveness), part_(segment), key_(key), budget_(budget),
-        landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
-        allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()),
-        plain_(tokenization_.plain(is_border_)), is_settled_(is_border_ || key.pieces == Pieces::kSettled) {}
-
-  const Landing& landing() const { return *landing_; }
-  bool may_stand(TokenId token) const {
-    return has_bit(allowed_, token.value) && landing_->target_of(token.value) != 0 &&
-           !(key_.at_start && tokenization_.is_never_first(token));
-  }
-
-  // Of tokens that lead to one state, takes those that live by the border.
-  void judge_alike(std::span<const std::uint32_t> tokens, StateId target) {
-    left_over_.clear();
-    for (const std::uint32_t token : tokens) {
-      if (!may_stand({token})) continue;
-      const TokenCount count = is_settled_ && has_bit(plain_, token) ? at_border(target, landing_->target_of(token)) : kDead;
-      if (count != kDead)
-        take({token}, count, false);
-      else
-        left_over_.push_back(token);
-    }
-  }
-  // The others, which may live in another way.
-  std::span<const std::uint32_t> left_over() const { return left_over_; }
-
-  void judge(TokenId token, StateId target) {
-    if (!may_stand(token)) return;
-    const std::optional<Pieces::State> after =
-        is_border_ ? tokenization_.pieces().begin(token) : tokenization_.pieces().extend(key_.pieces, token);
-    if (!after) return;
-    const bool is_meeting = has_bit(tokenization_.meeting(), token.value);
-    const bool is_plain =
-        !has_bit(tokenization_.opening(), token.value) && (!is_meeting || key_.place == CodePoints::kBetween);
-    if (is_plain && tokenization_.pieces().may_finish(*after)) {
-      const TokenCount count = at_border(target, landing_->target_of(token.value));
-      if (count != kDead) return take(token, count, is_meeting);
-    }
-    if (is_meeting) {
-      part_.asked.push_back(token.value);
-      return;
-    }
-    TextState text{.guess = key_.guess, .place = key_.place};
-    if (!tokenization_.read(text, token)) return;
-    const TokenCount count = liveness_.bound({target, token, *after, text}, budget_);
-    if (count != kDead) take(token, count, false);
-  }
-
- private:
-  static constexpr TokenCount kNotAsked = kEndless - 1;
-  static constexpr std::size_t kFew = 1024;  // tokens that are listed rather than kept as bits
-
-  // How many tokens suffice after those that land there in a state of the pattern.
-  TokenCount at_border(StateId target, std::uint16_t number) {
-    if (target_ != target) {
-      target_ = target;
-      counts_ = &by_state_[target.value];
-      counts_->resize(landing_->targets().size(), kNotAsked);
-    }
-    TokenCount& count = (*counts_)[number - 1];
-    if (count == kNotAsked) {
-      const Landing::Target& place = landing_->targets()[number - 1];
-      count = liveness_.bound_at_border(target, {place.guess, place.place, tokenization_.rules().any_starter()}, budget_);
-    }
-    return count;
-  }
-
-  void take(TokenId token, TokenCount count, bool is_meeting) {
-    if (part_.words.empty() && part_.listed.size() >= kFew) part_.words.assign(tokenization_.vocabulary().words(), 0);
-    if (part_.words.empty())
-      part_.listed.push_back(token.value);
-    else
-      set_bit(part_.words, token.value);
-    part_.most = std::max(part_.most, count);
-    part_.has_meeting |= is_meeting;
-  }
-
-  const Tokenization& tokenization_;
-  Liveness& liveness_;
-  MaskSegment& part_;
-  Key key_;
-  Budget& budget_;
-  LandingPtr landing_;
-  bool is_border_;
-  const Words& allowed_;
-  const Words& plain_;
-  bool is_settled_;
-  std::vector<std::uint32_t> left_over_;
-  std::unordered_map<std::uint32_t, std::vector<TokenCount>> by_state_;
-  StateId target_{~std::uint32_t{0}};  // the last one, and what is known of it
-  std::vector<TokenCount>* counts_ = nullptr;
-};
 
 MaskSegments::MaskSegment MaskSegments::make(const Key& key, Budget& budget) {
   MaskSegment segment;
@@ -444,9 +347,11 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
 // exits are those of all states alike.  The other alternatives are returned.
 std::vector<ExpressionId> MaskSegments::without_joined(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId blanks, ExpressionId tail,
                                                     Budget& budget) {
+  constexpr std::size_t kMostJoined = 64;  // each has a segment of its own; a walk meets them all together
+  std::size_t joined = 0;
   Arena& arena = pattern_.automaton().arena();
   return for_each_terminal(tail, budget, [&](ExpressionId terminal, ExpressionId rest) {
-    if (arena.node(arena.node(terminal).body()).constrained) return false;
+    if (arena.node(arena.node(terminal).body()).constrained || ++joined > kMostJoined) return false;
     const ExpressionId both = arena.concatenate(arena.node(blanks).body(), arena.node(terminal).body());
     add_terminal(segment, judge, key, arena.terminal(both, budget), rest, budget);
     return true;
