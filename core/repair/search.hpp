@@ -51,19 +51,13 @@
 #include "repair/graph.hpp"
 #include "repair/kept_automata.hpp"
 #include "repair/open_nodes.hpp"
+#include "repair/path_cost.hpp"
 
 namespace tokamata {
 
 // The pattern accepts no text.
 struct EmptyLanguage : std::runtime_error {
   EmptyLanguage() : std::runtime_error("the pattern accepts no text") {}
-};
-
-// What edits cost, and what decides between equal costs: bytes of the text that were not kept, then bytes written.
-struct PathCost {
-  std::uint64_t cost = 0;
-  std::uint32_t lost = 0, written = 0;
-  friend auto operator<=>(const PathCost&, const PathCost&) = default;
 };
 
 // A state that accepts at least what another accepts and forgets what was written; itself where nothing is kept.
