@@ -13,11 +13,8 @@ namespace {
 
 constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
 constexpr std::uint32_t kLeastExcess = 25;
-// In the pattern itself there are too many states to return to, so that the first attempt goes on whatever it costs.
-constexpr std::uint32_t kBlindWeight = 100'000;
 // Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATry = 2000;
-constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 // An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
 // edit more than one that is some dozen bytes behind.
 constexpr std::uint64_t kBytesForAnEdit = 12;
@@ -85,38 +82,6 @@ void RepairSearch::begin(StateId start, StateId guiding) {
   queue_.clear();
   node_index_.clear();
   relax(kNoNode, 0, start, guiding, {}, {EditKind::Keep, 0});
-}
-
-// The search in the over-approximation is over; what it knows guides the one in the pattern.
-void RepairSearch::begin_exactly(Budget& budget) {
-  proven_ = {least_refused_, reached(least_refused_), false};
-  const StateId guiding = start_;
-  guide_ = guide(guiding, budget);
-  is_guided_try_ = true;
-  weight_ = given_weight_;
-  tried_from_ = expansions_;
-  begin(automaton().start(), guiding);
-}
-
-// Where the guide has led to no answer.
-void RepairSearch::go_on_blindly() {
-  guide_.reset();
-  is_guided_try_ = false;
-  weight_ = std::max(given_weight_, kBlindWeight);
-  tried_from_ = expansions_;
-  queue_again();
-}
-
-std::uint64_t RepairSearch::Guide::cost_through(const Node& node) const {
-  const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, node.position), node.guiding.value);
-  const auto known = index.find(hash, [&](std::uint32_t number) {
-    return places[number].position == node.position && places[number].state == node.guiding;
-  });
-  return known ? node.reached.cost + places[*known].left : std::max(node.reached.cost, elsewhere);
-}
-
-StateId RepairSearch::guiding_after(StateId guiding, std::uint8_t byte, Budget& budget) {
-  return guide_ ? automaton().next(guiding, byte, budget) : guiding;
 }
 
 void RepairSearch::check_model() const {

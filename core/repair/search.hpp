@@ -112,6 +112,7 @@ class RepairSearch : private BorrowedAutomaton {
   static constexpr NodeNumber kNoNode = ~NodeNumber{0};
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
   static constexpr std::uint32_t kFirst = 0, kDone = ~std::uint32_t{0};
+  static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 
   struct Node {
     std::uint32_t position;

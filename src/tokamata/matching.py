@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
+from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.denotation import Denotation
 from tokamata.errors import AlgebraError, ArgumentError, ContextError, ParseError, shown_argument
 from tokamata.explanation import RULES, Explanation
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
-from tokamata.repair.tokens import TokenCosts, TokenRepair, nearest
+from tokamata.repair.tokens import RepairsTokens
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
 from tokamata.values.json_events import Event
@@ -57,7 +57,7 @@ class Preparation:
     seconds: float
 
 
-class CompiledConstraint(Generic[_T_co]):
+class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     """A constraint combined with a vocabulary; it computes masks.
 
     States and masks are computed lazily and shared by all matchers; safe to use from many threads.
@@ -120,7 +120,7 @@ class CompiledConstraint(Generic[_T_co]):
         self._control = control_token_ids(expression.control_tokens, vocabulary)
         self._read: tuple[Form, Markers | None] | None = None  # made when a text is read
         self._has_rules = expression.has_rules
-        self._token_edges: _core.TokenEdges | None = None  # made for the first repair
+        self._token_edges = None  # made for the first repair
         self._core = _core.Constraint(
             valid_utf8(expression),
             vocabulary.core,
@@ -253,73 +253,6 @@ class CompiledConstraint(Generic[_T_co]):
             LimitExceeded, Cancelled: the work was stopped.  Each sequence has ``limits.seconds`` of its own.
         """
         return measured(self._core, self.vocabulary.width, ids, mask)
-
-    def repair(
-        self,
-        tokens: Sequence[int],
-        *,
-        costs: TokenCosts = TokenCosts(),  # noqa: B008  # it is immutable
-        deadline_seconds: float | None = None,
-        limits: Limits | None = None,
-        cancel: CancelToken | None = None,
-    ) -> TokenRepair:
-        """The accepted sequence that the cheapest edits of tokens lead to, and a proof of how near it is.
-
-            compiled.repair([5, 9, 2]).tokens
-
-        With ``tokenization="canonical"`` the answer is canonical, so a sequence that spells an accepted text
-        in other tokens is repaired too.  Of answers of equal cost, the one that keeps more tokens is taken,
-        then the shorter one, then the first in the order of ids.  Stop tokens at the end stay where they are.
-
-        The first repair makes the closed form of the constraint, as :meth:`token_automaton` does, and keeps
-        it.  That suits constraints with some thousand states: dates, identifiers, choices.
-
-        Args:
-            tokens: the sequence, read from the start of a text.
-            costs: of edits.
-            deadline_seconds: when to stop with what was found; the closed form is not counted.  ``None``:
-                when ``limits.seconds`` are over.
-            limits: bounds on time and memory of the search; by default those of this constraint, which also
-                bound the closed form.  A search that is stopped answers with what it has and
-                the bound that it has proven.
-            cancel: stops the search, from another thread.
-
-        Raises:
-            AlgebraError: the constraint has rules: JSON, types and grammars.  Repair their texts with
-                :meth:`tokamata.Constraint.repair`.
-            NoncanonicalError: no canonical sequence matches at the start of a text.
-            ArgumentError, TokenIdError: an argument has another type or value.
-            LimitExceeded: the closed form has more states, or takes longer, than ``limits`` of this
-                constraint allow.
-            Cancelled: the work was stopped.
-        """
-        checked_instance("costs", costs, TokenCosts)
-        given = checked_list("tokens", tokens, "a list of token ids", "encode a text with the tokenizer")
-        ids = [self.vocabulary._checked_id(token) for token in given]
-        known = self.limits if limits is None else checked_limits(limits)
-        token = checked_cancel(cancel)
-        stops = 0
-        while stops < len(ids) and ids[-1 - stops] in self.vocabulary.stop:
-            stops += 1
-        return nearest(
-            self._edges_of_tokens(), ids, stops, costs, deadline_seconds, known, token, self.pattern
-        )
-
-    def _edges_of_tokens(self) -> _core.TokenEdges:
-        """The closed form, as repairs read it."""
-        if self._token_edges is None:
-            if self._has_rules:
-                raise AlgebraError(
-                    f"tokens of {self.pattern[:200]!r} are not repaired: the constraint has rules (JSON, "
-                    "types, grammars), so its states hold a stack or what the text has written, and there "
-                    "are too many to search at every token; repair the text, constraint.repair(text), and "
-                    "encode the result"
-                )
-            self.matcher()  # raises where nothing is accepted at the start of a text
-            self._token_edges = _core.TokenEdges(
-                *self._core.closed_form(), core_limits(self.limits), None, self.pattern
-            )
-        return self._token_edges
 
     def parse(self, text: str | bytes) -> _T_co:
         """The value of a text, within ``limits``; see :meth:`tokamata.Constraint.parse`."""

@@ -16,13 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import tokamata._core as _core
-from tokamata.arguments import checked_number, checked_whole
+from tokamata._core import Constraint as CoreConstraint
+from tokamata._core import Matcher as CoreMatcher
+from tokamata._core import TokenEdges
+from tokamata.arguments import checked_instance, checked_list, checked_number, checked_whole
+from tokamata.errors import AlgebraError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 
-__all__ = ["TokenCertificate", "TokenCosts", "TokenEdit", "TokenRepair", "nearest"]
+if TYPE_CHECKING:
+    from tokamata.vocabulary import Vocabulary
+
+__all__ = ["RepairsTokens", "TokenCertificate", "TokenCosts", "TokenEdit", "TokenRepair"]
 
 _MOST = 1_000_000_000
 _LEAST_SECONDS = 0.001  # a deadline of 0 leaves time for a first answer
@@ -95,7 +101,7 @@ class TokenCertificate:
     lower_bound: int
     costs: TokenCosts
     stops: int
-    automaton: _core.TokenEdges = field(repr=False)
+    automaton: TokenEdges = field(repr=False)
 
     def verify(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> bool:
         """Whether the certificate holds; :meth:`flaw` says why not.
@@ -169,40 +175,96 @@ class TokenRepair:
     certificate: TokenCertificate = field(repr=False)
 
 
-def nearest(
-    automaton: _core.TokenEdges,
-    tokens: Sequence[int],
-    stops: int,
-    costs: TokenCosts,
-    deadline_seconds: float | None,
-    limits: Limits,
-    cancel: CancelToken | None,
-    pattern: str,
-) -> TokenRepair:
-    """The answer of :meth:`tokamata.CompiledConstraint.repair`.
+class RepairsTokens:
+    """What :class:`tokamata.CompiledConstraint` knows of repairs."""
 
-    Args:
-        automaton: what accepts.
-        tokens: the sequence.
-        stops: how many stop tokens it ends in; they stay.
-        costs, deadline_seconds, limits, cancel: as there.
-        pattern: what errors show.
-    """
-    if deadline_seconds is not None:
-        deadline = checked_number("deadline_seconds", deadline_seconds, 0)
-        limits = replace(limits, seconds=min(limits.seconds, max(deadline, _LEAST_SECONDS)))
-    given = tuple(tokens)
-    end = len(given) - stops
-    steps, cost, bound, expansions = automaton.nearest(
-        given[:end], costs.insert, costs.remove, costs.replace, core_limits(limits), cancel, pattern
-    )
-    edits, written, position = [], [], 0
-    for name, index, token in steps:
-        removed = None if name == "insert" else given[index]
-        edits.append(TokenEdit(name, index, removed, token, costs.of(name) or 0))
-        written += given[position:index]
-        written += [] if token is None else [token]
-        position = index + (name != "insert")
-    repaired = (*written, *given[position:])
-    certificate = TokenCertificate(given, repaired, tuple(edits), cost, bound, costs, stops, automaton)
-    return TokenRepair(repaired, tuple(edits), cost, bound, bound == cost, expansions, certificate)
+    __slots__ = ()
+
+    pattern: str
+    limits: Limits
+    vocabulary: Vocabulary
+    _core: CoreConstraint
+    _has_rules: bool
+    _token_edges: TokenEdges | None
+
+    def repair(
+        self,
+        tokens: Sequence[int],
+        *,
+        costs: TokenCosts = TokenCosts(),  # it is immutable
+        deadline_seconds: float | None = None,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> TokenRepair:
+        """The accepted sequence that the cheapest edits of tokens lead to, and a proof of how near it is.
+
+            compiled.repair([5, 9, 2]).tokens
+
+        With ``tokenization="canonical"`` the answer is canonical, so a sequence that spells an accepted text
+        in other tokens is repaired too.  Of answers of equal cost, the one that keeps more tokens is taken,
+        then the shorter one, then the first in the order of ids.  Stop tokens at the end stay where they are.
+
+        The first repair makes the closed form of the constraint, as :meth:`token_automaton` does, and keeps
+        it.  That suits constraints with some thousand states: dates, identifiers, choices.
+
+        Args:
+            tokens: the sequence, read from the start of a text.
+            costs: of edits.
+            deadline_seconds: when to stop with what was found; the closed form is not counted.  ``None``:
+                when ``limits.seconds`` are over.
+            limits: bounds on time and memory of the search; by default those of this constraint, which also
+                bound the closed form.  A search that is stopped answers with what it has and
+                the bound that it has proven.
+            cancel: stops the search, from another thread.
+
+        Raises:
+            AlgebraError: the constraint has rules: JSON, types and grammars.  Repair their texts with
+                :meth:`tokamata.Constraint.repair`.
+            NoncanonicalError: no canonical sequence matches at the start of a text.
+            ArgumentError, TokenIdError: an argument has another type or value.
+            LimitExceeded: the closed form has more states, or takes longer, than ``limits`` of this
+                constraint allow.
+            Cancelled: the work was stopped.
+        """
+        checked_instance("costs", costs, TokenCosts)
+        given = checked_list("tokens", tokens, "a list of token ids", "encode a text with the tokenizer")
+        ids = tuple(self.vocabulary._checked_id(token) for token in given)
+        known = self.limits if limits is None else checked_limits(limits)
+        if deadline_seconds is not None:
+            deadline = checked_number("deadline_seconds", deadline_seconds, 0)
+            known = replace(known, seconds=min(known.seconds, max(deadline, _LEAST_SECONDS)))
+        end = len(ids)
+        while end > 0 and ids[end - 1] in self.vocabulary.stop:
+            end -= 1
+        automaton = self._edges_of_tokens()
+        prices = costs.insert, costs.remove, costs.replace
+        steps, cost, bound, expansions = automaton.nearest(
+            ids[:end], *prices, core_limits(known), checked_cancel(cancel), self.pattern
+        )
+        edits, written, position = [], [], 0
+        for name, index, token in steps:
+            removed = None if name == "insert" else ids[index]
+            edits.append(TokenEdit(name, index, removed, token, costs.of(name) or 0))
+            written += ids[position:index]
+            written += [] if token is None else [token]
+            position = index + (name != "insert")
+        repaired = (*written, *ids[position:])
+        stops = len(ids) - end
+        certificate = TokenCertificate(ids, repaired, tuple(edits), cost, bound, costs, stops, automaton)
+        return TokenRepair(repaired, tuple(edits), cost, bound, bound == cost, expansions, certificate)
+
+    def _edges_of_tokens(self) -> TokenEdges:
+        """The closed form, as repairs read it."""
+        if self._token_edges is None:
+            if self._has_rules:
+                raise AlgebraError(
+                    f"tokens of {self.pattern[:200]!r} are not repaired: the constraint has rules (JSON, "
+                    "types, grammars), so its states hold a stack or what the text has written, and there "
+                    "are too many to search at every token; repair the text, constraint.repair(text), and "
+                    "encode the result"
+                )
+            CoreMatcher(self._core, (), None, 0)  # raises where nothing is accepted at the start of a text
+            self._token_edges = TokenEdges(
+                *self._core.closed_form(), core_limits(self.limits), None, self.pattern
+            )
+        return self._token_edges
