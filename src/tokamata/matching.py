@@ -76,7 +76,6 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         "_core",
         "_has_rules",
         "_read",
-        "_token_edges",
         "constraint",
         "limits",
         "pattern",

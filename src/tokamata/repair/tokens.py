@@ -66,14 +66,14 @@ class TokenEdit(NamedTuple):
 
     Attributes:
         name: what was done.
-        index: of the token that was removed or replaced, or that follows what was inserted.
+        position: of the token that was removed or replaced, or that follows what was inserted.
         removed: the token that was there; ``None``: none.
         written: the token that is there now; ``None``: none.
         cost: what it costs.
     """
 
     name: Literal["insert", "remove", "replace"]
-    index: int
+    position: int
     removed: int | None
     written: int | None
     cost: int
@@ -126,16 +126,16 @@ class TokenCertificate:
         for edit in self.edits:
             own = self.costs.of(edit.name)
             takes, writes = edit.name != "insert", edit.name != "remove"
-            if not index <= edit.index <= end - takes:
-                return f"the edit at token {edit.index} is out of order"
-            removed = self.given[edit.index] if takes else None
+            if not index <= edit.position <= end - takes:
+                return f"the edit at token {edit.position} is out of order"
+            removed = self.given[edit.position] if takes else None
             if edit.removed != removed or writes == (edit.written is None):
-                return f"the edit at token {edit.index} does not fit the sequence"
+                return f"the edit at token {edit.position} does not fit the sequence"
             if own is None or own != edit.cost:
-                return f"the edit at token {edit.index} is not made at this cost"
-            written += self.given[index : edit.index]
+                return f"the edit at token {edit.position} is not made at this cost"
+            written += self.given[index : edit.position]
             written += [edit.written] if edit.written is not None else []
-            index, cost = edit.index + takes, cost + own
+            index, cost = edit.position + takes, cost + own
         written += self.given[index:end]
         if (*written, *self.given[end:]) != self.tokens:
             return "the edits do not lead to the repaired sequence"
@@ -178,7 +178,7 @@ class TokenRepair:
 class RepairsTokens:
     """What :class:`tokamata.CompiledConstraint` knows of repairs."""
 
-    __slots__ = ()
+    __slots__ = ("_token_edges",)
 
     pattern: str
     limits: Limits
@@ -241,7 +241,9 @@ class RepairsTokens:
         steps, cost, bound, expansions = automaton.nearest(
             ids[:end], *prices, core_limits(known), checked_cancel(cancel), self.pattern
         )
-        edits, written, position = [], [], 0
+        edits: list[TokenEdit] = []
+        written: list[int] = []
+        position = 0
         for name, index, token in steps:
             removed = None if name == "insert" else ids[index]
             edits.append(TokenEdit(name, index, removed, token, costs.of(name) or 0))
@@ -264,7 +266,9 @@ class RepairsTokens:
                     "encode the result"
                 )
             CoreMatcher(self._core, (), None, 0)  # raises where nothing is accepted at the start of a text
+            accepting, class_of_token, offsets, classes, targets = self._core.closed_form()
+            known = core_limits(self.limits)
             self._token_edges = TokenEdges(
-                *self._core.closed_form(), core_limits(self.limits), None, self.pattern
+                accepting, class_of_token, offsets, classes, targets, known, None, self.pattern
             )
         return self._token_edges
