@@ -1,6 +1,6 @@
 """Costs of edits as they are fitted to the training half, beside the default costs.
 
-python -m benchmarks.repair.fitting --markdown benchmarks/results/repair_costs.md
+python -m benchmarks.repair.fitting --held-out --markdown benchmarks/results/repair_costs.md
 python -m benchmarks.repair.fitting --quick
 
 Problem.  Which costs make the repair that was meant the cheapest?
@@ -100,8 +100,8 @@ def measure(options: Namespace, work: Path) -> Report:
     _compare(report, "Value back, % of the training half", training, tables, options.deadline)
     if options.held_out:
         judged = cases(load(options.schemas, is_training=False), count, options.seed)
-        pair = {name: tables[name] for name in ("default", "fitted", "adopted")}
-        _compare(report, "Value back, % of the held-out half", judged, pair, options.deadline)
+        three = {name: tables[name] for name in ("default", "fitted", "adopted")}
+        _compare(report, "Value back, % of the held-out half", judged, three, options.deadline)
     return report
 
 
