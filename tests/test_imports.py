@@ -38,7 +38,7 @@ INNER_ROOMS = {
     "repair": [
         *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity"),
         *("programs", "results", "rewards", "searching", "raised_costs", "coupled_certificates"),
-        "couplings",
+        *("couplings", "tokens"),
     ],
     "patterns": ["unicode", "regex", "extensions", "free_text", "grammars", "json_schema", "python_types"],
     "tokenization": [

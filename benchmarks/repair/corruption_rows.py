@@ -13,7 +13,7 @@ from benchmarks.repair.engines import NO_SCHEMA, OURS, Answer, Engine, is_valid
 from benchmarks.repair.instances import Instance, drawn_cases
 from tests.support.repair.library_cases import value_of
 
-__all__ = ["Cases", "add_corruptions"]
+__all__ = ["Cases", "add_corruptions", "is_seen"]
 
 Cases = dict[str, list[tuple[Corruption, Instance]]]
 _AHEAD = 10.0  # points, of several mistakes
@@ -49,12 +49,12 @@ def add_corruptions(
             Target(f"{row} mistakes, right", several_shares[OURS][row], best + _AHEAD, "%", at_least=True)
         )
     kinds = {**{kind: [(kind,)] for kind in (*KINDS, *SCHEMA_KINDS)}, "two": pairs, "three": triples}
-    known = cases(kinds, "schema ", max(count // 2, 5), is_wanted=_is_seen)
+    known = cases(kinds, "schema ", max(count // 2, 5), is_wanted=is_seen)
     _under_schema(report, known, with_schema)
     return answers
 
 
-def _is_seen(corruption: Corruption, instance: Instance) -> bool:
+def is_seen(corruption: Corruption, instance: Instance) -> bool:
     """Whether a validator sees the mistake, and knows the schema.
 
     A word that is mistyped where any word may stand is a mistake that no schema shows.

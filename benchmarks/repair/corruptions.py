@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["KINDS", "SCHEMA_KINDS", "STRUCTURE", "TRUNCATED", "Corruption", "corrupted"]
+__all__ = ["KINDS", "LEXEME", "SCHEMA_KINDS", "STRUCTURE", "TRUNCATED", "Corruption", "corrupted"]
 
-_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[\[\]{},:]|\s+')
+LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[\[\]{},:]|\s+')
 _PLAIN_NAME = re.compile(r'"[A-Za-z_$][A-Za-z0-9_$]*"')
 _PLAIN_WORD = re.compile(r'"[A-Za-z_]{4,}"')
 _NUMBER_IN_QUOTES = re.compile(r'"-?(0|[1-9]\d*)(\.\d+)?"')
@@ -69,7 +69,7 @@ def corrupted(value: Any, kinds: tuple[str, ...], draw: random.Random) -> Corrup
 
 
 def _lexemes(text: str) -> _Lexemes:
-    found = [match.group() for match in _LEXEME.finditer(text)]
+    found = [match.group() for match in LEXEME.finditer(text)]
     assert "".join(found) == text
     pairs = zip(found, [*found[1:], ""], strict=True)
     return [_Lexeme(lexeme, lexeme, lexeme[0] == '"' and after == ":") for lexeme, after in pairs]

@@ -1,5 +1,6 @@
 #include "repair/graph.hpp"
 
+#include <limits>
 #include <queue>
 
 #include "common/hash.hpp"
@@ -12,14 +13,24 @@ class RepairSearch::GraphMaker {
   GraphMaker(RepairSearch& search, std::uint64_t bound, Budget& budget) : search_(search), bound_(bound), budget_(budget) {}
 
   RepairGraph made(StateId start) {
-    lead(kNoNode, 0, start, {EditKind::Keep, 0}, 0, 0);
-    while (!open_.empty()) {
-      const auto [cost, number] = open_.top();
-      open_.pop();
-      budget_.step();
-      if (cost == places_[number].reached && !places_[number].is_settled) settle(number);
-    }
+    forwards(start, std::numeric_limits<std::size_t>::max());
     return within(backwards());
+  }
+
+  // Of so many places, those that are reached at the least costs.
+  Guide guide(StateId start, std::size_t most) {
+    forwards(start, most);
+    const counted::vector<std::uint64_t> left = backwards();
+    Guide guide;
+    guide.elsewhere = open_.empty() ? kUnreached : open_.top().cost;
+    for (NodeNumber number = 0; number < places_.size(); ++number) {
+      if (left[number] == kUnreached) continue;
+      const auto& [position, state] = std::tie(places_[number].position, places_[number].state);
+      guide.index.reserve(1);
+      guide.index.add(static_cast<std::uint32_t>(guide.places.size()), hash_of(position, state));
+      guide.places.push_back({position, state, left[number]});
+    }
+    return guide;
   }
 
  private:
@@ -41,6 +52,20 @@ class RepairSearch::GraphMaker {
   static constexpr std::uint64_t kUnreached = ~std::uint64_t{0};
 
   std::size_t length() const { return search_.text_.size(); }
+  static std::uint64_t hash_of(std::uint32_t position, StateId state) { return mix(mix(0x9e3779b97f4a7c15, position), state.value); }
+
+  // Dijkstra's algorithm from the start.
+  void forwards(StateId start, std::size_t most) {
+    lead(kNoNode, 0, start, {EditKind::Keep, 0}, 0, 0);
+    for (std::size_t settled = 0; !open_.empty() && settled < most;) {
+      const auto [cost, number] = open_.top();
+      open_.pop();
+      budget_.step();
+      if (cost != places_[number].reached || places_[number].is_settled) continue;
+      settle(number);
+      ++settled;
+    }
+  }
 
   // An edge, and the place that it leads to; nothing where it is above the bound.
   void lead(NodeNumber from, std::uint32_t position, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost) {
@@ -50,7 +75,7 @@ class RepairSearch::GraphMaker {
       is_whole_ = false;
       return;
     }
-    const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, position), state.value);
+    const std::uint64_t hash = hash_of(position, state);
     const auto known = index_.find(hash, [&](NodeNumber number) {
       return places_[number].position == position && places_[number].state == state;
     });
@@ -86,7 +111,7 @@ class RepairSearch::GraphMaker {
            std::uint64_t{model.remove[byte]} + model.firmness(place.position));
       take_rewrites(number, place);
     }
-    const Node node{place.position, place.state, {}, {}, kNoNode, {EditKind::Keep, 0}};
+    const Node node{place.position, place.state, {}, {}, kNoNode, {EditKind::Keep, 0}, ByteAutomaton::kDead};
     const ByteSet readable = search_.automaton().may_read(place.state, budget_);
     for (const Writing& writing : search_.writings_of(node)) {
       const std::uint64_t cost = std::uint64_t{writing.cost} + model.firmness(place.position);
@@ -174,6 +199,11 @@ class RepairSearch::GraphMaker {
   counted::vector<RepairGraph::Edge> edges_;
   bool is_whole_ = true;
 };
+
+RepairSearch::Guide RepairSearch::guide(StateId start, Budget& budget) {
+  constexpr std::size_t kMostGuided = 2000, kMostByByte = 8;
+  return GraphMaker(*this, kNothingRefused, budget).guide(start, kMostGuided + kMostByByte * text_.size());
+}
 
 RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, const Limits& limits) {
   const Charge charge(account());

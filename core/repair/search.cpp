@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
 constexpr std::uint32_t kLeastExcess = 25;
-// In the pattern itself there are too many states to return to, so that the first attempt goes on whatever it costs.
-constexpr std::uint32_t kBlindWeight = 100'000;
 // Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATry = 2000;
 // An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
@@ -49,7 +47,7 @@ RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string t
     for (const bool each_byte : {false, true})
       if (which == 2 || positions[which] < text_.size()) writings_[2 * which + each_byte] = writings(positions[which], each_byte);
   write_anew(budget);
-  begin(over_approximation(automaton(), automaton().start(), budget));
+  begin(over_approximation(automaton(), automaton().start(), budget), ByteAutomaton::kDead);
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
@@ -77,13 +75,13 @@ StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budg
 }
 
 // Searches from a state of the pattern, with nothing reached yet.
-void RepairSearch::begin(StateId start) {
+void RepairSearch::begin(StateId start, StateId guiding) {
   start_ = start;
   least_refused_ = kNothingRefused;
   nodes_.clear();
   queue_.clear();
   node_index_.clear();
-  relax(kNoNode, 0, start, {}, {EditKind::Keep, 0});
+  relax(kNoNode, 0, start, guiding, {}, {EditKind::Keep, 0});
 }
 
 void RepairSearch::check_model() const {
@@ -222,7 +220,9 @@ PathCost RepairSearch::bound_of(const Node& node) const {
 // Its order in the queue.
 std::uint64_t RepairSearch::key_of(const Node& node) const {
   const std::uint64_t unread = text_.size() - node.position;
-  return bound_of(node).cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
+  std::uint64_t cost = bound_of(node).cost;
+  if (guide_) cost = std::max(cost, guide_->cost_through(node));
+  return cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
 }
 
 void RepairSearch::push(NodeNumber number) {
@@ -231,7 +231,7 @@ void RepairSearch::push(NodeNumber number) {
 }
 
 // A way to a node, whose number is made where it is new.
-void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state, PathCost reached, EditStep step) {
+void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state, StateId guiding, PathCost reached, EditStep step) {
   if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
   queue_.reserve_one();
@@ -250,6 +250,7 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
     node.reached = reached;
     node.from = from;
     node.step = step;
+    node.guiding = guiding;
     node.next = kFirst;
     ++node.version;
     push(*known);
@@ -258,7 +259,7 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
   const Estimate::Bound estimate = estimate_(position, automaton(), state);
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
-  nodes_.push_back({position, state, reached, estimate, from, step});
+  nodes_.push_back({position, state, reached, estimate, from, step, guiding});
   node_index_.add(number, hash);
   push(number);
 }
@@ -282,7 +283,7 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
     PathCost reached = node.reached;
     reached.cost += std::uint64_t{model_.remove[byte]} + model_.firmness(node.position);
     ++reached.lost;
-    relax(number, node.position + 1, node.state, reached, {EditKind::Remove, 0});
+    relax(number, node.position + 1, node.state, node.guiding, reached, {EditKind::Remove, 0});
     for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];) {
       const Rewrite& rewrite = model_.rewrites[index];
       PathCost rewritten = node.reached;
@@ -290,13 +291,17 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
       rewritten.lost += rewrite.end - rewrite.begin;
       rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
       if (is_hopeless(rewritten)) continue;
-      StateId state = node.state;
-      for (const char written : rewrite.written) state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
-      relax(number, rewrite.end, state, rewritten, {EditKind::Rewrite, index});
+      StateId state = node.state, guiding = node.guiding;
+      for (const char written : rewrite.written) {
+        state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
+        guiding = guiding_after(guiding, static_cast<std::uint8_t>(written), budget);
+      }
+      relax(number, rewrite.end, state, guiding, rewritten, {EditKind::Rewrite, index});
     }
     PathCost kept = node.reached;
     kept.cost += model_.keeping(node.position);
-    relax(number, node.position + 1, automaton().next(node.state, byte, budget), kept, {EditKind::Keep, 0});
+    relax(number, node.position + 1, automaton().next(node.state, byte, budget), guiding_after(node.guiding, byte, budget), kept,
+          {EditKind::Keep, 0});
   }
   Node& after = nodes_[number];
   after.next = writings_of(after).empty() ? kDone : 1;
@@ -321,7 +326,8 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
     reached.lost += replaces;
     ++reached.written;
     const StateId target = automaton().next(node.state, writing.byte, budget);
-    relax(number, node.position + replaces, target, reached, {writing.kind, writing.byte});
+    if (target == ByteAutomaton::kDead) continue;
+    relax(number, node.position + replaces, target, guiding_after(node.guiding, writing.byte, budget), reached, {writing.kind, writing.byte});
   }
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew
@@ -370,8 +376,11 @@ RepairSearch::Outcome RepairSearch::improve() {
   is_better_ = false;
   try {
     for (;;) {
-      const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * text_.size();
+      const std::uint64_t tried = expansions_ - tried_from_;
+      is_guided_try_ = is_guided_try_ && !is_better_;
+      const bool is_tried = !is_guided_try_ && weight_ > kWithoutExcess && tried > kExpansionsOfATry + 2 * text_.size();
       if (is_better_ || is_tried) lower_weight();
+      if (is_guided_try_ && tried > kExpansionsOfAGuidedTry) go_on_blindly();
       if (is_better_) {
         spent_seconds_ = budget.spent_seconds();
         return Outcome::Better;
@@ -382,10 +391,7 @@ RepairSearch::Outcome RepairSearch::improve() {
           queue_again();
         }
         if (queue_.empty() || queue_.top().key >= least_refused_) {
-          proven_ = {least_refused_, reached(least_refused_), false};
-          weight_ = std::max(given_weight_, kBlindWeight);
-          tried_from_ = expansions_;
-          begin(automaton().start());
+          begin_exactly(budget);
           continue;
         }
       }

@@ -24,8 +24,10 @@
 //   - What texts remember.  A pattern may forbid what the text has written before (names that differ).  Its states then hold
 //     all that was read, and an edit in one name makes every later state another one.  So the search is made in the
 //     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
-//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern,
-//     with a first attempt that goes on whatever it costs.
+//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
+//     Its lengths are not known there, so it is guided by what is left to pay in the over-approximation from the same text
+//     (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then loses an element.  Where that
+//     finds nothing, a first attempt goes on whatever it costs.
 // The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
 //
 // Cost.  One look-up for each edge whose cost is within the optimum; O(log n) for the queue.
@@ -51,19 +53,13 @@
 #include "repair/graph.hpp"
 #include "repair/kept_automata.hpp"
 #include "repair/open_nodes.hpp"
+#include "repair/path_cost.hpp"
 
 namespace tokamata {
 
 // The pattern accepts no text.
 struct EmptyLanguage : std::runtime_error {
   EmptyLanguage() : std::runtime_error("the pattern accepts no text") {}
-};
-
-// What edits cost, and what decides between equal costs: bytes of the text that were not kept, then bytes written.
-struct PathCost {
-  std::uint64_t cost = 0;
-  std::uint32_t lost = 0, written = 0;
-  friend auto operator<=>(const PathCost&, const PathCost&) = default;
 };
 
 // A state that accepts at least what another accepts and forgets what was written; itself where nothing is kept.
@@ -116,6 +112,7 @@ class RepairSearch : private BorrowedAutomaton {
   static constexpr NodeNumber kNoNode = ~NodeNumber{0};
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
   static constexpr std::uint32_t kFirst = 0, kDone = ~std::uint32_t{0};
+  static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 
   struct Node {
     std::uint32_t position;
@@ -124,8 +121,22 @@ class RepairSearch : private BorrowedAutomaton {
     Estimate::Bound estimate;
     NodeNumber from;
     EditStep step;
+    StateId guiding;          // of the over-approximation, after the same text; dead: nothing guides
     std::uint32_t next = kFirst;  // which edges come next: kFirst, or 1 + an index into the writings, or kDone
     std::uint32_t version = 0;    // how often it was reached more cheaply
+  };
+  // What is left to pay in the over-approximation from each node that is near the start.  It decides on the order alone.
+  struct Guide {
+    struct Place {
+      std::uint32_t position;
+      StateId state;
+      std::uint64_t left;
+    };
+    counted::vector<Place> places;
+    NumberTable index;
+    std::uint64_t elsewhere = 0;  // no path to another node costs less
+
+    std::uint64_t cost_through(const Node& node) const;
   };
   // An insertion or a replacement that states may take.
   struct Writing {
@@ -153,7 +164,7 @@ class RepairSearch : private BorrowedAutomaton {
   bool is_accepted(const std::string& text, Budget& budget);
   std::vector<Writing> writings(std::size_t position, bool each_byte) const;
   const std::vector<Writing>& writings_of(const Node& node) const;
-  void relax(NodeNumber from, std::uint32_t position, StateId state, PathCost reached, EditStep step);
+  void relax(NodeNumber from, std::uint32_t position, StateId state, StateId guiding, PathCost reached, EditStep step);
   void expand(NodeNumber node, Budget& budget);
   void expand_first(NodeNumber node, Budget& budget);
   void expand_writings(NodeNumber node, Budget& budget);
@@ -164,7 +175,11 @@ class RepairSearch : private BorrowedAutomaton {
   void lower_weight();
   void queue_again();
   void take_answer(NodeNumber node, Budget& budget);
-  void begin(StateId start);
+  void begin(StateId start, StateId guiding);
+  void begin_exactly(Budget& budget);
+  void go_on_blindly();
+  StateId guiding_after(StateId guiding, std::uint8_t byte, Budget& budget);
+  Guide guide(StateId start, Budget& budget);
   bool is_exact() const { return start_ == automaton().start(); }
   std::uint64_t open_bound() const;
   std::vector<Reached> reached(std::uint64_t bound) const;
@@ -183,6 +198,8 @@ class RepairSearch : private BorrowedAutomaton {
   counted::vector<Node> nodes_;
   NumberTable node_index_;
   OpenNodes<Entry> queue_;
+  std::optional<Guide> guide_;
+  bool is_guided_try_ = false;  // until there is an answer, or there was none for long
   StateId start_;
   std::uint64_t least_refused_ = kNothingRefused;  // the least cost of an answer that the over-approximation alone accepts
   Proof proven_;                                   // of the search in the over-approximation, where it is over

@@ -79,6 +79,7 @@ from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.programs import Program
 from tokamata.repair.results import Certificate, Edit, Repair
 from tokamata.repair.rewards import Reward
+from tokamata.repair.tokens import TokenCertificate, TokenCosts, TokenEdit, TokenRepair
 from tokamata.structural_tags import structural_tag
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.tool_calls import ToolFormat, tool_calls
@@ -154,7 +155,11 @@ __all__ = [
     "TagConstraint",
     "Timing",
     "TokamataError",
+    "TokenCertificate",
+    "TokenCosts",
+    "TokenEdit",
     "TokenIdError",
+    "TokenRepair",
     "ToolCall",
     "ToolFormat",
     "UnknownTokenError",

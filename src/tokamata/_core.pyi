@@ -543,6 +543,61 @@ class KeptAutomata:
     def idle_bytes() -> int:
         """What the automata of all patterns take that no search uses now."""
 
+class TokenEdges:
+    """A whole constraint over tokens, as repairs read it; see ``core/repair/token_edges.hpp``.
+
+    Args:
+        accepting, class_of_token, row_offsets, classes, targets: as :meth:`Constraint.closed_form` has them.
+    """
+
+    def __init__(
+        self,
+        accepting: npt.NDArray[np.uint8],
+        class_of_token: npt.NDArray[np.int32],
+        row_offsets: npt.NDArray[np.int64],
+        classes: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> None: ...
+    def accepts(self, tokens: Sequence[int]) -> bool:
+        """Whether it accepts a sequence without stop tokens."""
+
+    def nearest(
+        self,
+        tokens: Sequence[int],
+        insert: int,
+        remove: int,
+        replace: int | None,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> tuple[list[tuple[Any, int, int | None]], int, int, int]:
+        """The edits that lead to the nearest sequence, their cost, a lower bound, and the expansions.
+
+        An edit has its name, an index, and the token written.  Past a limit it is the best so far.
+
+        Raises:
+            Cancelled: the work was stopped.
+        """
+
+    def least_cost(
+        self,
+        tokens: Sequence[int],
+        insert: int,
+        remove: int,
+        replace: int | None,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> int:
+        """The least cost of all repairs, by a table of positions and states.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
 class Rewrites:
     """The rewrites that a text admits, by position; those of one position by the number of their pattern.
 

@@ -20,6 +20,7 @@ from tokamata.explanation import RULES, Explanation
 from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
+from tokamata.repair.tokens import RepairsTokens
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
 from tokamata.values.json_events import Event
@@ -56,7 +57,7 @@ class Preparation:
     seconds: float
 
 
-class CompiledConstraint(Generic[_T_co]):
+class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     """A constraint combined with a vocabulary; it computes masks.
 
     States and masks are computed lazily and shared by all matchers; safe to use from many threads.
@@ -73,6 +74,7 @@ class CompiledConstraint(Generic[_T_co]):
     __slots__ = (
         "_control",
         "_core",
+        "_has_rules",
         "_read",
         "constraint",
         "limits",
@@ -116,6 +118,8 @@ class CompiledConstraint(Generic[_T_co]):
             canonical = tokenization_of(vocabulary)
         self._control = control_token_ids(expression.control_tokens, vocabulary)
         self._read: tuple[Form, Markers | None] | None = None  # made when a text is read
+        self._has_rules = expression.has_rules
+        self._token_edges = None  # made for the first repair
         self._core = _core.Constraint(
             valid_utf8(expression),
             vocabulary.core,
