@@ -44,6 +44,7 @@ class CodePoints {
  private:
   using Row = std::array<std::uint16_t, 64>;
   std::uint16_t row_of(const Row& row);
+  static Row last_row(std::span<const ClassRange> ranges, std::uint32_t first);
   std::uint16_t subtree(std::span<const ClassRange> ranges, std::uint32_t first, unsigned levels);
 
   std::array<std::uint16_t, 256> leads_{};

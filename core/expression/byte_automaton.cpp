@@ -31,14 +31,16 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_t
 
 // Whether each byte is in one class, whose bytes the arena does not distinguish.
 bool ByteAutomaton::has_partition() const {
-  if (byte_classes_.empty() || byte_classes_.front() != 0 || !is_strictly_sorted(byte_classes_)) return false;
-  for (unsigned value = 0; value < 256; ++value) {
-    const auto byte = static_cast<std::uint8_t>(value);
-    const auto after = std::ranges::upper_bound(byte_classes_, byte);
-    if (class_of_[byte] + 1 != after - byte_classes_.begin()) return false;
-    if (arena_.class_borders().contains(byte) && byte_classes_[class_of_[byte]] != byte) return false;
+  if (byte_classes_.empty() || byte_classes_.front() != 0 || class_of_[0] != 0) return false;
+  std::size_t index = 0;
+  for (unsigned byte = 1; byte < 256; ++byte) {
+    if (index + 1 < byte_classes_.size() && byte_classes_[index + 1] == byte)
+      ++index;
+    else if (arena_.class_borders().contains(static_cast<std::uint8_t>(byte)))
+      return false;
+    if (class_of_[byte] != index) return false;
   }
-  return true;
+  return index + 1 == byte_classes_.size();
 }
 
 StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {

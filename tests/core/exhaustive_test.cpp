@@ -37,17 +37,17 @@ struct Patterns {
   }
 };
 
-struct Prepared {
+struct VocabularyCase {
   Tokens tokens;
   std::shared_ptr<const tokamata::Vocabulary> vocabulary;
 };
 
-Prepared prepared(const std::vector<std::string>& bytes) {
+VocabularyCase prepared(const std::vector<std::string>& bytes) {
   const Tokens tokens = engine::plain(bytes);
   return {tokens, engine::vocabulary_of(tokens)};
 }
 
-std::vector<Prepared> all_vocabularies() {
+std::vector<VocabularyCase> all_vocabularies() {
   std::vector<std::string> pool;
   for (const char* a : {"a", "b"}) {
     pool.emplace_back(a);
@@ -63,7 +63,7 @@ std::vector<Prepared> all_vocabularies() {
     std::ranges::sort(tokens);
     return tokens;
   };
-  std::vector<Prepared> all;
+  std::vector<VocabularyCase> all;
   std::vector<std::string> chosen;
   const auto choose = [&](auto&& self, std::size_t from) -> void {
     if (chosen <= exchanged(chosen)) all.push_back(prepared(chosen));
@@ -78,7 +78,7 @@ std::vector<Prepared> all_vocabularies() {
   return all;
 }
 
-void compare(const TreePtr& tree, Language& language, const tokamata::Expression& pattern, const Prepared& prepared) {
+void compare(const TreePtr& tree, Language& language, const tokamata::Expression& pattern, const VocabularyCase& prepared) {
   const test::Note note([&] { return "pattern " + shown(tree) + "; " + shown(prepared.tokens); });
   const TokenGraph graph(language, prepared.tokens);
   const auto constraint = engine::compile_like(graph, pattern, prepared.vocabulary, nullptr);
@@ -87,14 +87,14 @@ void compare(const TreePtr& tree, Language& language, const tokamata::Expression
 
 TEST(every_vocabulary_with_small_patterns) {
   const Patterns patterns(3);
-  const std::vector<Prepared> vocabularies = all_vocabularies();
+  const std::vector<VocabularyCase> vocabularies = all_vocabularies();
   CHECK(vocabularies.size() > 700);
   std::size_t place = 0;
   for (std::size_t size = 1; size <= 3; ++size)
     for (const TreePtr& tree : patterns.of_size[size]) {
       Language language(tree);
       const auto pattern = engine::expression_of(tree);
-      for (const Prepared& one : vocabularies)
+      for (const VocabularyCase& one : vocabularies)
         if (size < 3 || place++ % test::one_in(2) == 0) compare(tree, language, *pattern, one);
     }
 }
@@ -102,7 +102,7 @@ TEST(every_vocabulary_with_small_patterns) {
 TEST(every_pattern_with_a_family_of_vocabularies) {
   const Patterns patterns(5);
   CHECK_EQUAL(patterns.of_size[5].size(), 7992u);
-  const std::vector<Prepared> family = {
+  const std::vector<VocabularyCase> family = {
       prepared({"a", "b"}),      prepared({"a", "b", "ab", "aba"}), prepared({"aa", "b", "bab"}),
       prepared({"ab", "ba", "a"}), prepared({"aa", "aaa", "bb"}),     prepared({"abb", "aa", "b", "ba"}),
   };
@@ -121,7 +121,7 @@ TEST(every_pattern_with_a_family_of_vocabularies) {
 // The leaves that the enumeration leaves out: nothing, and the empty text, in every place.
 TEST(nothing_and_the_empty_text_everywhere) {
   const Patterns patterns(2);
-  const std::vector<Prepared> family = {prepared({}), prepared({"a"}), prepared({"ab", "b"}), prepared({"a", "b", "ab"})};
+  const std::vector<VocabularyCase> family = {prepared({}), prepared({"a"}), prepared({"ab", "b"}), prepared({"a", "b", "ab"})};
   std::vector<TreePtr> trees = {nothing(), text(""), one_of({}), one_of({{0xD800, 0xDFFF}})};
   for (const TreePtr& special : std::vector<TreePtr>(trees))
     for (std::size_t size = 1; size <= 2; ++size)
@@ -140,7 +140,7 @@ TEST(nothing_and_the_empty_text_everywhere) {
   for (const TreePtr& tree : trees) {
     Language language(tree);
     const auto pattern = engine::expression_of(tree);
-    for (const Prepared& one : family) compare(tree, language, *pattern, one);
+    for (const VocabularyCase& one : family) compare(tree, language, *pattern, one);
   }
 }
 

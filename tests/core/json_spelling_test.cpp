@@ -35,9 +35,9 @@ std::optional<std::string> value_of(std::string_view spelling, bool any) {
   return value;
 }
 
-class Engine {
+class Recognizer {
  public:
-  explicit Engine(const ExpressionPtr& expression)
+  explicit Recognizer(const ExpressionPtr& expression)
       : automaton_(*expression, {}, tokamata::ByteSet::range(0, 255), 4, {}, nullptr) {}
   bool matches(const std::string& bytes) {
     tokamata::StateId state = automaton_.start();
@@ -79,7 +79,7 @@ TEST(random_trees_are_spelled) {
     const TreePtr tree = grown(grown, choices.between(1, 7));
     const test::Note note([&] { return "seed " + std::to_string(seed) + ", pattern " + oracle::shown(tree); });
     for (const bool any_spelling : {false, true}) {
-      Engine engine(spelled_in_json(engine::expression_of(tree), any_spelling));
+      Recognizer engine(spelled_in_json(engine::expression_of(tree), any_spelling));
       for (const std::string& spelling : spellings) {
         if (!choices.one_in(3)) continue;
         const test::Note more([&] { return "spelling '" + escaped(spelling) + "'" + (any_spelling ? " any" : " plain"); });
