@@ -26,7 +26,7 @@
 //     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
 //     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
 //     Its lengths are not known there, so it is guided by what is left to pay in the over-approximation from the same text
-//     (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then loses an element.  Where that
+//     (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then other elements.  Where that
 //     finds nothing, a first attempt goes on whatever it costs.
 // The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
 //

@@ -140,8 +140,8 @@ class TokenSearch {
   }
   static std::uint64_t hash(std::uint32_t position, std::uint32_t state) { return mix(mix(0, position), state); }
 
+  // The step is counted last, so that there is a node for an answer.
   void relax(NodeNumber from, std::uint32_t position, std::uint32_t state, PathCost reached, EditStep step, Budget& budget) {
-    budget.step();
     NodeNumber number;
     if (const auto known = find(position, state)) {
       number = *known;
@@ -157,6 +157,7 @@ class TokenSearch {
     }
     if (number == 0 || cost_with_end(nodes_[number]) < cost_with_end(nodes_[nearest_])) nearest_ = number;
     push({{reached.cost + estimate(position, state), reached.lost, reached.written}, number, kFirst});
+    budget.step();
   }
   void push(const Entry& entry) {
     queue_.reserve_one();
