@@ -8,7 +8,8 @@
 // judged one by one.  Tokens that lead to the same configuration are equally live if their witness begins at a border.
 //
 // Alternatives that begin with a terminal of a rule use the groups of terminal_exits.hpp; the tokens that continue after the
-// terminal are found by a walk of the remainders.
+// terminal are found by a walk of the remainders.  Half of all tokens are a blank and a word, and in a program blanks may stand
+// nearly everywhere: so blanks and the terminal after them are one terminal, whose groups all states share.
 //
 // A segment does not depend on the text before it.  If the tokenizer's normal form makes a token depend on the mark or
 // starter before it, or a match of an added token is open, the difference is computed for each such *touch*.
