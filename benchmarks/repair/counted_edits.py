@@ -17,6 +17,7 @@ What could have been done is counted in the broken text:
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ import tokamata as tk
 from benchmarks.repair.corruptions import LEXEME
 from tokamata.repair.costs import TextCosts
 
-__all__ = ["Counts", "Kind", "KnownText", "costs_by_kind", "is_possible", "meant_as", "with_costs"]
+__all__ = ["Counts", "Kind", "KnownText", "costs_by_kind", "fitted_cost", "is_possible", "meant_as", "with_costs"]
 
 _BLANKS = "[ \\t\\r\\n]*"
 _MAPPINGS = ("insert", "prepend", "append", "resume", "remove")
@@ -74,6 +75,11 @@ def costs_by_kind(costs: tk.EditCosts) -> dict[Kind, int]:
     found |= {Kind("rewrites", number): one.cost for number, one in enumerate(costs.rewrites)}
     found |= {Kind("doubts", number): one.cost for number, one in enumerate(costs.doubts)}
     return found | {_TYPO: costs.typo or 0}
+
+
+def fitted_cost(made: int, possible: int) -> int:
+    """The cost of an edit that was made so often, and could have been: Krichevsky and Trofimov's estimate."""
+    return round(-1000 * math.log((made + 0.5) / (possible + 1)))
 
 
 def with_costs(costs: tk.EditCosts, changed: Mapping[Kind, int]) -> tk.EditCosts:

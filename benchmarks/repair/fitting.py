@@ -19,7 +19,6 @@ What a text that was cut off lacks is not counted: it is one mistake, however mu
 from __future__ import annotations
 
 import json
-import math
 import random
 import statistics
 import sys
@@ -40,6 +39,7 @@ from benchmarks.repair.counted_edits import (
     Kind,
     KnownText,
     costs_by_kind,
+    fitted_cost,
     is_possible,
     meant_as,
     with_costs,
@@ -183,10 +183,6 @@ def fit(default: tk.EditCosts, texts: Sequence[KnownText], report: Report) -> tu
                 break
     report.add("Rounds", rows)
     return fitted, counts
-
-
-def fitted_cost(made: int, possible: int) -> int:
-    return round(-1000 * math.log((made + 0.5) / (possible + 1)))
 
 
 def scale_of(default: tk.EditCosts, fitted: dict[Kind, int], counts: Counts) -> float:

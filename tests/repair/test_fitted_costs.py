@@ -7,7 +7,15 @@ import math
 import pytest
 
 import tokamata as tk
-from benchmarks.repair.counted_edits import Counts, Kind, KnownText, costs_by_kind, meant_as, with_costs
+from benchmarks.repair.counted_edits import (
+    Counts,
+    Kind,
+    KnownText,
+    costs_by_kind,
+    fitted_cost,
+    meant_as,
+    with_costs,
+)
 
 _COSTS = tk.EditCosts(
     other=9000,
@@ -64,8 +72,6 @@ def test_other_costs_of_some_kinds() -> None:
 
 
 def test_the_estimate() -> None:
-    from benchmarks.repair.fitting import fitted_cost
-
     assert fitted_cost(0, 0) == round(1000 * math.log(2))
     assert fitted_cost(85, 85) == 6
     assert fitted_cost(1, 999) == pytest.approx(6502, abs=1)
