@@ -28,7 +28,16 @@ import tokamata as tk
 from benchmarks.repair.corruptions import LEXEME
 from tokamata.repair.costs import TextCosts
 
-__all__ = ["Counts", "Kind", "KnownText", "costs_by_kind", "fitted_cost", "is_possible", "meant_as", "with_costs"]
+__all__ = [
+    "Counts",
+    "Kind",
+    "KnownText",
+    "costs_by_kind",
+    "fitted_cost",
+    "is_possible",
+    "meant_as",
+    "with_costs",
+]
 
 _BLANKS = "[ \\t\\r\\n]*"
 _MAPPINGS = ("insert", "prepend", "append", "resume", "remove")
