@@ -5,8 +5,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.cpp' -o -name '*.hpp')
 SANITIZED := build/sanitized
-# Where there is ccache, `make wheel` does not compile again what $(VENV)/core.stamp has compiled.
-CACHED = CCACHE_DIR=$(abspath build/ccache) CCACHE_BASEDIR=$(CURDIR) CMAKE_CXX_COMPILER_LAUNCHER="$$(ls $(abspath $(BIN))/ccache 2>/dev/null)"
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # A process for each processor.  Each begins with neighbouring tests, which share fixtures, and takes over tests of a
 # slower one when it has run its own.
@@ -24,7 +22,7 @@ test: lint types test-python test-core test-threads
 
 # The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
 wheel: $(VENV)/wheel.stamp
-	$(CACHED) $(BIN)/python tools/make_wheel.py
+	$(BIN)/python tools/make_wheel.py
 
 test-python: $(VENV)/test.stamp
 	$(PYTEST)
@@ -116,7 +114,7 @@ $(VENV)/torch.stamp: | $(BIN)/python
 
 # Compiles what has changed in core/.  Python sources are used in place.
 $(VENV)/core.stamp: $(SOURCES) | $(VENV)/torch.stamp
-	$(call step,building the core (C++),$(PIP) $$quiet --group build && $(CACHED) $(PIP) $$quiet --no-deps --no-build-isolation -e .)
+	$(call step,building the core (C++),$(PIP) $$quiet --group build && $(PIP) $$quiet --no-deps --no-build-isolation -e .)
 	@touch $@
 
 # tokamata itself is installed already, so pip only adds the packages of its extra.

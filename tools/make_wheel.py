@@ -128,19 +128,16 @@ def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
     from build import ProjectBuilder
 
     with step("  installing the build requirements"):
+        builder_python = new_environment(python, work / "builder")
         shutil.unpack_archive(sdist, work)
         sources = work / sdist.name.removesuffix(".tar.gz")
-        # Beside the sources, as make has it: ccache then sees equal builds, since it takes the paths in
-        # CCACHE_BASEDIR relative to it.
-        builder_python = new_environment(python, sources / ".venv")
         builder = ProjectBuilder(sources, builder_python, runner=_quietly)
         install(builder_python, *builder.build_system_requires)
         install(builder_python, *builder.get_requires_for_build("wheel"))
     with step("  building the wheel from the sdist"):
         options = ("--no-deps", "--no-build-isolation", "--check-build-dependencies")
         pip_wheel = (builder_python, "-m", "pip", "wheel", *options, "-w", work / "wheel", sources)
-        # cmake and ninja may be there
-        run(*pip_wheel, PATH=_path_with(builder_python), CCACHE_BASEDIR=str(sources))
+        run(*pip_wheel, PATH=_path_with(builder_python))  # cmake and ninja may be there
     (wheel,) = (work / "wheel").iterdir()
     refuse(faults_of_wheel(wheel), wheel)
     if sys.platform != "linux":
