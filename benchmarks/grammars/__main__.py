@@ -77,8 +77,17 @@ def _case(name: str, tokenizer: Tokenizer, folder: Path | None) -> Case:
     files = [Path(__file__).parent / "texts" / f"{name}.txt"]
     if folder is not None:
         files += sorted((folder / name).glob("*"))
-    texts = [tokenizer.encode(file.read_text(encoding="utf-8").rstrip()) for file in files]
-    return Case(name, "grammar", lambda engine: grammar if engine in _OURS else greedy, lambda _: texts)
+    written = [file.read_text(encoding="utf-8").rstrip() for file in files]
+    texts = {
+        TOKAMATA: [tokenizer.encode(text) for text in written],
+        CANONICAL: [tokenizer.encode_as_model(text) for text in written],
+    }
+    return Case(
+        name,
+        "grammar",
+        lambda engine: grammar if engine in _OURS else greedy,
+        lambda engine: texts.get(engine, texts[TOKAMATA]),
+    )
 
 
 def _row(name: str, number: int, engine: str, found: EngineRun) -> dict[str, Any]:
