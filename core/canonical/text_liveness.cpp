@@ -182,8 +182,7 @@ class TextLiveness::Search {
   }
 
  private:
-  // `by`: tokens from the pair before, at most; `so_far`: bytes and added tokens from the start.
-  // Whether the pair is new.
+  // Whether the pair is new.  `by`: tokens from the pair before, at most; `so_far`: bytes and added tokens from the start.
   bool offer(const Pair& pair, std::uint32_t from, TokenCount by, std::uint64_t so_far) {
     if (!numbers_.insert(pair)) return false;
     const auto number = static_cast<std::uint32_t>(met_.size());

@@ -3,7 +3,6 @@
 #include <limits>
 #include <queue>
 
-#include "common/hash.hpp"
 #include "repair/search.hpp"
 
 namespace tokamata {
@@ -52,7 +51,6 @@ class RepairSearch::GraphMaker {
   static constexpr std::uint64_t kUnreached = ~std::uint64_t{0};
 
   std::size_t length() const { return search_.text_.size(); }
-  static std::uint64_t hash_of(std::uint32_t position, StateId state) { return mix(mix(0x9e3779b97f4a7c15, position), state.value); }
 
   // Dijkstra's algorithm from the start.
   void forwards(StateId start, std::size_t most) {

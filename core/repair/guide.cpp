@@ -11,7 +11,6 @@
 
 #include <algorithm>
 
-#include "common/hash.hpp"
 #include "repair/search.hpp"
 
 namespace tokamata {
@@ -38,7 +37,7 @@ void RepairSearch::go_on_blindly() {
 }
 
 std::uint64_t RepairSearch::Guide::cost_through(const Node& node) const {
-  const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, node.position), node.guiding.value);
+  const std::uint64_t hash = hash_of(node.position, node.guiding);
   const auto known = index.find(hash, [&](std::uint32_t number) {
     return places[number].position == node.position && places[number].state == node.guiding;
   });

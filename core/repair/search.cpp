@@ -5,8 +5,6 @@
 #include <queue>
 #include <unordered_map>
 
-#include "common/hash.hpp"
-
 namespace tokamata {
 
 namespace {
@@ -236,7 +234,7 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
   queue_.reserve_one();
   node_index_.reserve(1);
-  const std::uint64_t hash = mix(mix(0x9e3779b97f4a7c15, position), state.value);
+  const std::uint64_t hash = hash_of(position, state);
   const auto known = node_index_.find(hash, [&](NodeNumber number) {
     return nodes_[number].position == position && nodes_[number].state == state;
   });

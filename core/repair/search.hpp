@@ -47,6 +47,7 @@
 #include <string>
 #include <vector>
 
+#include "common/hash.hpp"
 #include "common/number_table.hpp"
 #include "repair/edit_model.hpp"
 #include "repair/estimate.hpp"
@@ -113,6 +114,8 @@ class RepairSearch : private BorrowedAutomaton {
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
   static constexpr std::uint32_t kFirst = 0, kDone = ~std::uint32_t{0};
   static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
+
+  static std::uint64_t hash_of(std::uint32_t position, StateId state) { return mix(mix(0x9e3779b97f4a7c15, position), state.value); }
 
   struct Node {
     std::uint32_t position;

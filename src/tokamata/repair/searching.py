@@ -26,6 +26,7 @@ __all__ = [
     "searched_repair",
     "searched_repairs",
     "searched_reward",
+    "within_deadline",
 ]
 
 _T = TypeVar("_T")
@@ -74,14 +75,19 @@ def checked_search(
     """A search, or an :class:`.ArgumentError`."""
     checked_instance("text", text, (str, bytes, bytearray, memoryview), "a str, or bytes")
     checked_instance("costs", costs, EditCosts)
-    limits, cancel = checked_limits(limits), checked_cancel(cancel)
-    if deadline_seconds is not None:
-        deadline = checked_number("deadline_seconds", deadline_seconds, 0)
-        limits = replace(limits, seconds=min(limits.seconds, max(deadline, LEAST_SECONDS)))
+    limits, cancel = within_deadline(checked_limits(limits), deadline_seconds), checked_cancel(cancel)
     hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel)
+
+
+def within_deadline(limits: Limits, deadline_seconds: float | None) -> Limits:
+    """Limits that end with a deadline, which is checked; ``None``: there is none."""
+    if deadline_seconds is None:
+        return limits
+    deadline = checked_number("deadline_seconds", deadline_seconds, 0)
+    return replace(limits, seconds=min(limits.seconds, max(deadline, LEAST_SECONDS)))
 
 
 def searched_repair(search: Search[_T]) -> Repair[_T]:

@@ -15,15 +15,16 @@ The certificate checks a bound by Wagner's table, which shares nothing with the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tokamata._core import Constraint as CoreConstraint
 from tokamata._core import Matcher as CoreMatcher
 from tokamata._core import TokenEdges
-from tokamata.arguments import checked_instance, checked_list, checked_number, checked_whole
+from tokamata.arguments import checked_instance, checked_list, checked_whole
 from tokamata.errors import AlgebraError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.repair.searching import within_deadline
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["RepairsTokens", "TokenCertificate", "TokenCosts", "TokenEdit", "TokenRepair"]
 
 _MOST = 1_000_000_000
-_LEAST_SECONDS = 0.001  # a deadline of 0 leaves time for a first answer
 
 
 @dataclass(frozen=True)
@@ -229,10 +229,7 @@ class RepairsTokens:
         checked_instance("costs", costs, TokenCosts)
         given = checked_list("tokens", tokens, "a list of token ids", "encode a text with the tokenizer")
         ids = tuple(self.vocabulary._checked_id(token) for token in given)
-        known = self.limits if limits is None else checked_limits(limits)
-        if deadline_seconds is not None:
-            deadline = checked_number("deadline_seconds", deadline_seconds, 0)
-            known = replace(known, seconds=min(known.seconds, max(deadline, _LEAST_SECONDS)))
+        known = within_deadline(self.limits if limits is None else checked_limits(limits), deadline_seconds)
         end = len(ids)
         while end > 0 and ids[end - 1] in self.vocabulary.stop:
             end -= 1
