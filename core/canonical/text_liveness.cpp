@@ -7,6 +7,24 @@
 
 namespace tokamata {
 
+namespace {
+
+std::vector<std::string_view> control_contents(const Tokenization& tokenization) {
+  const AddedTokens& added = tokenization.rules().added();
+  std::vector<std::string_view> contents;
+  for (std::size_t i = 0; i < added.count(); ++i)
+    if (!added.content(i).empty() && tokenization.is_control({tokenization.added()[i]})) contents.push_back(added.content(i));
+  return contents;
+}
+
+ByteSet bytes_of_text(std::string_view text) {
+  ByteSet bytes;
+  for (const char byte : text) bytes.add(static_cast<std::uint8_t>(byte));
+  return bytes;
+}
+
+}  // namespace
+
 std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   const TextState& text = pair.second;
   std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
@@ -46,14 +64,9 @@ bool TextLiveness::find_harmless() const {
   const Arena& arena = pattern_.automaton().arena();
   const ByteSet& borders = arena.distinguished_by_rules();
   if (tokenization_.rules().has_normal_form() && borders.next_member(0x81) < 256) return false;
-  const AddedTokens& added = tokenization_.rules().added();
-  std::vector<std::string_view> contents;
+  const std::vector<std::string_view> contents = control_contents(tokenization_);
   ByteSet taken = ByteSet::range(0x00, 0x20) | ByteSet::range(0x7F, 0xFF);
-  for (std::size_t i = 0; i < added.count(); ++i) {
-    if (added.content(i).empty() || !tokenization_.is_control({tokenization_.added()[i]})) continue;
-    contents.push_back(added.content(i));
-    for (const char byte : contents.back()) taken.add(static_cast<std::uint8_t>(byte));
-  }
+  for (const std::string_view content : contents) taken |= bytes_of_text(content);
   const auto has_other = [&](char byte) {
     const auto given = static_cast<std::uint8_t>(byte);
     unsigned low = given;
@@ -86,7 +99,7 @@ const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budg
       spine.pop_back();
       const ClosingText text = closing_texts_.text(at, budget);
       if (text.id == SpelledTexts::kNone) bytes = ByteSet::range(0x00, 0xFF);
-      for (const char byte : closing_texts_.spelled().string(text.id)) bytes.add(static_cast<std::uint8_t>(byte));
+      bytes |= bytes_of_text(closing_texts_.spelled().string(text.id));
       closing_bytes_.emplace(at.value, bytes);
       break;
     }
@@ -105,13 +118,8 @@ bool TextLiveness::closes_calmly(StateId state, Budget& budget) {
   if (!pattern_.is_approximated(state) || pattern_.automaton().accepting(state) || pattern_.automaton().arena().remembers()) return false;
   if (!contents_) {
     contents_.emplace();
-    const AddedTokens& added = tokenization_.rules().added();
-    for (std::size_t i = 0; i < added.count(); ++i) {
-      if (added.content(i).empty() || !tokenization_.is_control({tokenization_.added()[i]})) continue;
-      ByteSet content;
-      for (const char byte : added.content(i)) content.add(static_cast<std::uint8_t>(byte));
-      if (std::ranges::find(*contents_, content) == contents_->end()) contents_->push_back(content);
-    }
+    for (const std::string_view text : control_contents(tokenization_))
+      if (const ByteSet content = bytes_of_text(text); std::ranges::find(*contents_, content) == contents_->end()) contents_->push_back(content);
   }
   const ByteSet& bytes = closing_bytes(pattern_.automaton().expression(state), budget);
   if (tokenization_.rules().has_normal_form() && !bytes.is_subset_of(ByteSet::range(0x00, 0x7F))) return false;
