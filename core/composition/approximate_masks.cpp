@@ -19,6 +19,8 @@ namespace tokamata {
 
 namespace {
 
+constexpr std::size_t kMostItems = 32;  // of a union; of a hundred thousand options each would have a mask
+
 // False only where no control token can be read next.
 bool may_begin_with_control(const Arena& arena, ExpressionId expression) {
   std::vector<ExpressionId> open{expression};
@@ -83,18 +85,58 @@ TokenAutomaton::RuleMaskHolder TokenAutomaton::made_rule_mask(ExpressionId appro
   if (data(holder).mask) return {holder, data(holder).most_after};
   const Arena& arena = automaton_.arena();
   const ExpressionId expression = automaton_.expression(holder);
-  const ExpressionNode node = arena.node(expression);
-  const bool has_memo = arena.joins_rules() && !node.unverified && !node.waits && !node.by_byte;
-  const auto beginnings_of = [this](ExpressionId part) -> const ByteSet& { return beginnings(part); };
-  if (has_memo)
-    if (const auto known = stack_memo_.find(arena, expression, beginnings_of); known && data(known->holder).mask) return {known->holder, known->most};
+  if (has_stack_memo(expression)) {
+    if (const std::optional<RuleMaskHolder> known = known_rule_mask(expression)) return *known;
+    const ExpressionNode& node = arena.node(expression);
+    if (node.kind == Kind::Union && arena.items(node).size() <= kMostItems) return united_rule_mask(holder, budget);
+  }
   RuleMask made = rule_mask_maker().make(expression, TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(made.unverified.begin(), made.unverified.end()));
-  if (has_memo && made.unverified.empty() && rule_mask_maker().notes_all())
-    stack_memo_.add(arena, expression, {holder, made.most}, beginnings_of, [&](ExpressionId part) { return rule_mask_maker().read(part); });
+  if (has_stack_memo(expression) && made.unverified.empty() && rule_mask_maker().notes_all()) {
+    const auto read = [this](ExpressionId part) { return rule_mask_maker().read(part); };
+    stack_memo_.add(arena, expression, {holder, made.most}, [this](ExpressionId part) { return beginnings(part); }, read);
+  }
   remember(holder, mask_with_stops(std::move(made.bits), holder));
   return {holder, made.most};
+}
+
+// What has no rule is read as a whole, and asks no question.
+bool TokenAutomaton::has_stack_memo(ExpressionId expression) const {
+  const ExpressionNode& node = automaton_.arena().node(expression);
+  return automaton_.arena().joins_rules() && node.rules && !node.unverified && !node.waits && !node.by_byte;
+}
+
+std::optional<TokenAutomaton::RuleMaskHolder> TokenAutomaton::known_rule_mask(ExpressionId expression) {
+  const auto known = stack_memo_.find(automaton_.arena(), expression, [this](ExpressionId part) { return beginnings(part); });
+  if (!known || !data(known->holder).mask) return std::nullopt;
+  return RuleMaskHolder{known->holder, known->most};
+}
+
+// The mask of a union, by those of its items.
+// Problem.  After a name, a program may be in a dozen readings at once: a call, a declaration, a cast.  Stacks of new
+// combinations of readings are much more frequent than new stacks.
+TokenAutomaton::RuleMaskHolder TokenAutomaton::united_rule_mask(StateId state, Budget& budget) {
+  const std::span<const ExpressionId> given = automaton_.arena().items(automaton_.arena().node(automaton_.expression(state)));
+  const std::vector<ExpressionId> items(given.begin(), given.end());  // the arena grows
+  std::uint64_t most = 0;
+  counted::vector<StateId> holders;
+  for (const ExpressionId item : items) {
+    const std::optional<RuleMaskHolder> known = has_stack_memo(item) ? known_rule_mask(item) : std::nullopt;
+    const RuleMaskHolder one = known ? *known : made_rule_mask(item, budget);
+    most = std::max(most, one.most_after);
+    holders.push_back(one.state);
+  }
+  std::ranges::sort(holders);
+  holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
+  if (holders.size() == 1) return {holders.front(), most};
+  if (const auto known = united_masks_.find(holders); known != united_masks_.end() && data(known->second).mask) return {known->second, most};
+  MaskBuilder builder(vocabulary_->words());
+  for (const StateId holder : holders) builder.add(data(holder).mask->bits);
+  data(state).most_after = most;
+  remember(state, mask_with_stops(builder.take(), state));
+  united_masks_.insert_or_assign(std::move(holders), state);
+  return {state, most};
 }
 
 // A mask that may lack the stop tokens, with those where the text may end.

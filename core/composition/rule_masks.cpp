@@ -96,7 +96,7 @@ void RuleMaskMaker::walk_all() {
 void RuleMaskMaker::follow_all() {
   while (!open_.empty() || !waiting_.empty()) {
     if (open_.empty()) {
-      const Position first = waiting_.begin()->first;
+      const Position first = waiting_.front().position;
       open_together({tries_[first.trie], first.node});
       continue;
     }
@@ -211,7 +211,8 @@ bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
 void RuleMaskMaker::open(Spot spot, RestId rest) {
   if (rest == kNothing || is_last(spot)) return;
   if (joins_) {
-    waiting_[position(spot)].push_back(rest);
+    waiting_.push_back({position(spot), rest});
+    std::ranges::push_heap(waiting_, std::greater());
     return;
   }
   const Rest& at = rests_[rest.value];
@@ -337,9 +338,12 @@ void RuleMaskMaker::open_parts(Spot spot, RestId rest, bool is_whole) {
 }
 
 void RuleMaskMaker::open_together(Spot spot) {
-  const auto waiting = waiting_.begin();
-  for (const RestId rest : waiting->second) open_parts(spot, rest, true);
-  waiting_.erase(waiting);
+  for (const Position here = waiting_.front().position; !waiting_.empty() && waiting_.front().position == here;) {
+    std::ranges::pop_heap(waiting_, std::greater());
+    const RestId rest = waiting_.back().rest;
+    waiting_.pop_back();
+    open_parts(spot, rest, true);
+  }
   open_split(spot);
 }
 
@@ -524,7 +528,7 @@ bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
 // Whether so few tokens are below a spot that they are followed sooner than a segment is looked up.  Below runs of dashes or
 // brackets each node has a few: a segment for each would be 60 of them, one within the other.
 bool RuleMaskMaker::is_small(Spot spot) const {
-  constexpr std::uint32_t kFew = 32;
+  constexpr std::uint32_t kFew = 4;
   const TokenTrie::Node& node = spot.trie->node(spot.node);
   return node.tokens_end - node.tokens_begin <= kFew;
 }

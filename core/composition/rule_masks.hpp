@@ -121,6 +121,11 @@ class RuleMaskMaker : public CountedObject {
     NodeId node;
     auto operator<=>(const Position&) const = default;
   };
+  struct Waiting {
+    Position position;
+    RestId rest;
+    auto operator<=>(const Waiting&) const = default;
+  };
   // What follows an alternative: a list of expressions, so that no concatenation is added to the arena; or a fork, whose
   // `next` is kNothing.
   struct Rest {
@@ -284,7 +289,7 @@ class RuleMaskMaker : public CountedObject {
   std::map<Position, std::vector<ExpressionId>> walked_;
   // Where readings are opened together: what waits at each position; all forks; and at the position that is being opened,
   // the fork after each head, and the heads to be followed.
-  std::map<Position, std::vector<RestId>> waiting_;
+  std::vector<Waiting> waiting_;  // a heap, the first position on top
   std::vector<Fork> forks_;
   VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after_;
   std::vector<Head> heads_;

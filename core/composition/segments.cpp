@@ -21,6 +21,7 @@ namespace tokamata {
 
 namespace {
 
+constexpr std::uint32_t kFewShared = 256;  // a segment of so few tokens is made sooner than it is found among those of others
 constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer, mostly
 
 struct EndOfTerminal {
@@ -48,7 +49,9 @@ bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vec
 const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
   const PartAt place{&vocabulary_->trie(), node, terminal, follow};
   if (const auto known = segments_.find(place); known != segments_.end()) return known->second.shared();
-  std::string key = automaton_.arena().structure(automaton_.arena().node(terminal).body());
+  const TokenTrie::Node& below = vocabulary_->trie().node(node);
+  const bool is_shared = below.tokens_end - below.tokens_begin > kFewShared;
+  std::string key = is_shared ? automaton_.arena().structure(automaton_.arena().node(terminal).body()) : std::string();
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (follow != Follow::AnyByte) key.push_back(follow == Follow::NoWord ? 'n' : 'e');
@@ -83,8 +86,8 @@ const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const Token
   return known->second ? &*known->second : nullptr;
 }
 
-const ByteSet& TokenAutomaton::beginnings(ExpressionId expression) {
-  if (const auto known = beginnings_.find(expression.value); known != beginnings_.end()) return known->second;
+ByteSet TokenAutomaton::beginnings(ExpressionId expression) {
+  if (expression.value < beginnings_.size() && beginnings_[expression.value]) return *beginnings_[expression.value];
   Arena& arena = automaton_.arena();
   ByteSet found;
   std::vector<ExpressionId> open{expression};
@@ -109,7 +112,8 @@ const ByteSet& TokenAutomaton::beginnings(ExpressionId expression) {
       found = ByteSet::range(0x00, 0xFF);
     }
   }
-  return beginnings_.emplace(expression.value, found).first->second;
+  if (beginnings_.size() <= expression.value) beginnings_.resize(std::max<std::size_t>(expression.value + 1, 2 * beginnings_.size()));
+  return *(beginnings_[expression.value] = found);
 }
 
 Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {

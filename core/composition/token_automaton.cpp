@@ -440,6 +440,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   release(segments_);
   release(beginnings_);
   stack_memo_.clear();
+  release(united_masks_);
   release(rules_segments_);
   release(unverified_);
   release(mask_states_);

@@ -124,7 +124,7 @@ class TokenAutomaton {
   // not show to be so: a complement.  Its segment would have all that may stand behind any character.
   bool is_free_text(ExpressionId terminal, Budget& budget);
   // A superset of the bytes that an expression may begin with.
-  const ByteSet& beginnings(ExpressionId expression);
+  ByteSet beginnings(ExpressionId expression);
   // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // The state after a token edge.
@@ -227,6 +227,9 @@ class TokenAutomaton {
     std::uint64_t most_after;  // of the over-approximation that was given
   };
   RuleMaskHolder made_rule_mask(ExpressionId approximation, Budget& budget);
+  bool has_stack_memo(ExpressionId expression) const;
+  std::optional<RuleMaskHolder> known_rule_mask(ExpressionId expression);
+  RuleMaskHolder united_rule_mask(StateId state, Budget& budget);
   MaskPtr mask_with_stops(MaskBits bits, StateId state);
 
   bool lives_along_text(StateId state, Budget& budget);
@@ -253,8 +256,9 @@ class TokenAutomaton {
   counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> segments_;  // and so the tries of remainders that keys point to
   counted::unordered_map<PartAt, Kept<RulesSegment>, PartAt::Hash> rules_segments_;
   PartSegments part_segments_;
-  counted::unordered_map<std::uint32_t, ByteSet> beginnings_;
+  counted::vector<std::optional<ByteSet>> beginnings_;  // by expression
   StackMemo stack_memo_;
+  counted::map<counted::vector<StateId>, StateId> united_masks_;  // by the states whose masks are united; whose mask it is
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;

@@ -35,6 +35,7 @@ from tokamata.patterns.grammars.syntax import (
     Repeat,
     Sequence,
     children_first,
+    tree_size,
 )
 
 __all__ = ["LARGEST", "JoinedRules", "joined_names"]
@@ -127,12 +128,9 @@ class JoinedRules:
 
     def _measure(self, group: Items[str], names: Mapping[str, set[str]]) -> None:
         for name in group:
-            nodes = children_first([self._rules[name]])
-            used = [node.rule for node in nodes if isinstance(node, Reference)]
-            size = len(nodes) + sum(self._sizes.get(rule, 0) for rule in used)
-            if size > LARGEST:
+            self._sizes[name] = tree_size(self._rules[name], self._sizes)
+            if self._sizes[name] > LARGEST:
                 raise LimitExceeded("states", LARGEST, is_fixed=True)
-            self._sizes[name] = size
 
     def _join(self, group: Items[str]) -> None:
         inside = set(group)

@@ -2,10 +2,11 @@
 
 The engine wants rules of which none accepts the empty text and none begins with itself.  So:
 
-1. Each rule becomes the rule of its texts that are not empty.  A reference to it becomes optional if it also
+1. Alternatives are factored (:mod:`.factoring`).
+2. Each rule becomes the rule of its texts that are not empty.  A reference to it becomes optional if it also
    accepts the empty text.
-2. Rules that begin with themselves are rewritten by :mod:`.left_recursion`.
-3. Small rules that are regular replace the references to them.  Then the largest regular parts that contain
+3. Rules that begin with themselves are rewritten by :mod:`.left_recursion`.
+4. Small rules that are regular replace the references to them.  Then the largest regular parts that contain
    repetitions, such as strings and numbers, become terminals of the engine, which keeps what a terminal does
    to a vocabulary for all grammars.
 
@@ -25,6 +26,7 @@ from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.factoring import LARGEST_INLINED, factored
 from tokamata.patterns.grammars.joined_rules import JoinedRules, joined_names
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.syntax import (
@@ -37,11 +39,10 @@ from tokamata.patterns.grammars.syntax import (
     Sequence,
     Terminal,
     children_first,
+    tree_size,
 )
 
 __all__ = ["lower_grammar"]
-
-_LARGEST_INLINED = 200  # nodes, with those of the rules that it refers to
 
 
 def lower_grammar(grammar: Grammar, watch: Watch) -> _core.Expression:
@@ -65,7 +66,7 @@ class _Lowering:
     def __init__(self, grammar: Grammar, watch: Watch) -> None:
         self._watch = watch
         self._start = grammar.start
-        self._rules = _reachable(grammar)
+        self._rules = _reachable(grammar.start, factored(_reachable(grammar.start, grammar.rules), watch))
         self._nullable_rules: set[str] = set()
         self._nullable: dict[int, bool] = {}
         self._noted: list[Node] = []  # keeps the ids in use
@@ -420,14 +421,14 @@ class _Lowering:
         return found
 
 
-def _reachable(grammar: Grammar) -> dict[str, Node]:
+def _reachable(start: str, rules: Mapping[str, Node]) -> dict[str, Node]:
     """The rules that the start rule leads to, the start rule first."""
-    found = {grammar.start: grammar.rules[grammar.start]}
-    open_rules = [grammar.start]
+    found = {start: rules[start]}
+    open_rules = [start]
     while open_rules:
         for node in children_first([found[open_rules.pop()]]):
             if isinstance(node, Reference) and node.rule not in found:
-                found[node.rule] = grammar.rules[node.rule]
+                found[node.rule] = rules[node.rule]
                 open_rules.append(node.rule)
     return found
 
@@ -475,8 +476,8 @@ def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
     open_rules = [name for name, names in waits_for.items() if not names]
     while open_rules:
         name = open_rules.pop()
-        size = sum(sizes[node.rule] if isinstance(node, Reference) else 1 for node in nodes[name])
-        if size > _LARGEST_INLINED:
+        size = tree_size(rules[name], sizes)
+        if size > LARGEST_INLINED:
             continue
         sizes[name] = size
         for user in users[name]:

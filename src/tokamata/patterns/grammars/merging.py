@@ -34,7 +34,7 @@ from tokamata.patterns.grammars.syntax import (
     rewritten,
 )
 
-__all__ = ["merge_alike"]
+__all__ = ["kind_of", "merge_alike"]
 
 # An alternative: what it is without references, and the rules that these name.
 _Alternative: TypeAlias = tuple[int, tuple[str, ...]]
@@ -97,7 +97,7 @@ def _alternatives(body: Node, shapes: dict[object, int]) -> list[_Alternative]:
         open_nodes = [node]
         while open_nodes:
             current = open_nodes.pop()
-            shape.append(_kind(current))
+            shape.append(kind_of(current))
             if isinstance(current, (Block, Reference)):
                 used.append(current.rule)
             open_nodes += reversed(current.children)
@@ -105,7 +105,7 @@ def _alternatives(body: Node, shapes: dict[object, int]) -> list[_Alternative]:
     return found
 
 
-def _kind(node: Node) -> object:
+def kind_of(node: Node) -> object:
     """What a node is, besides its children."""
     if isinstance(node, Terminal):
         return node.name, node.context, node.is_bracketed, node.expression

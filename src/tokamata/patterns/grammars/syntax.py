@@ -25,6 +25,7 @@ from tokamata.patterns.unicode import Ranges
 __all__ = [
     "Automaton", "Block", "Choice", "Edges", "Embedded", "Grammar", "Indentation", "Lookahead", "Margin",
     "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first", "rewritten",
+    "tree_size",
 ]  # fmt: skip
 
 
@@ -281,6 +282,15 @@ def children_first(roots: Iterable[Node]) -> list[Node]:
             else:
                 order.append(node)
     return order
+
+
+def tree_size(root: Node, sizes: Mapping[str, int]) -> int:
+    """The nodes of a tree, those that are shared counted each time; ``sizes`` are those of some rules."""
+    found: dict[int, int] = {}
+    for node in children_first([root]):
+        own = sizes.get(node.rule, 1) if isinstance(node, Reference) else 1
+        found[id(node)] = own + sum(found[id(child)] for child in node.children)
+    return found[id(root)]
 
 
 def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
