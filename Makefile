@@ -94,10 +94,12 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.canonical --make-environments --markdown $(RESULTS)/canonical.md --plot docs/canonical_growth.svg
 	$(MAKE) --no-print-directory exactness
 
-# tokamata, guidance and xgrammar inside vLLM; under ten minutes on two cores that do nothing else.
+# tokamata, guidance and xgrammar inside vLLM, and the calls of its manager without an engine; twenty minutes on two
+# cores that do nothing else.
 bench-vllm: $(VLLM)/tokamata.stamp
 	$(PIP) --quiet -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks.vllm --seed 7 --markdown $(RESULTS)/vllm.md
+	$(BIN)/python -m benchmarks.vllm_calls --seed 7 --markdown $(RESULTS)/vllm_calls.md
 
 # Prints the name of a step, and how long it took.  pip shows its progress where it writes to a terminal.
 step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quiet=--quiet; fi; \

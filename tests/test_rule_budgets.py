@@ -308,3 +308,37 @@ def test_a_text_before_the_json_leaves_room_for_it(before: Any, longer: tuple[st
             if matcher.is_finished:
                 break
         assert matcher.is_accepting
+
+
+@pytest.mark.parametrize(
+    ("string", "text"),
+    [
+        ({"format": "date-time"}, "2016-12-31T23:59:60.5Z"),
+        ({"format": "time"}, "12:30:59+01:00"),
+        ({"pattern": "^(?=.*[0-9])[a-c0-9]{3,6}-é?z$"}, "ab1c-éz"),
+        ({"pattern": "x[0-9]{3}", "maxLength": 9}, "abx012bb"),
+    ],
+    ids=["date and time", "time", "lookahead", "pattern and length"],
+)
+def test_all_tokens_of_a_string_can_be_ended_in_time(string: dict[str, Any], text: str) -> None:
+    """Where a budget seems ample, the mask is the one without; then each of its tokens can be ended."""
+    schema = {"properties": {"a": {"type": "string", **string}, "b": {}}, "required": ["a", "b"]}
+    pieces = ["12", "00", "T2", ':0"', '", "', "-0", "ab", "é"]
+    vocabulary = bytes_and(*(piece.encode() for piece in pieces))
+    compiled = tk.json_schema({"type": "object", **schema}).compile(vocabulary)
+    matcher = compiled.matcher()
+    row = compiled.allocate_mask()[0]
+    for token in json.dumps({"a": text, "b": 1}, ensure_ascii=False).encode():
+        needed = len(matcher.shortest_completion())
+        after = {}
+        for one in allowed(matcher) - set(vocabulary.stop):
+            fork = matcher.fork()
+            assert fork.advance(one)
+            after[one] = len(fork.shortest_completion())
+        for budget in range(max(needed, 1), needed + 45):
+            matcher.fill_mask(row, budget)
+            fitting = bits(row) - set(vocabulary.stop)
+            assert all(after[one] <= budget - 1 for one in fitting)
+            if budget > max(after.values()) + 8:
+                assert fitting == set(after)
+        assert matcher.advance(token)

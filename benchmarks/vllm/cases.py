@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.common.schemas import in_order
 from tests.support.paths import DATA
 
 _SHORTEST, _LONGEST = 80, 2000  # characters of a schema
@@ -21,10 +22,12 @@ class Case(NamedTuple):
     Attributes:
         name: its id in the data.
         schema: as JSON text.
+        text: a value that the data call valid, with members in the order of the schema; ``None`` without one.
     """
 
     name: str
     schema: str
+    text: str | None
 
     @property
     def prompt(self) -> str:
@@ -47,10 +50,17 @@ def draw_cases(maskbench: Path | None, count: int, seed: int) -> list[Case]:
         content = json.loads(entry)
         text = json.dumps(content["schema"], ensure_ascii=False)
         if _SHORTEST <= len(text) <= _LONGEST and _is_of_objects(content["schema"]):
-            found.setdefault(text, Case(content["id"], text))
+            found.setdefault(text, Case(content["id"], text, _some_value(content)))
         if len(found) == count:
             break
     return list(found.values())
+
+
+def _some_value(content: dict[str, Any]) -> str | None:
+    for test in content["tests"]:
+        if test["valid"]:
+            return json.dumps(in_order(content["schema"], test["data"]), ensure_ascii=False)
+    return None
 
 
 def _lines(path: Path) -> Iterator[str]:

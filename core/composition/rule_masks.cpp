@@ -499,8 +499,7 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
       builder_.add(SharedWords(segment, &segment->inside));
       if (inside_is_unverified) for_each_bit(segment->inside, [this](std::uint32_t token) { mask_.unverified.push_back(token); });
     }
-    // The rest of the terminal is never longer than `worst`.
-    mask_.note(arena_.node(way.head).worst + rest.spelled);
+    mask_.note(std::min(arena_.node(way.head).worst, segment->most) + std::uint64_t{rest.spelled});
   }
   if (way.rest == kNothing) return;
   add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
@@ -541,7 +540,7 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
   const TokenTrie& trie = *way.spot.trie;
   const Rest rest = measured(way.rest);
   const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
-  const std::uint64_t inside = arena_.node(way.head).worst + rest.spelled;
+  const std::uint32_t worst = arena_.node(way.head).worst;
   std::vector<std::pair<NodeId, StateId>> frames{{way.spot.node, automaton.state_of(way.head, *budget_)}};
   while (!frames.empty()) {
     const auto [node, state] = frames.back();
@@ -551,6 +550,7 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
       if (reached == ByteAutomaton::kDead) continue;
       budget_->step();
       const Spot spot{&trie, {child}};
+      const std::uint64_t inside = std::min(worst, automaton.node(reached).spelled) + std::uint64_t{rest.spelled};
       add_own(spot, inside_is_unverified, inside, [&] { return text_of(reached, way.rest); });
       if (automaton.accepting(reached)) {
         add_own(spot, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });

@@ -128,12 +128,17 @@ Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Follow 
 Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
   Segment made;
   std::vector<TokenTrie::Place> ends;
+  constexpr std::uint32_t kLongestRest = 3;  // of a code point that a loop has begun
+  const StateId start = automaton_.state_of(terminal, budget);
+  std::uint32_t spelled = automaton_.node(start).spelled;  // of any state that was met
   const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
   const auto visit = [&](NodeId at, StateId state) {
+    spelled = std::max(spelled, automaton_.node(state).spelled);
     if (follow != Follow::Nothing && automaton_.accepting(state)) ends.push_back({&trie, at});
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
-  walk.enter_below(node, automaton_.state_of(terminal, budget));
+  walk.enter_below(node, start);
+  if (spelled != ExpressionNode::kUnspelled) made.most = spelled + kLongestRest;
   std::size_t count = 0;
   for (const TokenRange& range : walk.ranges()) count += range.end - range.begin;
   const std::span<const std::uint32_t> order = trie.order();
@@ -224,6 +229,7 @@ std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, co
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.
 std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId terminal, NodeId node,
                                                       std::vector<std::uint32_t> judged, Budget& budget) {
+  made.most = Segment::kNotKnown;  // what ends the other terminal may be too long for this one, or none of its texts
   if (judged.empty()) return made;
   const std::size_t depth = vocabulary_->trie().depth(node, vocabulary_->bytes({judged[0]}));
   std::ranges::sort(judged);

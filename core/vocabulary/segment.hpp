@@ -45,6 +45,9 @@ struct Segment {
   // Where else tokens go on after the terminal: the trunk of the remainders, a node of the trie that the segment is of.  The
   // root stands for none.
   NodeId trunk = TokenTrie::root();
+  // After any of the tokens inside, the terminal can be ended with so many bytes, each of which is a token.
+  static constexpr std::uint32_t kNotKnown = ~std::uint32_t{0};
+  std::uint32_t most = kNotKnown;
 
   // Up to so many tokens are kept as ids.
   static std::size_t few_for(std::size_t words) { return words / 8; }

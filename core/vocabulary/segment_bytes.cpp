@@ -11,7 +11,7 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'04;  // and the form of what follows
+constexpr std::uint64_t kMark = 0x31'50'41'4b'4f'54'00'05;  // and the form of what follows
 
 template <class Number>
 void append(Number value, std::string& bytes) {
@@ -83,6 +83,7 @@ std::string bytes_of_segment(std::string_view structure, const Segment& segment)
   append(std::uint64_t{segment.few.size()}, body);
   append(segment.few, body);
   append(segment.trunk.value, body);
+  append(segment.most, body);
   const TokenTrie::Numbers numbers = segment.remainders.numbers();
   append(std::uint64_t{numbers.bytes.size()}, body);
   append(numbers.bytes, body);
@@ -115,6 +116,7 @@ std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view
   segment.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   segment.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   segment.trunk = {reader.number<std::uint32_t>()};
+  segment.most = reader.number<std::uint32_t>();
   TokenTrie::Numbers numbers;
   const auto count = reader.number<std::uint64_t>();
   numbers.bytes = reader.numbers<std::uint8_t>(count);

@@ -62,6 +62,7 @@ Case random_case(std::mt19937& random) {
   const tokamata::ByteSet all = tokamata::ByteSet::range(0x00, 0xFF);
   const auto trunk = TokenTrie::trunk_of(ends, all, below(random, 2) == 0 ? 1 : 1000);
   if (trunk) made.segment.trunk = trunk->node;
+  if (below(random, 2) == 0) made.segment.most = below(random, 100);
   made.segment.remainders = TokenTrie(std::move(ends), all, trunk);
   return made;
 }
@@ -73,7 +74,7 @@ tokamata::Words longer(tokamata::Words text) {
 
 bool same(const Segment& a, const Segment& b) {
   const TokenTrie::Numbers x = a.remainders.numbers(), y = b.remainders.numbers();
-  return a.inside == b.inside && a.few == b.few && a.trunk == b.trunk && x.bytes == y.bytes && x.children == y.children && x.own == y.own && x.tokens == y.tokens;
+  return a.inside == b.inside && a.few == b.few && a.trunk == b.trunk && a.most == b.most && x.bytes == y.bytes && x.children == y.children && x.own == y.own && x.tokens == y.tokens;
 }
 
 // Every node below the ends of a trie, in any order: which bytes remain, and which tokens have them.

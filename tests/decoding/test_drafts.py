@@ -187,6 +187,25 @@ def test_several_texts(draft: str) -> None:
     assert [one.tokens for one in drafted] == [one.tokens for one in plain]
 
 
+def test_a_text_may_get_ahead_of_the_others() -> None:
+    """Each text is forced elsewhere, and still the batch takes hardly more calls than one text alone."""
+    forced, free = "the the the the the the", "(a|b|1|2){12}"
+    patterns = [forced + free, free + forced, f"{free[:-4]}{{6}}{forced}{free[:-4]}{{6}}"]
+    constraints = [tk.regex(pattern) for pattern in patterns]
+    prompts = ["a", "name: ", "the the the"]
+    options: dict[str, Any] = {"max_new_tokens": 60, "greedy": True, "tokenization": "canonical"}
+    plain = tk.generate(Padded(WIDTH, 5), TOKENIZER, prompts, constraints, **options)
+    alone = []
+    for prompt, constraint in zip(prompts, constraints, strict=True):
+        model = Counting(Padded(WIDTH, 5))
+        tk.generate(model, TOKENIZER, prompt, constraint, draft="constraint", **options)
+        alone.append(model.calls)
+    together = Counting(Padded(WIDTH, 5))
+    drafted = tk.generate(together, TOKENIZER, prompts, constraints, draft="constraint", **options)
+    assert [one.tokens for one in drafted] == [one.tokens for one in plain]
+    assert together.calls <= max(alone) + 2
+
+
 class Padded(Context):
     """Takes an attention mask; the logits depend on tokens alone, so padding on the left changes nothing."""
 

@@ -12,6 +12,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.vllm_host import Scheduler, StructuredOutputOptions
+from tokamata.integrations.vllm import warm_up
 from tokamata.integrations.vllm.backend import TokamataBackend
 from tokamata.integrations.vllm.compiled_cache import CompiledCache
 
@@ -86,6 +87,42 @@ def test_without_any_stop_token() -> None:
     with pytest.raises(tk.NoStopTokenError, match="stop_token_ids"):
         backend.compile_grammar(StructuredOutputOptions.REGEX, "a", None)
     backend.destroy()
+
+
+def test_what_is_computed_before_the_first_request(tokenizer: Any) -> None:
+    """Along a value of each schema, to its end."""
+    vocabulary = tk.Vocabulary.load(tokenizer, width=len(tokenizer))
+    tokens = tokenizer.encode(warm_up.VALUE, add_special_tokens=False)
+    for schema in warm_up._SCHEMAS:
+        matcher = tk.json_schema(schema).compile(vocabulary).matcher()
+        assert matcher.advance_all(tokens)
+        assert matcher.is_accepting
+    warm_up.warm_up(vocabulary, tokens, tk.CancelToken())
+    cancel = tk.CancelToken()
+    cancel.cancel()
+    with pytest.raises(tk.Cancelled):
+        warm_up.warm_up(vocabulary, tokens, cancel)
+
+
+def test_many_requests_at_once_are_prepared_in_turn(
+    backend: TokamataBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them waits for the whole preparation of those before it."""
+    seconds: list[float] = []
+    prepare = tk.CompiledConstraint.prepare
+
+    def noted(compiled: tk.CompiledConstraint[Any], **options: Any) -> Any:
+        seconds.append(options["seconds"])
+        return prepare(compiled, **options)
+
+    monkeypatch.setattr(tk.CompiledConstraint, "prepare", noted)
+    gate = threading.Event()
+    backend._preparing.submit(gate.wait)
+    for number in range(3):
+        backend.compile_grammar(StructuredOutputOptions.JSON, json.dumps({"const": number}), {1})
+    gate.set()
+    backend._preparing.submit(int).result()
+    assert seconds == [0.005, 0.005, 0.05]
 
 
 def test_bitmask(backend: TokamataBackend) -> None:

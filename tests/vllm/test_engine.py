@@ -90,6 +90,38 @@ def test_texts_are_complete_and_valid(engine: Any) -> None:
             assert type(json.loads(text.text)) is dict
 
 
+def test_structural_tags(engine: Any) -> None:
+    """Free text, and within the tags JSON of their schema; the model has to write a tag at least once."""
+    tag = {
+        "type": "tag",
+        "begin": "<person>",
+        "content": {"type": "json_schema", "json_schema": SCHEMA},
+        "end": "</person>",
+    }
+    form = {
+        "type": "triggered_tags",
+        "triggers": ["<per"],
+        "tags": [tag],
+        "at_least_one": True,
+        "stop_after_first": True,
+    }
+    older = {
+        "structures": [{"begin": "<person>", "schema": SCHEMA, "end": "</person>"}],
+        "triggers": ["<per"],
+    }
+    written_form = json.dumps({"type": "structural_tag", "format": form})
+    text = write(engine, "A person: ", most=40, structural_tag=written_form)
+    assert text.finish_reason == "stop"
+    match = re.fullmatch("(?s:.*?)<person>(.*)</person>", text.text)
+    assert match is not None, text.text
+    jsonschema.validate(json.loads(match[1]), SCHEMA)
+    free = write(engine, "<person><person><person>", most=40, structural_tag=json.dumps(older))
+    assert free.finish_reason in ("stop", "length")
+    for content in re.findall("(?s)<person>(.*?)</person>", free.text):
+        jsonschema.validate(json.loads(content), SCHEMA)
+    assert free.text.count("<per") == free.text.count("</person>")
+
+
 def test_a_refused_schema_leaves_the_engine_as_it_was(engine: Any) -> None:
     from vllm.exceptions import VLLMValidationError
 

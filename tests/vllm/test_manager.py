@@ -113,6 +113,100 @@ def test_kinds(
     assert grammar_of(request).is_terminated()
 
 
+AGES = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+TAGS = {
+    "older": {
+        "structures": [
+            {"begin": "<f=age>", "schema": AGES, "end": "</f>"},
+            {"begin": "<f=flag>", "schema": {"type": "boolean"}, "end": "</f>"},
+        ],
+        "triggers": ["<f="],
+    },
+    "newer": {
+        "type": "structural_tag",
+        "format": {
+            "type": "triggered_tags",
+            "triggers": ["<f="],
+            "tags": [
+                {
+                    "type": "tag",
+                    "begin": f"<f={name}>",
+                    "content": {"type": "json_schema", "json_schema": schema},
+                    "end": "</f>",
+                }
+                for name, schema in (("age", AGES), ("flag", {"type": "boolean"}))
+            ],
+        },
+    },
+}
+TAGGED = 'So: <f=age>{"age": 12}</f> and <f=flag>true</f>, done'
+
+
+@pytest.mark.parametrize("form", TAGS)
+def test_structural_tags(manager: Any, tokenizer: Any, new_request: Requests, form: str) -> None:
+    """Text is free until a trigger, constrained from it to the end of its tag, and free again."""
+    request = new_request(manager, structural_tag=json.dumps(TAGS[form]))
+    tokens = ids(tokenizer, TAGGED)
+    written = ""
+    for token in tokens:
+        (row,) = allowed(manager, request, [])
+        assert token in row
+        in_tag = written.count("<f=") > written.count("</f>")
+        assert (STOP in row) is not in_tag
+        assert (len(row) < WIDTH / 2) or not in_tag
+        assert manager.accept_tokens(request, [token])
+        written += tokenizer.decode([token])
+    assert written == TAGGED
+    assert manager.accept_tokens(request, [STOP])
+    assert grammar_of(request).is_terminated()
+
+
+@pytest.mark.parametrize("form", TAGS)
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [
+        ("no tags < f=", "no tags < f="),
+        ("<f=name>", "<f="),
+        ('<f=flag>{"age"', "<f=flag>"),
+        ('<f=age>{"age": "', '<f=age>{"age": '),
+        ("<f=flag>false</g>", "<f=flag>false</"),
+    ],
+)
+def test_drafts_of_tags(
+    manager: Any, tokenizer: Any, new_request: Requests, form: str, text: str, valid: str
+) -> None:
+    """The part of a draft that is not allowed is cut off, also where the draft has the trigger."""
+    request = new_request(manager, structural_tag=json.dumps(TAGS[form]))
+    draft = [token for byte in text for token in ids(tokenizer, byte)]  # character by character
+    assert tokenizer.decode(draft) == text
+    found: list[int] = []
+    while len(found) < len(draft):
+        step = manager.validate_tokens(request, draft[len(found) : len(found) + DRAFT])
+        rows = allowed(manager, request, step)
+        assert all(token in row for token, row in zip(step, rows, strict=False))
+        assert manager.accept_tokens(request, step)
+        found += step
+        if len(step) < DRAFT:
+            break
+    assert tokenizer.decode(found) == valid
+
+
+def test_a_token_may_complete_a_trigger_and_go_on(
+    manager: Any, tokenizer: Any, new_request: Requests
+) -> None:
+    """In one token, only the text of a tag may follow the trigger."""
+    form = {
+        "structures": [{"begin": "=list", "schema": {"type": "array"}, "end": "."}],
+        "triggers": ["="],
+    }
+    request = new_request(manager, structural_tag=json.dumps(form))
+    (row,) = allowed(manager, request, [])
+    texts = {token: tokenizer.decode([token]) for token in (*ids(tokenizer, "==="), *ids(tokenizer, 'a="'))}
+    for token, text in texts.items():
+        expected = "=" not in text or "=list".startswith(text[text.index("=") :])
+        assert (token in row) is expected, text
+
+
 def test_stop_tokens_are_those_of_the_request(manager: Any, tokenizer: Any, new_request: Requests) -> None:
     turn = tokenizer.convert_tokens_to_ids("<end_of_turn>")
     first, second = (new_request(manager, regex="ok", stop=stop) for stop in ((1,), (1, turn)))

@@ -7,6 +7,10 @@
 The model reads the texts as a batch; each text leaves it at its own end.  After a jump, a text has more
 unread tokens than the others.  In each round, all texts read as many tokens as the one with the fewest, and
 texts with unread tokens left draw nothing (:mod:`tokamata.decoding.model` says why).
+
+With drafts, a text may get ahead of the others: it reads more tokens, and the others are padded at their
+ends.  Before the next round the model forgets the padding, and of all texts what was read beside it.  So no
+padding stays inside a text.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = ["write"]
+
+_LEAD = 2  # drafts by which a text may be ahead; the model reads its lead again in each call
 
 
 def write(
@@ -55,39 +61,47 @@ def write(
             model.keep(going)
         rows = [rows[index] for index in going]
         may_draft = draft_tokens > 0 and model.has_read and model.forgets
-        drafts = [row.propose(draft_tokens if may_draft else 0) for row in rows]
-        yield from _round(model, rows, drafts, timing)
+        lead = _LEAD * draft_tokens if may_draft else 0
+        most = min(len(row.unread) for row in rows) + lead
+        drafts = [row.propose(min(draft_tokens, most - len(row.unread)) if lead else 0) for row in rows]
+        yield from _round(model, rows, drafts, lead, timing)
         if draft_tokens > 0:
             model.expect_returns()
 
 
 def _round(
-    model: CachedModel, rows: list[Row[Any]], drafts: list[Draft], timing: Timing
+    model: CachedModel, rows: list[Row[Any]], drafts: list[Draft], lead: int, timing: Timing
 ) -> Iterator[tuple[Row[Any], Step]]:
     """One call of the model: it reads what is unread and drafts, and each text goes on as far as it may.
 
-        unread   draft      read together   chosen      known to the model afterwards
-        a        b c d      a b c d         b c x       a b c     x is unread
-        e f g               e f g           y           e f g     y is unread
+        unread   draft    read together   chosen   known to the model afterwards   unread then
+        a b      c d e    a b c d e       c d x    a b                             c d x
+        f g               f g - - -       y        f g                             y
 
-    All texts read equally many tokens, those of the text with the fewest.  The model forgets the tokens after
-    the last that is right in every text; what it forgets of others is unread again.
+    The dashes are padding.  The model forgets the tokens after the last that is right in every text; what it
+    forgets of a text is unread again.
+
+    Args:
+        lead: how many tokens a text may read beyond those of the text with the fewest.
     """
     unread = [list(row.unread) for row in rows]
-    count = _most_together(unread, drafts) if model.has_read else None
+    count = _count(unread, drafts, lead) if model.has_read else None
     read = [(tokens + draft.tokens)[:count] for tokens, draft in zip(unread, drafts, strict=True)]
     drafts = [_cut(draft, len(new) - len(old)) for draft, new, old in zip(drafts, read, unread, strict=True)]
-    positions = 1 + max(len(draft.tokens) for draft in drafts)
+    ready = [index for index, tokens in enumerate(unread) if len(tokens) <= len(read[index])]
+    # A text that is ready needs the logits from its last unread token on.
+    first = 0 if count is None else min(len(unread[index]) for index in ready) - 1
+    positions = 1 if count is None else count - first
     with Clock(timing, "model_seconds" if model.has_read else "prompt_seconds"):
-        logits = model.next_logits(read, positions)
+        logits = model.next_logits(read if count is None else _padded(read, count), positions)
     if positions == 1:
         logits = logits.unsqueeze(1)
-    ready = [index for index, tokens in enumerate(unread) if len(tokens) <= len(read[index])]
     for row in rows:
         row.unread = []
+    begins = [0 if count is None else len(unread[index]) - 1 - first for index in ready]
     with Clock(timing, "constraint_seconds"):
         some = logits if len(ready) == len(rows) else logits[ready]
-        masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], some)
+        masked = _masked([rows[index] for index in ready], [drafts[index] for index in ready], some, begins)
     right = [min(len(old), len(new)) for old, new in zip(unread, read, strict=True)]
     for index, scores in zip(ready, masked, strict=True):
         row, before = rows[index], rows[index].accepted
@@ -98,8 +112,14 @@ def _round(
         _forget(model, rows, unread, count, right)
 
 
-def _most_together(unread: list[list[int]], drafts: list[Draft]) -> int:
-    return min(len(tokens) + len(draft.tokens) for tokens, draft in zip(unread, drafts, strict=True))
+def _count(unread: list[list[int]], drafts: list[Draft], lead: int) -> int:
+    """How many tokens all texts read together."""
+    lengths = [len(tokens) + len(draft.tokens) for tokens, draft in zip(unread, drafts, strict=True)]
+    return min(max(lengths), min(lengths) + lead)
+
+
+def _padded(read: list[list[int]], count: int) -> list[list[int]]:
+    return [tokens + tokens[-1:] * (count - len(tokens)) for tokens in read]
 
 
 def _cut(draft: Draft, count: int) -> Draft:
@@ -130,13 +150,22 @@ def _forget(
     model.take_back(count - kept)
 
 
-def _masked(rows: list[Row[Any]], drafts: list[Draft], logits: torch.Tensor) -> list[torch.Tensor]:
+def _masked(
+    rows: list[Row[Any]], drafts: list[Draft], logits: torch.Tensor, begins: list[int]
+) -> list[torch.Tensor]:
     """The logits of each row before each token of its draft, and after the last: ``[tokens + 1, width]``.
 
     They are minus infinity for tokens that the constraint or the budget does not allow.
+
+    Args:
+        rows: the texts.
+        drafts: of each.
+        logits: ``[rows, positions, width]``; changed in place.
+        begins: the position of each row from which its logits are needed.
     """
     result = [
-        scores[len(scores) - 1 - len(draft.tokens) :] for draft, scores in zip(drafts, logits, strict=True)
+        scores[begin : begin + 1 + len(draft.tokens)]
+        for begin, draft, scores in zip(begins, drafts, logits, strict=True)
     ]
     plain = [
         index for index, draft in enumerate(drafts) if draft.masks is None and rows[index].matcher is not None
@@ -145,7 +174,8 @@ def _masked(rows: list[Row[Any]], drafts: list[Draft], logits: torch.Tensor) -> 
         matchers = [row.matcher for row in (rows[index] for index in plain) if row.matcher is not None]
         mask = allocate_mask(len(matchers), matchers[0].compiled.vocabulary.width)
         fill_masks(matchers, mask, budgets=[rows[index].tokens_left for index in plain])
-        constrained = logits[:, -1] if len(plain) == len(rows) else logits[plain, -1]
+        are_all = len(plain) == len(rows) and logits.shape[1] == 1
+        constrained = logits[:, 0] if are_all else logits[plain, [begins[index] for index in plain]]
         apply_mask(constrained, mask)
         for index, scores in zip(plain, constrained, strict=True):
             result[index] = scores.unsqueeze(0)

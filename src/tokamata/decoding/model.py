@@ -11,8 +11,8 @@ inside a text:
     next call        3                          0 0 1 1 1                    2
                      2                          1 1 1 1 1                    4
 
-Rejected: padding inside the texts if one has more unread tokens than another.  It would save calls after a
-jump, but layers with a sliding window count padding as positions, and would forget text too early.
+Rejected: padding that stays inside a text.  It would save calls after a jump, but layers with a sliding
+window count padding as positions, and would forget text too early.
 """
 
 # transformers has no usable types for models, hence `Any`.
@@ -121,6 +121,8 @@ class CachedModel:
             return
         for read in self._read:
             del read[len(read) - count :]
+        if self._cache is None:  # everything is read again in any case
+            return
         try:
             self._cache.crop(-count)
         except (AttributeError, NotImplementedError, RuntimeError, ValueError):

@@ -11,7 +11,9 @@ from tokamata.errors import NoStopTokenError
 from tokamata.integrations.vllm.compiled_cache import CompiledCache
 from tokamata.integrations.vllm.constraints import constraint_of
 from tokamata.integrations.vllm.grammar import TokamataGrammar
+from tokamata.integrations.vllm.warm_up import VALUE, warm_up
 from tokamata.limits import CancelToken
+from tokamata.matching import CompiledConstraint
 from tokamata.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _MOST_COMPILED = 256
 _MOST_BYTES = 512 << 20  # as vLLM gives xgrammar
 _MOST_VOCABULARIES = 4  # with further stop tokens; tens of megabytes each
 _PREPARE_SECONDS = 0.05
+_PREPARE_SECONDS_IN_TURN = 0.005  # where others wait; the first masks are those that are needed first
 
 
 class TokamataBackend:
@@ -48,7 +51,9 @@ class TokamataBackend:
         self._with_stops: dict[tuple[int, ...], Vocabulary] = {}
         self._cache = CompiledCache(_MOST_COMPILED, _MOST_BYTES)
         self._preparing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokamata-prepare")
+        self._waiting = 0  # constraints to be prepared
         self._cancel = CancelToken()
+        self._preparing.submit(self._warm_up)
 
     def compile_grammar(
         self, request_type: Any, grammar_spec: str, stop_token_ids: Collection[int] | None = None
@@ -81,7 +86,9 @@ class TokamataBackend:
             lambda: constraint_of(kind, grammar_spec).compile(self._vocabulary_with(spelled)),
         )
         if is_new:
-            self._preparing.submit(compiled.prepare, seconds=_PREPARE_SECONDS, cancel=self._cancel)
+            with self._lock:
+                self._waiting += 1
+            self._preparing.submit(self._prepare, compiled)
         return TokamataGrammar(compiled, stop)
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
@@ -96,6 +103,16 @@ class TokamataBackend:
         self._preparing.shutdown(wait=True, cancel_futures=True)
         self._cache.clear()
         self._with_stops.clear()
+
+    def _warm_up(self) -> None:
+        """If it fails, the first requests compute what they need."""
+        warm_up(self._vocabulary, self.tokenizer.encode(VALUE, add_special_tokens=False), self._cancel)
+
+    def _prepare(self, compiled: CompiledConstraint[Any]) -> None:
+        with self._lock:
+            self._waiting -= 1
+            seconds = _PREPARE_SECONDS if self._waiting == 0 else _PREPARE_SECONDS_IN_TURN
+        compiled.prepare(seconds=seconds, cancel=self._cancel)
 
     def _vocabulary_with(self, spelled: tuple[int, ...]) -> Vocabulary:
         """The vocabulary in which these tokens, which have text, end the text instead of adding to it."""

@@ -54,8 +54,12 @@ class TokamataGrammar:
 
     def __init__(self, compiled: CompiledConstraint[Any], stop: Sequence[int]) -> None:
         self._compiled = compiled
+        self._width = compiled.vocabulary.width
         self._stop = frozenset(stop)
+        is_usual = self._stop == set(compiled.vocabulary.stop)
+        self._own_stop = None if is_usual else list(stop)
         self._least = 0  # tokens of a text
+        self._buffer: npt.NDArray[np.int32] | None = None  # for the rows of a draft
         self.reset()
 
     def set_least(self, tokens: int) -> None:
@@ -63,8 +67,10 @@ class TokamataGrammar:
 
         If none was found the texts are shorter, as vLLM has it where nothing but a stop token can follow.
         """
+        if tokens == self._least:
+            return
         try:
-            self._matcher = self._compiled.matcher(stop=list(self._stop), min_tokens=tokens)
+            self._matcher = self._compiled.matcher(stop=self._own_stop, min_tokens=tokens)
             self._least = tokens
         except LengthError as error:
             _LOG.warning("min_tokens has no effect: %s", error)
@@ -73,7 +79,7 @@ class TokamataGrammar:
 
     def reset(self) -> None:
         """Go back to the start of the text."""
-        self._matcher = self._compiled.matcher(stop=list(self._stop), min_tokens=self._least)
+        self._matcher = self._compiled.matcher(stop=self._own_stop, min_tokens=self._least)
         self._has_stopped = False  # the matcher's last token was a stop token
         self._after_stop = 0  # tokens after it: accepted, not read, and counted for rollback
         self._draft: list[int] = []  # tokens that the matcher has not read
@@ -95,12 +101,13 @@ class TokamataGrammar:
         """
         if self._has_failed:
             return False
-        end = self._position + len(tokens)
-        if self._after_stop == 0 and self._draft[self._position : end] == tokens:
-            self._position = end
-            return True
         try:
-            self._read_draft()
+            if self._rows is not None:
+                end = self._position + len(tokens)
+                if self._after_stop == 0 and self._draft[self._position : end] == tokens:
+                    self._position = end
+                    return True
+                self._read_draft()
             return self._read(tokens)
         except (LimitExceeded, Cancelled) as error:
             self._fail(error, request_id)
@@ -114,7 +121,8 @@ class TokamataGrammar:
         if not tokens or self._has_failed or self.is_terminated():
             return []
         try:
-            self._read_draft()
+            if self._rows is not None:
+                self._read_draft()
             self._keep_rows(tokens)
         except (LimitExceeded, Cancelled) as error:
             self._fail(error)
@@ -146,7 +154,7 @@ class TokamataGrammar:
             bitmask: torch's ``int32[rows, ceil(width / 32)]``, on the CPU.
             batch_index: the row.
         """
-        row = bitmask[batch_index].numpy()
+        row = bitmask.numpy()[batch_index]  # torch takes ten times as long to make a view of a row
         if self._rows is not None and self._after_stop == 0:
             row[:] = self._rows[self._position]
             return
@@ -173,32 +181,42 @@ class TokamataGrammar:
         """Let the matcher read tokens up to a stop token, and count those after it."""
         end = 0
         if not self._has_stopped:
-            end = next((i + 1 for i, token in enumerate(tokens) if token in self._stop), len(tokens))
-            if not all(map(self._is_token, tokens[:end])) or not self._matcher.advance_all(tokens[:end]):
+            end = self._end(tokens)
+            if not self._is_read(tokens[:end]):
                 return False
             self._has_stopped = end > 0 and tokens[end - 1] in self._stop
         self._after_stop += len(tokens) - end
         return True
 
+    def _is_read(self, tokens: list[int]) -> bool:
+        """Let the matcher read all of some tokens, or none; returns whether it has."""
+        if not all(0 <= token < self._width for token in tokens):  # vLLM has placeholders of -1 among drafts
+            return False
+        # `advance` answers what is known already without releasing the interpreter's lock.
+        return self._matcher.advance(tokens[0]) if len(tokens) == 1 else self._matcher.advance_all(tokens)
+
+    def _end(self, tokens: list[int]) -> int:
+        """How many tokens there are up to the first stop token, which counts."""
+        return next((i + 1 for i, token in enumerate(tokens) if token in self._stop), len(tokens))
+
     def _read_draft(self) -> None:
         """Let the matcher read the accepted tokens of the draft, and forget the rest."""
         accepted = self._draft[: self._position]
         self._draft, self._position, self._rows = [], 0, None
-        self._read(accepted)  # known to be allowed
+        if accepted:
+            self._read(accepted)  # known to be allowed
 
     def _keep_rows(self, tokens: list[int]) -> None:
         """Compute the masks along a draft."""
-        end = next((i + 1 for i, token in enumerate(tokens) if token in self._stop), len(tokens))
-        rows = allocate_mask(end + 1, self._compiled.vocabulary.width)
+        end = self._end(tokens)
+        if self._buffer is None or len(self._buffer) <= end:
+            self._buffer = allocate_mask(end + 1, self._width)
+        rows = self._buffer
         left = None if self.left is None else self.left()
         legal = self._matcher.fill_draft_masks(rows, tokens[:end], budget=left, count_stop=True)
         if left is not None and not rows[0].any():  # no text fits
             legal = self._matcher.fill_draft_masks(rows, tokens[:end])
         self._draft, self._rows = tokens[: int(legal.sum())], rows
-
-    def _is_token(self, token: int) -> bool:
-        """Not so for the placeholders of -1 that vLLM has among drafts."""
-        return 0 <= token < self._compiled.vocabulary.width
 
     def _fail(self, error: Exception, request_id: str = "") -> None:
         _LOG.error("the request %s ends, since a mask could not be computed: %s", request_id, error)

@@ -1,0 +1,1 @@
+"""The calls of vLLM's manager of structured outputs, without an engine."""
