@@ -10,19 +10,24 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo wheel exactness test test-core test-threads test-python test-fast test-vllm coverage types lint site bench bench-vllm clean
+.PHONY: demo wheel wheel-of-compiled-core exactness test test-core test-threads test-python test-fast test-vllm coverage types lint site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
-# One after another: each keeps all processors busy by itself.
+# One after another: each keeps all processors busy by itself.  .ci/run runs those of C++ beside the others, since
+# installing, mypy and the demo leave processors idle.
 test: lint types test-python test-core test-threads
 
 # The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
 wheel: $(VENV)/wheel.stamp
 	$(BIN)/python tools/make_wheel.py
+
+# The same, but the core in the wheel is the one that is compiled already, from files that the sdist holds.
+wheel-of-compiled-core: $(VENV)/wheel.stamp $(VENV)/core.stamp
+	$(BIN)/python tools/make_wheel.py --compiled-core
 
 test-python: $(VENV)/test.stamp
 	$(PYTEST)
@@ -38,14 +43,14 @@ coverage: $(VENV)/test.stamp
 	TOKAMATA_CACHE=$(abspath build/cache-of-coverage) $(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 	@echo 'The core, which is C++, is not in this table.'
 
-test-core: $(VENV)/test.stamp
+test-core: $(VENV)/build.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=address,undefined
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel $(PROCESSORS)
 
 # The threads, under the sanitizer that sees races.
-test-threads: $(VENV)/test.stamp
+test-threads: $(VENV)/build.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED)-threads -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=thread
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
@@ -109,14 +114,20 @@ step = @echo '$(1) ...'; start=$$(date +%s); if [ -t 1 ]; then quiet=; else quie
 $(BIN)/python:
 	$(call step,making a virtual environment in $(VENV),$(PYTHON) -m venv $(VENV) && $(PIP) $$quiet --upgrade 'pip>=25.1')
 
-# First and alone: this version brings no gigabytes of GPU packages, and nothing else then asks for another.
-$(VENV)/torch.stamp: | $(BIN)/python
+# All that the tests of C++ need.
+$(VENV)/build.stamp: pyproject.toml | $(BIN)/python
+	$(call step,installing what compiles the core,$(PIP) $$quiet --group build)
+	@touch $@
+
+# Before all that asks for torch, and alone: this version brings no gigabytes of GPU packages, and nothing else then
+# asks for another.
+$(VENV)/torch.stamp: | $(VENV)/build.stamp
 	$(call step,installing torch,$(PIP) $$quiet 'torch==2.13.0')
 	@touch $@
 
 # Compiles what has changed in core/.  Python sources are used in place.
-$(VENV)/core.stamp: $(SOURCES) | $(VENV)/torch.stamp
-	$(call step,building the core (C++),$(PIP) $$quiet --group build && $(PIP) $$quiet --no-deps --no-build-isolation -e .)
+$(VENV)/core.stamp: $(SOURCES) $(VENV)/build.stamp | $(VENV)/torch.stamp
+	$(call step,building the core (C++),$(PIP) $$quiet --no-deps --no-build-isolation -e .)
 	@touch $@
 
 # tokamata itself is installed already, so pip only adds the packages of its extra.

@@ -1,10 +1,10 @@
 """Makes the sdist and a wheel, and tries the wheel as a user without a compiler installs it.
 
-    python tools/make_wheel.py [PYTHON ...]
+    python tools/make_wheel.py [--compiled-core] [PYTHON ...]
 
 Five steps; the last four are repeated for each PYTHON (by default, this one):
 
-1. the sdist, which must contain exactly the sources of a wheel;
+1. the sdist, which must contain exactly the sources of a wheel, byte for byte;
 2. a new environment with the build requirements that the sdist declares;
 3. the wheel, made from the sdist in that environment, which must contain exactly the files in use;
 4. on Linux, `auditwheel repair`, which finds the systems that the wheel runs on and names it after them;
@@ -12,6 +12,11 @@ Five steps; the last four are repeated for each PYTHON (by default, this one):
    `tools/try_wheel.py`, first without the command line's packages, then with them.
 
 The files stay in dist/.
+
+With `--compiled-core`, step 3 compiles the bindings alone and links the static library of the core that the
+editable installation has in build/.  The library must be what a compilation of the sdist would give: its
+options are those of a wheel, ninja finds it newer than all sources of the tree, and step 1 has found these
+sources in the sdist.
 """
 
 from __future__ import annotations
@@ -36,6 +41,11 @@ SDIST_FILES = ("pyproject.toml", "CMakeLists.txt", "README.md", "CHANGELOG.md", 
 SDIST_FOLDERS = ("core", "src", "LICENSES")
 LICENSES = ("LICENSE", "LICENSES/nanobind.txt", "LICENSES/robin-map.txt", "LICENSES/Unicode-3.0.txt")
 BASE = {"numpy", "platformdirs"}
+# Lines of CMakeCache.txt: how a wheel compiles the core.
+WHEEL_OPTIONS = (
+    "CMAKE_BUILD_TYPE:STRING=Release", "TOKAMATA_CHECKS:BOOL=OFF", "TOKAMATA_SANITIZE:STRING=",
+    "TOKAMATA_CORE_TESTS:BOOL=OFF", "CMAKE_CXX_FLAGS:STRING=",
+)  # fmt: skip
 _SOURCES = (".py", ".pyi", ".bin", ".typed")
 _MODULE = re.compile(r"tokamata/_core\.[\w.-]*(so|pyd)")
 
@@ -47,15 +57,20 @@ def package_files() -> set[str]:
 
 
 def faults_of_sdist(sdist: Path) -> list[str]:
-    """The files that the sdist lacks, and those that do not belong in it."""
+    """The files that the sdist lacks, those that do not belong in it, and those that differ from the tree."""
+    files = {}
     with tarfile.open(sdist) as archive:
-        paths = [PurePosixPath(member.name) for member in archive.getmembers() if member.isfile()]
-    names = {PurePosixPath(*path.parts[1:]).as_posix() for path in paths}
+        for member in archive.getmembers():
+            if (file := archive.extractfile(member)) is not None:
+                files[PurePosixPath(*PurePosixPath(member.name).parts[1:]).as_posix()] = file.read()
+    names = set(files)
     wanted = {*SDIST_FILES, *LICENSES, *(f"src/{name}" for name in package_files())}
     wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "core").rglob("*") if path.is_file()}
     extra = {name for name in names if name not in SDIST_FILES and not name.startswith(SDIST_FOLDERS)}
     extra |= {name for name in names if name.startswith("src/")} - wanted
-    return _faults(wanted - names, extra)
+    shared = (wanted & names) - {"PKG-INFO"}
+    changed = sorted(name for name in shared if files[name] != (ROOT / name).read_bytes())
+    return _faults(wanted - names, extra) + [f"holds another {name}" for name in changed]
 
 
 def faults_of_wheel(wheel: Path) -> list[str]:
@@ -123,8 +138,31 @@ def make_sdist(folder: Path) -> Path:
     return sdist
 
 
-def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
-    """Make a wheel from an sdist with its build requirements, and repair it on Linux."""
+def compiled_core() -> Path:
+    """The static library of the core in the build folder of the editable installation."""
+    major, minor = sys.version_info[:2]
+    libraries = list((ROOT / "build").glob(f"cp{major}{minor}-*/libtokamata_core.a"))
+    if len(libraries) != 1:
+        raise SystemExit(f"--compiled-core needs one build of the core by this Python, not {len(libraries)}")
+    refuse(faults_of_core(libraries[0]), libraries[0])
+    return libraries[0]
+
+
+def faults_of_core(library: Path) -> list[str]:
+    """Options in which the library differs from that of a wheel, and whether its sources have changed."""
+    cache = (library.parent / "CMakeCache.txt").read_text()
+    faults = [f"compiled without {option}" for option in WHEEL_OPTIONS if f"\n{option}\n" not in cache]
+    ninja = Path(sys.executable).with_name("ninja")
+    command = [ninja, "-C", library.parent, "-n", library.name]
+    planned = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return faults if "no work to do" in planned else [*faults, f"older than its sources:\n{planned}"]
+
+
+def make_wheel(sdist: Path, python: Path, folder: Path, work: Path, core: Path | None) -> Path:
+    """Make a wheel from an sdist with its build requirements, and repair it on Linux.
+
+    ``core`` is the library from :func:`compiled_core`; without one, the core is compiled.
+    """
     from build import ProjectBuilder
 
     with step("  installing the build requirements"):
@@ -135,7 +173,9 @@ def make_wheel(sdist: Path, python: Path, folder: Path, work: Path) -> Path:
         install(builder_python, *builder.build_system_requires)
         install(builder_python, *builder.get_requires_for_build("wheel"))
     with step("  building the wheel from the sdist"):
-        options = ("--no-deps", "--no-build-isolation", "--check-build-dependencies")
+        options = ["--no-deps", "--no-build-isolation", "--check-build-dependencies"]
+        if core is not None:
+            options.append(f"--config-settings=cmake.define.TOKAMATA_COMPILED_CORE={core}")
         pip_wheel = (builder_python, "-m", "pip", "wheel", *options, "-w", work / "wheel", sources)
         run(*pip_wheel, PATH=_path_with(builder_python))  # cmake and ninja may be there
     (wheel,) = (work / "wheel").iterdir()
@@ -198,7 +238,10 @@ def main() -> None:
     plain = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("pythons", metavar="PYTHON", nargs="*", type=Path, help="CPython 3.10 or newer")
-    pythons = parser.parse_args().pythons or [Path(sys.executable)]
+    parser.add_argument("--compiled-core", action="store_true", help="link the core that build/ has")
+    arguments = parser.parse_args()
+    pythons = arguments.pythons or [Path(sys.executable)]
+    core = compiled_core() if arguments.compiled_core else None
     folder = ROOT / "dist"
     folder.mkdir(exist_ok=True)
     with step("making the sdist"):
@@ -206,7 +249,7 @@ def main() -> None:
     for python in pythons:
         print(f"for {python}")
         with tempfile.TemporaryDirectory() as work:
-            wheel = make_wheel(sdist, python, folder, Path(work))
+            wheel = make_wheel(sdist, python, folder, Path(work), core)
             with step("  trying the wheel without a compiler"):
                 try_wheel(wheel, python, Path(work))
         print(f"{wheel.relative_to(ROOT)}: {wheel.stat().st_size / 1e6:.1f} MB, works")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import copy
-import functools
 import itertools
 import json
 from collections.abc import Iterator
@@ -21,7 +20,6 @@ import tokamata as tk
 from tests.support.matchers import takes
 from tests.support.texts import all_texts
 from tokamata.tokenization import kept_tables
-from tokamata.tokenization.pipelines import byte_pairs
 
 pytest.importorskip("tokenizers", reason="canonical tokenization of these files needs it")
 from tokenizers import Tokenizer, pre_tokenizers
@@ -192,9 +190,6 @@ def test_every_damaged_node_is_refused_or_harmless(
 ) -> None:
     monkeypatch.setattr(kept_tables, "load", lambda key: None)
     monkeypatch.setattr(kept_tables, "keep", lambda key, tables: None)
-    # It goes through all code points, and is asked the same again and again.
-    known_bytes = functools.cache(byte_pairs._with_bytes)
-    monkeypatch.setattr(byte_pairs, "_with_bytes", lambda asked: known_bytes(frozenset(asked)).copy())
     path = tmp_path / "tokenizer.json"
     known = verdict(path, FILES[name])
     assert known is None or (name == "unigram" and isinstance(known, tk.UnsupportedTokenizerError))

@@ -180,7 +180,7 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
             continue
         for _ in range(12):
             allowed = bits(masks.mask)
-            stepped = {token for token in range(vocabulary.width) if steps.fork().advance(token)}
+            stepped = {token for token in range(vocabulary.width) if _takes(steps, token)}
             assert allowed == stepped, (schema, masks.tokens)
             longest = sorted(allowed, key=lambda token: len(vocabulary[token] or b""))[-3:]
             if not allowed:
@@ -188,6 +188,13 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
             token = draw.choice(draw.choice([sorted(allowed), longest]))
             assert masks.advance(token)
             assert steps.advance(token)
+
+
+def _takes(matcher: tk.Matcher, token: int) -> bool:
+    taken = matcher.advance(token)
+    if taken:
+        matcher.rollback(1)
+    return taken
 
 
 def _loaded(tokenizer: Any) -> tuple[Any, tk.Vocabulary]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
+import sys
+import tarfile
 import zipfile
 from email.parser import Parser
 from pathlib import Path
 
 import pytest
 
-from tools.make_wheel import ROOT, faults_of_sdist, faults_of_wheel, make_sdist
+from tools.make_wheel import (
+    ROOT,
+    WHEEL_OPTIONS,
+    faults_of_core,
+    faults_of_sdist,
+    faults_of_wheel,
+    make_sdist,
+)
 
 pytestmark = pytest.mark.slow  # a wheel is made
 
@@ -84,6 +94,30 @@ def test_sdist_holds_what_a_wheel_is_made_from(wheel: Path, tmp_path: Path) -> N
     sdist = make_sdist(tmp_path)
     assert faults_of_sdist(sdist) == []
     assert sdist.stat().st_size < 1_500_000
+    copy = tmp_path / "copy.tar.gz"
+    with tarfile.open(sdist) as old, tarfile.open(copy, "w:gz") as new:
+        for member in old.getmembers():
+            data = (old.extractfile(member) or io.BytesIO()).read()
+            if member.name.endswith("core/common/ids.hpp"):
+                data = data.replace(b"\n", b" \n", 1)
+                member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+    assert faults_of_sdist(copy) == ["holds another core/common/ids.hpp"]
+
+
+def test_a_compiled_core_has_the_options_of_a_wheel_and_is_newer_than_its_sources(tmp_path: Path) -> None:
+    pytest.importorskip("ninja", reason="ninja is not installed")
+    library, source, cache = (tmp_path / name for name in ("libcore.a", "core.cpp", "CMakeCache.txt"))
+    rule = "rule copy\n  command = cp $in $out\nbuild libcore.a: copy core.cpp\n"
+    (tmp_path / "build.ninja").write_text(rule)
+    source.write_text("one")
+    cache.write_text("\n".join(["", *WHEEL_OPTIONS, ""]))
+    (fault,) = faults_of_core(library)
+    assert fault.startswith("older than its sources")
+    subprocess.run([Path(sys.executable).with_name("ninja"), "-C", tmp_path], check=True, capture_output=True)
+    assert faults_of_core(library) == []
+    cache.write_text(cache.read_text().replace("CHECKS:BOOL=OFF", "CHECKS:BOOL=ON"))
+    assert faults_of_core(library) == ["compiled without TOKAMATA_CHECKS:BOOL=OFF"]
 
 
 def test_what_the_makefile_builds_with_is_what_is_declared() -> None:

@@ -7,6 +7,7 @@ Unknown parts are refused by name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
         if kind in ("NFC", "NFKC"):
             if single:
                 raise refusal("normalizer", f"{kind} after {type(single[-1]).__name__}")
-            form = getattr(normalizers, kind)().normalize_str
+            form = _form(kind)
         elif kind == "Lowercase":
             single.append(normalizers.Lowercase())
         elif kind == "Replace" and _is_space(one.section("pattern")) and len(one.text("content")) == 1:
@@ -64,6 +65,13 @@ def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
         raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is not a space")
     keeps = normalizers.Sequence(single).normalize_str if single else None
     return Normalizer(form, keeps, spaces, "always" if prefix else "none")
+
+
+@cache
+def _form(kind: str) -> Callable[[str], str]:
+    """NFC or NFKC, one object for each: :func:`.normal_forms.normal_form` keeps its tables."""
+    normalize: Callable[[str], str] = getattr(HuggingFaceEngine().package.normalizers, kind)().normalize_str
+    return normalize
 
 
 def _is_space(pattern: Section) -> bool:
@@ -217,13 +225,22 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
     return left[kept], right[kept], result[kept], kept
 
 
+# Of the UTF-8 of one to four bytes: the end of its code points, and the high bits of its first byte.
+_LENGTHS = ((0x80, 0), (0x800, 0xC0), (0x10000, 0xE0), (CODE_POINTS, 0xF0))
+
+
 def _with_bytes(missing: set[int]) -> Any:
     """The code points whose UTF-8 has one of these bytes."""
+    lacks = np.zeros(256, dtype=bool)
+    lacks[list(missing)] = True
     flags = np.zeros(CODE_POINTS, dtype=bool)
-    # Bytes that never occur in UTF-8 may be missing.
-    if not missing - {0xC0, 0xC1, *range(0xF5, 0x100)}:
-        return flags
-    for point in range(CODE_POINTS):
-        if not 0xD800 <= point < 0xE000 and not missing.isdisjoint(chr(point).encode()):
-            flags[point] = True
+    begin = 0
+    for later_bytes, (end, mark) in enumerate(_LENGTHS):
+        rest = np.arange(begin, end)
+        for _ in range(later_bytes):
+            flags[begin:end] |= lacks[0x80 | rest & 0x3F]
+            rest >>= 6
+        flags[begin:end] |= lacks[mark | rest]
+        begin = end
+    flags[0xD800:0xE000] = False
     return flags

@@ -20,6 +20,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,9 @@ class NormalForm:
     composes: npt.NDArray[np.bool_]
 
 
+@cache
 def normal_form(normalize: Callable[[str], str]) -> NormalForm:
-    """The normal form that ``normalize`` brings a text into, NFC or NFKC."""
+    """The normal form that ``normalize`` brings a text into, NFC or NFKC; kept until the process ends."""
     points = [point for point in sample_points().tolist() if point != 0x0A]
     stable = unchanged_points(normalize)
     combining = _combining_classes(normalize, points)
