@@ -17,8 +17,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 demo: $(VENV)/demo.stamp
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
-# One after another: each keeps all processors busy by itself.  .ci/run runs those of C++ beside the others, since
-# installing, mypy and the demo leave processors idle.
+# One after another: each keeps all processors busy by itself.
 test: lint types test-python test-core test-threads
 
 # The sdist, a wheel made from it, and a trial of that wheel in an environment of its own; they stay in dist/.
