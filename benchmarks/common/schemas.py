@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.common.tokenizers import Tokenizer
 
-__all__ = ["SchemaCase", "in_order", "load", "pointed_at"]
+__all__ = ["SchemaCase", "in_order", "instances", "load", "pointed_at"]
 
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("if", "then", "else", "not")
@@ -37,6 +37,15 @@ class SchemaCase:
     texts: list[list[int]] = field(default_factory=list)
     ordered: list[list[int]] = field(default_factory=list)
     valid: list[bool] = field(default_factory=list)
+
+
+def instances(path: Path, count: int, seed: int) -> list[Any]:
+    """The first valid instance of each of so many schemas, drawn by a seed."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        found = list(lines)
+    tests = [json.loads(line)["tests"] for line in random.Random(seed).sample(found, min(count, len(found)))]
+    valid = [[test["data"] for test in those if test["valid"]] for those in tests]
+    return [those[0] for those in valid if those]
 
 
 def load(path: Path, count: int, seed: int, tokenizer: Tokenizer) -> list[SchemaCase]:

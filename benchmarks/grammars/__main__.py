@@ -3,23 +3,27 @@
 python -m benchmarks.grammars --engines 'tokamata;llguidance'
 
 The grammars are those of tests/data/grammars/syncode, under lark's dynamic lexer.  Peers read lazy comments
-greedily, so theirs are written without a lazy quantifier.  Each grammar has a text of a kilobyte here, over
-which what is made once weighs most; --texts adds others.
+greedily, so theirs are written without a lazy quantifier.  Each grammar is compiled for a text of a kilobyte,
+over which what is made once weighs most; and for the files of :mod:`.files`, one after another.  These are
+what the targets are about.
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import tokamata as tk
 from benchmarks.common import environment
 from benchmarks.common.engines import CANONICAL, TOKAMATA
 from benchmarks.common.program import parser_for, run
 from benchmarks.common.replaying import Case, EngineRun, run_engines
 from benchmarks.common.report import RANKS, Report, Target, ranks
 from benchmarks.common.tokenizers import Tokenizer, load_known
+from benchmarks.grammars.files import texts
 
 GRAMMARS = Path(__file__).parents[2] / "tests" / "data" / "grammars" / "syncode"
 _LAZY = (r"/\/\*(.|\n)*?\*\//", r"/\/\*[\s\S]*?\*\//")
@@ -36,12 +40,9 @@ _NOTES = (
 def main() -> int:
     """The program; its exit status is 1 if tokamata refuses a text."""
     parser = parser_for(__doc__ or "")
-    parser.add_argument(
-        "--engines", default=f"{TOKAMATA};{CANONICAL};llguidance;glrmask;xgrammar", metavar="NAMES"
-    )
+    parser.add_argument("--engines", default=f"{TOKAMATA};{CANONICAL};llguidance;glrmask", metavar="NAMES")
     parser.add_argument("--prepare", type=float, metavar="S")
-    parser.add_argument("--texts", type=Path, metavar="FOLDER", help="more texts, in folders by grammar")
-    parser.set_defaults(timeout=30.0, replay_timeout=300.0, memory=16.0)
+    parser.set_defaults(timeout=30.0, replay_timeout=900.0, memory=16.0)
     return run(measure, parser.parse_args())
 
 
@@ -49,44 +50,64 @@ def measure(options: Namespace, work: Path) -> Report:
     """All grammars in all engines."""
     tokenizer = load_known("llama-3.1", options.tokenizers, work)
     report = Report(environment.describe())
-    runs = run_engines(
-        options.engines.split(";"),
-        [_case(name, tokenizer, options.texts) for name in _TARGETS],
-        "llama-3.1",
-        tokenizer,
-        options,
-    )
-    rows: list[dict[str, Any]] = []
-    report.is_wrong |= not all(runs[TOKAMATA].accepts(number) for number in range(len(_TARGETS)))
-    for number, (name, targets) in enumerate(_TARGETS.items()):
-        rows += [_row(name, number, engine, found) for engine, found in runs.items()]
-        for engine in [one for one in _OURS if one in runs] if "llguidance" in runs else ():
-            for rank, target in zip(("p50", "p99"), targets, strict=True):
-                mine, theirs = (
-                    ranks(runs[one].samples("fill", [number]), [rank])[rank] for one in (engine, "llguidance")
-                )
-                what = f"{name}: mask {rank} of {engine}, relative to llguidance"
-                report.targets.append(Target(what, mine / theirs, _OURS[engine] * target, "times"))
-    report.add("Grammars over Llama 3.1, µs", rows, _NOTES)
+    names = list(_TARGETS)
+    short = [
+        [(Path(__file__).parent / "texts" / f"{name}.txt").read_text(encoding="utf-8")] for name in names
+    ]
+    long = [_readable(name, texts(name, options.schemas, options.seed)) for name in names]
+    if options.quick:
+        long = [written[:3] for written in long]
+    cases = [_case(name, tokenizer, texts) for name, texts in zip(names * 2, short + long, strict=True)]
+    runs = run_engines(options.engines.split(";"), cases, "llama-3.1", tokenizer, options)
+    report.is_wrong |= not all(runs[TOKAMATA].accepts(number) for number in range(len(cases)))
+    for title, numbers in (("a text of a kilobyte", range(3)), ("files", range(3, 6))):
+        rows = [_row(cases[at].name, at, engine, run) for at in numbers for engine, run in runs.items()]
+        report.add(f"Grammars over Llama 3.1, {title}, µs", rows, _NOTES)
+    if "llguidance" in runs:
+        for number, (name, targets) in enumerate(_TARGETS.items(), len(names)):
+            _add_targets(report, runs, name, number, targets)
     return report
 
 
-def _case(name: str, tokenizer: Tokenizer, folder: Path | None) -> Case:
+def _add_targets(
+    report: Report, runs: Mapping[str, EngineRun], name: str, number: int, targets: tuple[float, float]
+) -> None:
+    for engine in [one for one in _OURS if one in runs]:
+        for rank, target in zip(("p50", "p99"), targets, strict=True):
+            mine, theirs = (
+                ranks(runs[one].samples("fill", [number]), [rank])[rank] for one in (engine, "llguidance")
+            )
+            what = f"{name}: mask {rank} of {engine}, relative to llguidance"
+            report.targets.append(Target(what, mine / theirs, _OURS[engine] * target, "times"))
+
+
+def _readable(name: str, written: list[str]) -> list[str]:
+    """The texts that the grammar has."""
+    bytes_alone = tk.Vocabulary.load([bytes([byte]) for byte in range(256)], stop=[])
+    compiled = tk.grammar(GRAMMARS / f"{name}.lark").compile(bytes_alone)
+
+    def is_text(text: str) -> bool:
+        matcher = compiled.matcher()
+        tokens = list(text.encode())
+        return (
+            matcher.validate(tokens) == len(tokens) and (matcher.advance_all(tokens), matcher.is_accepting)[1]
+        )
+
+    return [text for text in written if is_text(text)]
+
+
+def _case(name: str, tokenizer: Tokenizer, written: list[str]) -> Case:
     grammar = (GRAMMARS / f"{name}.lark").read_text(encoding="utf-8")
     greedy = grammar.replace(_LAZY[0], _GREEDY).replace(_LAZY[1], _GREEDY)
-    files = [Path(__file__).parent / "texts" / f"{name}.txt"]
-    if folder is not None:
-        files += sorted((folder / name).glob("*"))
-    written = [file.read_text(encoding="utf-8").rstrip() for file in files]
-    texts = {
-        TOKAMATA: [tokenizer.encode(text) for text in written],
-        CANONICAL: [tokenizer.encode_as_model(text) for text in written],
+    tokens = {
+        TOKAMATA: [tokenizer.encode(text.rstrip()) for text in written],
+        CANONICAL: [tokenizer.encode_as_model(text.rstrip()) for text in written],
     }
     return Case(
         name,
         "grammar",
         lambda engine: grammar if engine in _OURS else greedy,
-        lambda engine: texts.get(engine, texts[TOKAMATA]),
+        lambda engine: tokens.get(engine, tokens[TOKAMATA]),
     )
 
 
@@ -103,6 +124,7 @@ def _row(name: str, number: int, engine: str, found: EngineRun) -> dict[str, Any
             for rank, us in ranks(found.samples("commit", [number]), ["p50", "p99"]).items()
         },
         "peak MB": replayed and replayed.peak_mb,
+        "masks": replayed and len(replayed.fill),
         "accepts": found.accepts(number),
     }
 
