@@ -133,6 +133,7 @@ TokenAutomaton::RuleMaskHolder TokenAutomaton::united_rule_mask(StateId state, B
   if (const auto known = united_masks_.find(holders); known != united_masks_.end() && data(known->second).mask) return {known->second, most};
   MaskBuilder builder(vocabulary_->words());
   for (const StateId holder : holders) builder.add(data(holder).mask->bits);
+  for (const std::uint32_t stop : vocabulary_->stop()) builder.remove(stop);  // they are counted apart
   data(state).most_after = most;
   remember(state, mask_with_stops(builder.take(), state));
   united_masks_.insert_or_assign(std::move(holders), state);

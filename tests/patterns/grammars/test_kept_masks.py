@@ -40,6 +40,26 @@ def test_what_begins_with_no_byte_of_a_token_was_read(first: str, second: str) -
         assert allowed(matcher) == taken(matcher, vocabulary), text
 
 
+def test_readings_of_a_text_that_may_end() -> None:
+    """After `1n` there are two readings, with both of which it may end; after `3n` one of them must go on."""
+    source = """
+        start: "1" p | "1" q | "2" q | "2" p | "3" q | "3" r
+        p: "n" ("(" p ")")?
+        q: "n" ("[" q "]")?
+        r: "n" "<" r ">" | "n<>"
+    """
+    vocabulary = bytes_and(b"n(", b"(n", b"[n", b"(n)", b"[n]", b"<n")
+    compiled = tk.grammar(source, lexer="characters").compile(vocabulary)
+    for text in ("1n", "2n", "3n", "1n(n", "2n[n", "3n<n", "3n<n<"):
+        matcher = compiled.matcher()
+        write(matcher, text)
+        stops = set(vocabulary.stop) if matcher.is_accepting else set()
+        assert allowed(matcher) == taken(matcher, vocabulary) | stops, text
+        later = compiled.matcher(min_tokens=len(text) + 1)
+        write(later, text)
+        assert allowed(later) == allowed(matcher) - stops, text
+
+
 @pytest.mark.parametrize("lexer", ["characters", "longest", "basic", "contextual", "dynamic"])
 @pytest.mark.parametrize("comment", ["", "%ignore /#[a-z]*;/"])
 def test_blanks_lead_back_to_the_state_before_them(lexer: str, comment: str) -> None:
