@@ -230,12 +230,14 @@ void RuleMaskMaker::open_after(const TokenTrie& remainders, std::optional<Spot> 
 
 // Splits expressions, and what follows them, into alternatives that may read a byte below the spot.
 void RuleMaskMaker::split_parts(Spot spot) {
+  below_ = {};
+  for (const std::uint8_t byte : bytes_below(spot)) below_.add(byte);
   while (!parts_.empty()) {
     const Part part = parts_.back();
     parts_.pop_back();
     const ExpressionNode n = arena_.node(part.expression);
-    const bool reads_none = joins_ && !n.open && !n.commits && !intersects(tokens_.beginnings(part.expression), spot);
-    if (notes_reads() && reads_none) note_avoided(part.expression, spot);
+    const bool reads_none = joins_ && !n.open && !n.commits && !tokens_.beginnings(part.expression).intersects(below_);
+    if (notes_reads() && reads_none) read_.insert(part.expression.value, {}).first.avoided |= below_;
     if (reads_none && !n.nullable) continue;
     if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
     if (reads_none) {
@@ -244,7 +246,7 @@ void RuleMaskMaker::split_parts(Spot spot) {
     }
     if (notes_reads()) read_.insert(part.expression.value, {}).first.is_split = true;
     if (n.commits) {
-      if (!may_begin(spot, part.expression, part.after)) continue;
+      if (!may_begin(part.expression, part.after)) continue;
       applies_choice_ = true;
       parts_.push_back({arena_.settled(joined(part.expression, part.after)), kNothing, part.is_whole});
     } else if (n.kind == Kind::Union && joins_ && n.rules) {
@@ -279,7 +281,7 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     parts_.push_back({head, after, part.is_whole});
     return;
   }
-  if (may_begin(spot, n)) {
+  if (may_begin(n)) {
     const bool is_segment = part.is_whole && may_have_segment(spot, head);
     const auto body = n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
     if (!joins_ && body) {
@@ -376,9 +378,9 @@ RuleMaskMaker::RestId RuleMaskMaker::put_fork(std::uint32_t fork) {
   return {static_cast<std::uint32_t>(rests_.size() - 1)};
 }
 
-// Whether it may read a byte below a node, as far as can be seen without unfolding; true if that is not known.
-bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
-  const auto is_below = [&](const ByteSet& first) { return intersects(first, spot); };
+// Whether it may read a byte below the spot, as far as can be seen without unfolding; true if that is not known.
+bool RuleMaskMaker::may_begin(const ExpressionNode& n) const {
+  const auto is_below = [this](const ByteSet& first) { return first.intersects(below_); };
   switch (n.kind) {
     case Kind::Empty:
     case Kind::Epsilon:
@@ -395,7 +397,7 @@ bool RuleMaskMaker::may_begin(Spot spot, const ExpressionNode& n) const {
 // The same for an expression that begins with a choice, and what follows it, whose forks it closes.  Applying a choice derives
 // all of that again.
 // Blanks below the spot can only belong to a longer indent, which has a choice of its own.
-bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
+bool RuleMaskMaker::may_begin(ExpressionId expression, RestId rest) {
   constexpr unsigned kMostRead = 64;
   std::vector<std::pair<ExpressionId, RestId>> open{{expression, rest}};
   for (unsigned read = 0; !open.empty(); ++read) {
@@ -410,7 +412,7 @@ bool RuleMaskMaker::may_begin(Spot spot, ExpressionId expression, RestId rest) {
       for (const ExpressionId item : arena_.items(n)) open.emplace_back(item, after);
       continue;
     }
-    if (n.kind != Kind::Commit && may_begin(spot, n)) return true;
+    if (n.kind != Kind::Commit && may_begin(n)) return true;
     if (n.kind != Kind::Commit && !n.nullable) continue;
     met_.clear();
     for_each_part(after, true, met_, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
@@ -455,12 +457,6 @@ void RuleMaskMaker::follow(const Alternative& way) {
     return open_split(way.spot);
   }
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
-}
-
-// Notes that an expression begins with no byte below a spot.
-void RuleMaskMaker::note_avoided(ExpressionId expression, Spot spot) {
-  ByteSet& avoided = read_.insert(expression.value, {}).first.avoided;
-  for (const std::uint8_t byte : bytes_below(spot)) avoided.add(byte);
 }
 
 // Notes that a rest begins with none of some bytes: the choice between segments depends on that, and what is opened at all.

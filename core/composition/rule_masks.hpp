@@ -235,8 +235,8 @@ class RuleMaskMaker : public CountedObject {
   static Follow follow_of(const Rest& rest) { return rest.begins.intersects(kWordBytes) ? Follow::AnyByte : Follow::NoWord; }
   std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
   RestId put_fork(std::uint32_t fork);
-  bool may_begin(Spot spot, const ExpressionNode& n) const;
-  bool may_begin(Spot spot, ExpressionId expression, RestId rest);
+  bool may_begin(const ExpressionNode& n) const;
+  bool may_begin(ExpressionId expression, RestId rest);
   bool is_unverified(ExpressionId expression) const;
 
   void set(std::uint32_t token, bool is_unverified);
@@ -254,7 +254,6 @@ class RuleMaskMaker : public CountedObject {
 
   void follow(const Alternative& way);
   bool notes_reads() const { return joins_ && !start_; }
-  void note_avoided(ExpressionId expression, Spot spot);
   void note_none_of(RestId rest, const ByteSet& bytes);
   void follow_segment(const Alternative& way);
   bool follow_rules_segment(const Alternative& way);
@@ -284,6 +283,7 @@ class RuleMaskMaker : public CountedObject {
   Visited<std::uint32_t, NumberHash> opened_rests_;         // at the spot that is being opened
   counted::vector<Alternative> open_;
   counted::vector<Part> parts_;  // of the expression that is being split
+  ByteSet below_;                // the bytes below the spot where it is split
   std::vector<std::string_view> names_;
   std::vector<const TokenTrie*> tries_;  // in the order of positions
   std::map<Position, std::vector<ExpressionId>> walked_;
