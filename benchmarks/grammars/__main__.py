@@ -88,10 +88,7 @@ def _readable(name: str, written: list[str]) -> list[str]:
 
     def is_text(text: str) -> bool:
         matcher = compiled.matcher()
-        tokens = list(text.encode())
-        return (
-            matcher.validate(tokens) == len(tokens) and (matcher.advance_all(tokens), matcher.is_accepting)[1]
-        )
+        return matcher.advance_all(list(text.encode())) and matcher.is_accepting
 
     return [text for text in written if is_text(text)]
 

@@ -18,6 +18,7 @@ from tokamata.patterns.grammars.syntax import (
     Reference,
     Repeat,
     Sequence,
+    Terminal,
     children_first,
     tree_size,
 )
@@ -45,11 +46,10 @@ def written(node: Node) -> str:
         return (
             f"({written(node.body)}){bounds}" if len(written(node.body)) > 1 else written(node.body) + bounds
         )
-    return (
-        node.rule
-        if isinstance(node, Reference)
-        else next(letter for letter in "ab" if node is {"a": A, "b": B}[letter])
-    )
+    if isinstance(node, Reference):
+        return node.rule
+    assert isinstance(node, Terminal), node
+    return node.texts[0]
 
 
 @pytest.mark.parametrize(
