@@ -29,6 +29,7 @@ ExpressionId Derivatives::derivative(ExpressionId expression, Symbol symbol, Bud
 void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out) {
   while (true) {
     run.budget.step();
+    if (!may_read(expression, run)) return;
     const ExpressionNode n = node(expression);  // a copy: nodes move when the arena grows
     switch (n.kind) {
       case Kind::Empty:
@@ -77,7 +78,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         if (tail != kEpsilon && is_derived_whole(n, expression, run)) return derive_union(expression, tail, run, out);
         // By index: the items may move while they are being derived.
         for (std::uint32_t i = 0; i < n.second; ++i)
-          if (run.is_first(item(n, i), tail)) derive_into(item(n, i), tail, run, out);
+          if (may_read(item(n, i), run) && run.is_first(item(n, i), tail)) derive_into(item(n, i), tail, run, out);
         return;
       }
       case Kind::Concatenation: {
@@ -87,7 +88,8 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
           for (const ExpressionId rest : rests) out.push_back(concatenate(n.head(), rest));
           return;
         }
-        derive_into(n.head(), pair(n.tail(), tail), run, out);
+        if (may_read(n.head(), run)) derive_into(n.head(), pair(n.tail(), tail), run, out);
+        if (!may_read(n.tail(), run)) return;
         const ExpressionId guard = condition(n.head());
         if (guard == kEmpty) return;
         if (guard != kEverything) return derive_guarded(n.tail(), tail, guard, run, out);

@@ -88,6 +88,9 @@ class Derivatives : public Forms {
   // The whole arena, for calls to rules.
   Arena& arena();
 
+  bool may_read(ExpressionId expression, const Derivation& run) const {
+    return !run.symbol.is_byte() || node(expression).may_begin_with(run.symbol.byte());
+  }
   void derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out);
   static bool is_apart(const ExpressionNode& node);
   static bool is_derived_whole(const ExpressionNode& node, ExpressionId expression, Derivation& run);

@@ -45,10 +45,24 @@ bool Forms::is_endless(const ExpressionNode& n) const {
   return n.kind == Kind::Repetition && n.maximum == kUnbounded && n.minimum < kLargestProduct && !n.open && !n.behind && !n.edges;
 }
 
+// Derivatives of grammars put the same rests in front of the same tails again and again: of a dozen pairs that one makes, ten
+// are among the latest thousand.  A large pool looks there first, since to find a node in its table means to make another one
+// and to wait for memory.
 ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
+  constexpr std::size_t kLatest = 2048;
   if (head == kEmpty || tail == kEmpty) return kEmpty;
   if (head == kEpsilon) return tail;
   if (tail == kEpsilon || head == kStub) return head;
+  if (size() < kLatest) return make_pair(head, tail);
+  if (latest_pairs_.empty()) latest_pairs_.resize(kLatest);
+  const Pair& latest = latest_pairs_[mix(head.value, tail.value) % kLatest];
+  if (latest.head == head && latest.tail == tail) return latest.made;
+  const ExpressionId made = make_pair(head, tail);
+  latest_pairs_[mix(head.value, tail.value) % kLatest] = {head, tail, made};
+  return made;
+}
+
+ExpressionId Forms::make_pair(ExpressionId head, ExpressionId tail) {
   if (const std::optional<Counted> run = class_run(head)) {
     const auto [second, rest] = split(tail);
     const std::optional<Counted> next = class_run(second);

@@ -141,6 +141,7 @@ class Forms : public Analyses {
 
   void forget(Positions positions) {
     Analyses::forget(std::move(positions));
+    release(latest_pairs_);
     release(clipped_);
     characters_ = {};
   }
@@ -160,6 +161,7 @@ class Forms : public Analyses {
   std::optional<Counted> class_run(ExpressionId head) const;
   bool is_all_text(ExpressionId expression) const;
   ExpressionId wrap(Kind kind, ExpressionId body);
+  ExpressionId make_pair(ExpressionId head, ExpressionId tail);
 
   // Unions: unite.cpp.
   void push_alternative(ExpressionId expression, std::vector<ExpressionId>& out);
@@ -168,6 +170,7 @@ class Forms : public Analyses {
   void merge_rules(std::vector<ExpressionId>& items);
   bool join_heads(std::vector<ExpressionId>& items);
   ExpressionId unite_tails(std::vector<ExpressionId>& tails);
+  std::optional<ExpressionId> common_end(ExpressionId one, ExpressionId other) const;
   void drop_skipped(std::vector<ExpressionId>& items);
   void drop_guarded(std::vector<ExpressionId>& items);
   void absorb_epsilon(std::vector<ExpressionId>& items);
@@ -192,6 +195,10 @@ class Forms : public Analyses {
   };
   std::optional<Loosened> without_bounds(ExpressionId expression, std::uint32_t ExpressionNode::* rest);
 
+  struct Pair {
+    ExpressionId head = kEmpty, tail = kEmpty, made = kEmpty;
+  };
+  counted::vector<Pair> latest_pairs_;  // by hash
   unsigned merging_ = 0;  // unions of tails within unions of tails
   counted::unordered_map<std::uint32_t, ExpressionId> clipped_;
   Characters characters_;

@@ -75,10 +75,13 @@ struct ExpressionNode {
                              // Union, Intersection: length; Guarded: guard; Rule: number
   Count minimum = 0;
   Count maximum = 0;
+  std::uint64_t firsts = 0;  // of the bytes that it may begin with, those alike modulo 64 by one bit; the pool sets it
 
   static constexpr std::uint32_t kUnspelled = kNoLength;
   static std::uint32_t capped(std::uint64_t length) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kUnspelled)); }
   bool spellable_by_bytes() const { return spelled < kUnspelled; }
+  // If not, its derivative by the byte is empty.
+  bool may_begin_with(std::uint8_t byte) const { return (firsts >> (byte % 64)) & 1; }
 
   ExpressionId head() const { return {first}; }
   ExpressionId tail() const { return {second}; }
@@ -226,6 +229,7 @@ class Pool {
   std::uint64_t hash_of(const ExpressionNode& node, std::span<const ExpressionId> items) const;
   bool same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const;
   std::optional<std::uint32_t> find_automaton(const CodePointAutomaton& automaton) const;
+  std::uint64_t firsts_of(const ExpressionNode& node, std::span<const ExpressionId> items) const;
 
   struct Leaves;
   template <class Visit>

@@ -7,6 +7,7 @@
 // and not needed for exactness, save for flatness and order, which make equal sets equal.
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -189,41 +190,35 @@ bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
 // Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is
 // done down tails by loops stays so.
 ExpressionId Forms::unite_tails(std::vector<ExpressionId>& tails) {
-  constexpr std::size_t kNear = 256;
-  const auto spine_of = [&](ExpressionId tail) {
-    std::vector<ExpressionId> spine{tail};
-    while (spine.size() < kNear && node(tail).kind == Kind::Concatenation) spine.push_back(tail = node(tail).tail());
-    return spine;
-  };
-  const std::vector<ExpressionId> first = spine_of(tails[0]);
-  std::unordered_map<std::uint32_t, std::size_t> places;
-  for (std::size_t i = 0; i < first.size(); ++i) places.emplace(first[i].value, i);
-  std::size_t common = 0;
-  for (const ExpressionId tail : tails) {
-    std::size_t found = first.size();
-    for (const ExpressionId rest : spine_of(tail)) {
-      const auto place = places.find(rest.value);
-      if (place == places.end()) continue;
-      found = place->second;
-      break;
-    }
-    common = std::max(common, found);
-  }
+  std::optional<ExpressionId> common = tails[0];
+  for (std::size_t i = 1; i < tails.size() && common; ++i) common = common_end(*common, tails[i]);
   struct Within {
     unsigned& depth;
     explicit Within(unsigned& merging) : depth(merging) { ++depth; }
     ~Within() { --depth; }
   } const within(merging_);
-  if (common == first.size() || first[common] == kEpsilon) return unite(tails);
+  if (!common) return unite(tails);
   std::vector<ExpressionId> fronts;
   for (ExpressionId tail : tails) {
     std::vector<ExpressionId> heads;
-    for (; tail != first[common]; tail = node(tail).tail()) heads.push_back(node(tail).head());
+    for (; tail != *common; tail = node(tail).tail()) heads.push_back(node(tail).head());
     ExpressionId front = kEpsilon;
     for (auto head = heads.rbegin(); head != heads.rend(); ++head) front = pair(*head, front);
     fronts.push_back(front);
   }
-  return concatenate(unite(fronts), first[common]);
+  return concatenate(unite(fronts), *common);
+}
+
+// What two expressions end with, the longest such end.  An expression has a greater number than what it is made of, so the
+// two are walked down together.
+std::optional<ExpressionId> Forms::common_end(ExpressionId one, ExpressionId other) const {
+  constexpr unsigned kNear = 512;
+  for (unsigned steps = 0; one != other && steps < kNear; ++steps) {
+    ExpressionId& later = one < other ? other : one;
+    if (node(later).kind != Kind::Concatenation) return std::nullopt;
+    later = node(later).tail();
+  }
+  return one == other && one != kEpsilon ? std::optional(one) : std::nullopt;
 }
 
 // t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
