@@ -1,7 +1,11 @@
 #include "repair/certificate.hpp"
 
-#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace tokamata {
 
@@ -13,6 +17,10 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
+// Keys of places with their distances, the nearest on top.
+using Distance = std::pair<std::uint64_t, std::uint64_t>;
+using Nearest = std::priority_queue<Distance, counted::vector<Distance>, std::greater<>>;
+
 class BoundCheck {
  public:
   BoundCheck(const Expression& pattern, const std::string& text, const EditModel& model, bool is_exact, const Limits& limits,
@@ -21,33 +29,97 @@ class BoundCheck {
         budget_(limits, cancel, 0), estimate_(model, text.size()) {
     for (std::uint32_t number = 0; number < model.rewrites.size(); ++number)
       rewrites_at_.emplace(model.rewrites[number].begin, number);
-    start_ = is_exact ? automaton_.start() : over_approximation(automaton_, automaton_.start(), budget_);
+    relaxed_ = over_approximation(automaton_, automaton_.start(), budget_);
+    start_ = is_exact ? automaton_.start() : relaxed_;
   }
 
   std::string flaw(const std::vector<RepairSearch::Reached>& reached, std::uint64_t bound) {
     if (bound == 0) return {};
     if (const std::string wrong = take(reached); !wrong.empty()) return wrong;
     const Place start{0, start_};
-    if (start.state != ByteAutomaton::kDead && estimate_(0, automaton_, start.state).cost < bound && !holds(start, 0))
-      return "the start is missing";
-    for (const auto& [key, cost] : least_) {
-      const Place place{static_cast<std::uint32_t>(key >> 32), {static_cast<std::uint32_t>(key)}};
-      if (cost + estimate_(place.position, automaton_, place.state).cost >= bound) continue;
-      if (place.position == text_.size() && automaton_.accepting(place.state)) return "a repair costs less than the bound";
-      if (!has_edges(place, cost, bound)) return "an edge of less than the bound leads out of the nodes of the proof";
+    if (!is_closed_under(start, relaxed_, 0, bound)) return "the start is missing";
+    for (const auto& [key, met] : met_) {
+      const Place place = place_of(key);
+      if (met.cost + estimate_(place.position, automaton_, place.state).cost >= bound) continue;
+      if (is_end(place)) return "a repair costs less than the bound";
+      const auto leads_within = [&, &from = met](const Place& to, std::uint64_t price, std::string_view read) {
+        return is_closed_under(to, after(from.relaxed, read), from.cost + price, bound);
+      };
+      if (!all_edges(place, bound - met.cost, leads_within) && !is_left(place.position, met.relaxed, met.cost, bound))
+        return "an edge of less than the bound leads out of the nodes of the proof";
     }
     return {};
   }
 
  private:
-  static std::uint64_t key_of(const Place& place) { return std::uint64_t{place.position} << 32 | place.state.value; }
+  // A node of the proof.
+  struct Met {
+    std::uint64_t cost;
+    StateId relaxed;  // of the over-approximation, after the same text
+  };
 
-  bool holds(const Place& place, std::uint64_t cost) const {
-    const auto known = least_.find(key_of(place));
-    return known != least_.end() && known->second <= cost;
+  static std::uint64_t key_of(const Place& place) { return std::uint64_t{place.position} << 32 | place.state.value; }
+  static Place place_of(std::uint64_t key) { return {static_cast<std::uint32_t>(key >> 32), {static_cast<std::uint32_t>(key)}}; }
+
+  bool is_end(const Place& place) const { return place.position == text_.size() && automaton_.accepting(place.state); }
+
+  // Whether no repair below the bound leads through a place that is reached at some cost, except as the proof knows.
+  bool is_closed_under(const Place& place, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
+    if (place.state == ByteAutomaton::kDead || cost + estimate_(place.position, automaton_, place.state).cost >= bound) return true;
+    const auto known = met_.find(key_of(place));
+    return (known != met_.end() && known->second.cost <= cost) || is_left(place.position, relaxed, cost, bound);
   }
 
-  StateId after(StateId state, const std::string& bytes) {
+  // Whether the over-approximation shows that so much is left to pay.
+  bool is_left(std::uint32_t position, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
+    if (start_ == relaxed_) return false;
+    if (!left_) left_ = distances(bound);
+    const auto known = left_->find(key_of({position, relaxed}));
+    return known == left_->end() || cost + known->second >= bound;
+  }
+
+  // What is left to pay in the over-approximation, of all places that repairs below the bound lead through.
+  counted::unordered_map<std::uint64_t, std::uint64_t> distances(std::uint64_t bound) {
+    struct Edge {
+      std::uint64_t from, price;
+    };
+    counted::unordered_map<std::uint64_t, std::uint64_t> reached;
+    counted::unordered_multimap<std::uint64_t, Edge> into;
+    Nearest open;
+    const std::uint64_t begin = key_of({0, relaxed_});
+    if (estimate_(0, automaton_, relaxed_).cost < bound) open.emplace(reached[begin] = 0, begin);
+    while (!open.empty()) {
+      const auto [cost, key] = open.top();
+      open.pop();
+      if (cost != reached[key]) continue;
+      all_edges(place_of(key), bound - cost, [&](const Place& to, std::uint64_t price, std::string_view) {
+        if (to.state == ByteAutomaton::kDead || cost + price + estimate_(to.position, automaton_, to.state).cost >= bound) return true;
+        into.emplace(key_of(to), Edge{key, price});
+        const auto [known, is_new] = reached.try_emplace(key_of(to), cost + price);
+        if (!is_new && known->second <= cost + price) return true;
+        open.emplace(known->second = cost + price, key_of(to));
+        return true;
+      });
+    }
+    counted::unordered_map<std::uint64_t, std::uint64_t> left;
+    for (const auto& [key, cost] : reached)
+      if (is_end(place_of(key))) open.emplace(left[key] = 0, key);
+    while (!open.empty()) {
+      const auto [cost, key] = open.top();
+      open.pop();
+      budget_.step();
+      if (cost != left[key]) continue;
+      const auto [first, last] = into.equal_range(key);
+      for (auto edge = first; edge != last; ++edge) {
+        const auto [known, is_new] = left.try_emplace(edge->second.from, cost + edge->second.price);
+        if (!is_new && known->second <= cost + edge->second.price) continue;
+        open.emplace(known->second = cost + edge->second.price, edge->second.from);
+      }
+    }
+    return left;
+  }
+
+  StateId after(StateId state, std::string_view bytes) {
     for (const char byte : bytes) state = automaton_.next(state, static_cast<std::uint8_t>(byte), budget_);
     return state;
   }
@@ -55,11 +127,13 @@ class BoundCheck {
   // Follows the steps of the proof.
   std::string take(const std::vector<RepairSearch::Reached>& reached) {
     std::vector<Place> places;
+    std::vector<StateId> relaxed;
     for (std::uint32_t number = 0; number < reached.size(); ++number) {
       budget_.step();
       const auto& [from, step, cost] = reached[number];
       if (from > number) return "a node of the proof comes before the one that leads to it";
       Place place{0, start_};
+      std::string read;
       if (from < number) {
         place = places[from];
         const bool is_within = place.position < text_.size();
@@ -67,7 +141,7 @@ class BoundCheck {
         switch (step.kind) {
           case EditKind::Keep:
             if (!is_within) return "a step reads on at the end of the text";
-            place.state = automaton_.next(place.state, static_cast<std::uint8_t>(text_[place.position++]), budget_);
+            read = text_[place.position++];
             break;
           case EditKind::Remove:
             if (!is_within) return "a step reads on at the end of the text";
@@ -79,51 +153,55 @@ class BoundCheck {
             [[fallthrough]];
           case EditKind::Insert:
             if (!is_byte) return "a step writes what is no byte";
-            place.state = automaton_.next(place.state, static_cast<std::uint8_t>(step.operand), budget_);
+            read = static_cast<char>(step.operand);
             break;
           case EditKind::Rewrite:
             if (step.operand >= model_.rewrites.size() || model_.rewrites[step.operand].begin != place.position)
               return "a step takes a rewrite that does not begin there";
-            place.state = after(place.state, model_.rewrites[step.operand].written);
+            read = model_.rewrites[step.operand].written;
             place.position = model_.rewrites[step.operand].end;
             break;
           default: return "a step of no kind";
         }
       }
+      place.state = after(place.state, read);
       places.push_back(place);
-      const auto [known, is_new] = least_.emplace(key_of(place), cost);
-      if (!is_new) known->second = std::min(known->second, cost);
+      relaxed.push_back(after(from < number ? relaxed[from] : relaxed_, read));
+      const auto [known, is_new] = met_.try_emplace(key_of(place), Met{cost, relaxed.back()});
+      if (!is_new && cost < known->second.cost) known->second = {cost, relaxed.back()};
     }
     return {};
   }
 
-  bool has_edges(const Place& place, std::uint64_t cost, std::uint64_t bound) {
+  // Whether `visit` says so of each edge that costs less than some price: where it leads, its price and the bytes that the
+  // pattern reads.
+  template <class Visit>
+  bool all_edges(const Place& place, std::uint64_t most, Visit&& visit) {
     const auto [position, state] = place;
-    const auto leads_within = [&](std::uint32_t to, StateId target, std::uint64_t paid) {
-      if (target == ByteAutomaton::kDead || paid + estimate_(to, automaton_, target).cost >= bound) return true;
-      return holds({to, target}, paid);
-    };
     if (position < text_.size()) {
-      const auto byte = static_cast<std::uint8_t>(text_[position]);
-      if (!leads_within(position + 1, automaton_.next(state, byte, budget_), cost + model_.keeping(position))) return false;
-      if (!leads_within(position + 1, state, cost + model_.remove[byte] + model_.firmness(position))) return false;
+      const char kept = text_[position];
+      const auto byte = static_cast<std::uint8_t>(kept);
+      const EditCost keeping = model_.keeping(position);
+      const std::uint64_t removing = std::uint64_t{model_.remove[byte]} + model_.firmness(position);
+      if (keeping < most && !visit(Place{position + 1, automaton_.next(state, byte, budget_)}, keeping, {&kept, 1})) return false;
+      if (removing < most && !visit(Place{position + 1, state}, removing, {})) return false;
       const auto [begin, end] = rewrites_at_.equal_range(position);
       for (auto at = begin; at != end; ++at) {
         const Rewrite& rewrite = model_.rewrites[at->second];
-        if (cost + rewrite.cost < bound && !leads_within(rewrite.end, after(state, rewrite.written), cost + rewrite.cost)) return false;
+        if (rewrite.cost < most && !visit(Place{rewrite.end, after(state, rewrite.written)}, rewrite.cost, rewrite.written)) return false;
       }
     }
     const ByteCosts& inserting = model_.inserting(position, text_.size());
-    const std::uint64_t edited = cost + model_.firmness(position);
+    const std::uint64_t firmness = model_.firmness(position);
     for (unsigned value = 0; value < 256; ++value) {
       budget_.step();
-      const auto byte = static_cast<std::uint8_t>(value);
-      const bool inserts = inserting[value] != kNoEdit && edited + inserting[value] < bound;
-      const bool replaces = position < text_.size() && model_.replace[value] != kNoEdit && edited + model_.replace[value] < bound;
+      const bool inserts = inserting[value] != kNoEdit && firmness + inserting[value] < most;
+      const bool replaces = position < text_.size() && model_.replace[value] != kNoEdit && firmness + model_.replace[value] < most;
       if (!inserts && !replaces) continue;
-      const StateId target = automaton_.next(state, byte, budget_);
-      if (inserts && !leads_within(position, target, edited + inserting[value])) return false;
-      if (replaces && !leads_within(position + 1, target, edited + model_.replace[value])) return false;
+      const char written = static_cast<char>(value);
+      const StateId target = automaton_.next(state, static_cast<std::uint8_t>(value), budget_);
+      if (inserts && !visit(Place{position, target}, firmness + inserting[value], {&written, 1})) return false;
+      if (replaces && !visit(Place{position + 1, target}, firmness + model_.replace[value], {&written, 1})) return false;
     }
     return true;
   }
@@ -132,10 +210,11 @@ class BoundCheck {
   const EditModel& model_;
   ByteAutomaton automaton_;
   Budget budget_;
-  StateId start_;
+  StateId start_, relaxed_;  // of the proof, and of the over-approximation
   Estimate estimate_;
   std::unordered_multimap<std::uint32_t, std::uint32_t> rewrites_at_;  // by position
-  std::unordered_map<std::uint64_t, std::uint64_t> least_;             // cost by place
+  counted::unordered_map<std::uint64_t, Met> met_;                         // by place
+  std::optional<counted::unordered_map<std::uint64_t, std::uint64_t>> left_;  // by place of the over-approximation
 };
 
 }  // namespace

@@ -12,6 +12,8 @@
 // States have no names outside of their automaton: each node of the proof says the step that leads to it from an earlier one,
 // and the check takes it in an automaton of its own.
 // The nodes may be those of the pattern's over-approximation: what no text of that can cost, no text of the pattern can.
+// Where they are those of the pattern, h is also what is left to pay in the over-approximation after the same text, which the
+// check computes by itself: Dijkstra's algorithm from the start to the bound, and from the ends back.
 // Cost.  One look-up for each edge of the set, all prices and classes: a few times what the search took.
 #pragma once
 

@@ -23,11 +23,11 @@ class RepairSearch::GraphMaker {
     Guide guide;
     guide.elsewhere = open_.empty() ? kUnreached : open_.top().cost;
     for (NodeNumber number = 0; number < places_.size(); ++number) {
-      if (left[number] == kUnreached) continue;
+      if (!places_[number].is_settled) continue;
       const auto& [position, state] = std::tie(places_[number].position, places_[number].state);
       guide.index.reserve(1);
       guide.index.add(static_cast<std::uint32_t>(guide.places.size()), hash_of(position, state));
-      guide.places.push_back({position, state, left[number]});
+      guide.places.push_back({position, state, places_[number].reached, left[number]});
     }
     return guide;
   }

@@ -1,13 +1,16 @@
-// How the search in the pattern begins where its over-approximation proves no more.
+// How the search in the pattern is guided where its over-approximation proves no more.
 //
 // Problem.  States that keep what the text has written know no lengths, and an edit in one name makes every later state another
 // one.  So neither the estimate nor the order of costs leads to an end.
 // Example.  `{"a": 1 "b": [1, 1]}`, whose elements must differ: without a guide the first attempt removed all after the 1.
-// How.  Each node knows the state of the over-approximation after the same text.  A table has what is left to pay from the
-// nodes there that are near the start (graph.cpp makes it); what was paid and what is left is the order.  Bounds do not
-// depend on the order, so they hold as they did.  Where that finds nothing in 20,000 steps, the first attempt goes on
-// whatever it costs.
-// Cost.  The table: some milliseconds.  A look-up for each entry of the queue.
+// How.  Each node knows the state of the over-approximation after the same text, whose texts are more.  So what is left to pay
+// from there is a bound of what is left in the pattern.  A table has it for the nodes of the over-approximation that are near
+// the start (graph.cpp makes it): the least that leads from one of them to an end by others of them, or out of them, which
+// costs what the nearest node beyond costs.  The proof of a bound may rest on it; the check makes a table of its own
+// (certificate.cpp).
+// Where 20,000 steps find no answer, the first attempt goes on whatever it costs.
+// Source.  Pattern databases (Culberson and Schaeffer 1998), here of the abstraction that masks are made of.
+// Cost.  The table: some milliseconds.  A look-up for each node.
 
 #include <algorithm>
 
@@ -26,9 +29,8 @@ void RepairSearch::begin_exactly(Budget& budget) {
   begin(automaton().start(), guiding);
 }
 
-// In the pattern there are too many states to return to, where nothing guides.
+// There are too many states to return to.
 void RepairSearch::go_on_blindly() {
-  guide_.reset();
   is_guided_try_ = false;
   constexpr std::uint32_t kBlindWeight = 100'000;
   weight_ = std::max(given_weight_, kBlindWeight);
@@ -36,12 +38,13 @@ void RepairSearch::go_on_blindly() {
   queue_again();
 }
 
-std::uint64_t RepairSearch::Guide::cost_through(const Node& node) const {
-  const std::uint64_t hash = hash_of(node.position, node.guiding);
-  const auto known = index.find(hash, [&](std::uint32_t number) {
-    return places[number].position == node.position && places[number].state == node.guiding;
+std::uint64_t RepairSearch::Guide::least_left(std::uint32_t position, StateId state) const {
+  const auto known = index.find(hash_of(position, state), [&](std::uint32_t number) {
+    return places[number].position == position && places[number].state == state;
   });
-  return known ? node.reached.cost + places[*known].left : std::max(node.reached.cost, elsewhere);
+  if (!known) return 0;
+  const Place& place = places[*known];
+  return std::min(place.left, elsewhere - std::min(elsewhere, place.reached));
 }
 
 StateId RepairSearch::guiding_after(StateId guiding, std::uint8_t byte, Budget& budget) {

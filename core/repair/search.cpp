@@ -219,7 +219,6 @@ PathCost RepairSearch::bound_of(const Node& node) const {
 std::uint64_t RepairSearch::key_of(const Node& node) const {
   const std::uint64_t unread = text_.size() - node.position;
   std::uint64_t cost = bound_of(node).cost;
-  if (guide_) cost = std::max(cost, guide_->cost_through(node));
   return cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
 }
 
@@ -254,7 +253,9 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
     push(*known);
     return;
   }
-  const Estimate::Bound estimate = estimate_(position, automaton(), state);
+  Estimate::Bound estimate = estimate_(position, automaton(), state);
+  if (guide_)
+    if (const std::uint64_t left = guide_->least_left(position, guiding); left > estimate.cost) estimate = {left, 0};
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
   nodes_.push_back({position, state, reached, estimate, from, step, guiding});

@@ -25,8 +25,8 @@
 //     all that was read, and an edit in one name makes every later state another one.  So the search is made in the
 //     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
 //     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
-//     Its lengths are not known there, so it is guided by what is left to pay in the over-approximation from the same text
-//     (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then other elements.  Where that
+//     Its lengths are not known there, so that what is left to pay in the over-approximation from the same text is its
+//     estimate (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then other elements.  Where that
 //     finds nothing, a first attempt goes on whatever it costs.
 // The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
 //
@@ -128,18 +128,19 @@ class RepairSearch : private BorrowedAutomaton {
     std::uint32_t next = kFirst;  // which edges come next: kFirst, or 1 + an index into the writings, or kDone
     std::uint32_t version = 0;    // how often it was reached more cheaply
   };
-  // What is left to pay in the over-approximation from each node that is near the start.  It decides on the order alone.
+  // What is left to pay in the over-approximation from each node that is near the start.
   struct Guide {
     struct Place {
       std::uint32_t position;
       StateId state;
-      std::uint64_t left;
+      std::uint64_t reached, left;
     };
     counted::vector<Place> places;
     NumberTable index;
     std::uint64_t elsewhere = 0;  // no path to another node costs less
 
-    std::uint64_t cost_through(const Node& node) const;
+    // A lower bound of what is left in the pattern; 0 for other nodes.
+    std::uint64_t least_left(std::uint32_t position, StateId state) const;
   };
   // An insertion or a replacement that states may take.
   struct Writing {
