@@ -113,8 +113,9 @@ class ObjectFormulas {
   Branches branch(ObjectId conditioned_formula, const Work& work);
   // Whether it is a conjunction of atoms that no name but a required one helps.
   bool is_plain(ObjectId f) const;
-  SetId value_if_plain(ObjectId f, NameId name, const Work& work);
-  counted::vector<NameId> required_if_plain(ObjectId f) const;
+  SetId value_among_conjuncts(ObjectId f, NameId name, const Work& work);
+  counted::vector<NameId> required_among_conjuncts(ObjectId f) const;
+  std::uint32_t further_among_conjuncts(ObjectId f, std::size_t required) const;
   std::optional<std::uint32_t> member_length(NameId name, SetId value, const Work& work);
   std::uint32_t least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
   std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);

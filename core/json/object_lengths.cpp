@@ -24,6 +24,7 @@ namespace tokamata::json {
 namespace {
 
 constexpr std::uint32_t kOtherName = 12;  // bytes of a name that is not declared, its quotes, colon and comma
+constexpr std::uint32_t kLeastMember = 5;  // bytes of any member, with its comma
 
 bool is_written(const ObjectFormulas::Room& room, NameId name) {
   return room.written && std::ranges::binary_search(*room.written, name);
@@ -47,12 +48,13 @@ bool ObjectFormulas::is_plain(ObjectId f) const {
   });
 }
 
-SetId ObjectFormulas::value_if_plain(ObjectId f, NameId name, const Work& work) {
+// What the conjuncts say of a member that are atoms: all that a plain formula says.
+SetId ObjectFormulas::value_among_conjuncts(ObjectId f, NameId name, const Work& work) {
   std::vector<SetId> values;
   const auto parts = formulas_.conjuncts(f);
   for (const ObjectId part : std::vector<ObjectId>(parts.begin(), parts.end())) {
     const Atom* atom = atom_of(part);
-    if (!atom || atom->kind == Kind::Required) continue;
+    if (!atom || atom->kind == Kind::Required || atom->kind == Kind::Count) continue;
     if (atom->kind == Kind::Properties) {
       const auto place = std::ranges::lower_bound(atom->names, name);
       if (place != atom->names.end() && *place == name)
@@ -64,21 +66,21 @@ SetId ObjectFormulas::value_if_plain(ObjectId f, NameId name, const Work& work) 
   return sets_.all(std::move(values));
 }
 
-counted::vector<NameId> ObjectFormulas::required_if_plain(ObjectId f) const {
+counted::vector<NameId> ObjectFormulas::required_among_conjuncts(ObjectId f) const {
   for (const ObjectId part : formulas_.conjuncts(f))
     if (const Atom* atom = atom_of(part); atom && atom->kind == Kind::Required) return atom->names;
   return {};
 }
 
 std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room& room, const Work& work) {
-  counted::vector<NameId> missing = required_if_plain(f);
+  counted::vector<NameId> missing = required_among_conjuncts(f);
   if (missing.empty()) return 0;
   std::uint32_t length = 0;
   std::size_t found = 0;
   for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
     const NameId name = room.order->names[place];
     if (!std::ranges::binary_search(missing, name) || is_written(room, name)) continue;
-    const auto member = member_length(name, value_if_plain(f, name, work), work);
+    const auto member = member_length(name, value_among_conjuncts(f, name, work), work);
     if (!member) return std::nullopt;
     length = capped_sum(length, *member);
     ++found;
@@ -88,7 +90,7 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
 
 ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work) {
   Next result;
-  const counted::vector<NameId> missing = required_if_plain(f);
+  const counted::vector<NameId> missing = required_among_conjuncts(f);
   const std::optional<std::uint32_t> rest = plain_length(f, room, work);
   if (!rest) return result;
   bool is_first_missing = false;
@@ -96,7 +98,7 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
     const NameId name = room.order->names[place];
     if (is_written(room, name)) continue;
     work.budget.step();
-    const auto member = member_length(name, value_if_plain(f, name, work), work);
+    const auto member = member_length(name, value_among_conjuncts(f, name, work), work);
     const bool is_missing = std::ranges::binary_search(missing, name);
     if (member) result.declared.emplace_back(place, is_missing ? *rest : capped_sum(*rest, *member));
     is_first_missing = in_order && is_missing && place < room.order->ordered;
@@ -133,25 +135,35 @@ void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& 
 // ---- lower bounds -----------------------------------------------------------------------------
 
 std::uint32_t ObjectFormulas::least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work) {
-  return capped_sum(sets_.least_length(value_if_plain(f, name, work), depth, work), 3, sets_.spelled_name(name).size());
+  return capped_sum(sets_.least_length(value_among_conjuncts(f, name, work), depth, work), 3, sets_.spelled_name(name).size());
 }
 
-// Of a conjunction all required members, of other formulas nothing.
+// How many members must come beside those that are required.
+std::uint32_t ObjectFormulas::further_among_conjuncts(ObjectId f, std::size_t required) const {
+  Count least = 0;
+  for (const ObjectId part : formulas_.conjuncts(f))
+    if (const Atom* atom = atom_of(part); atom && atom->kind == Kind::Count) least = std::max(least, atom->minimum);
+  return static_cast<std::uint32_t>(std::min<Count>(least - std::min<Count>(least, required), kMany));
+}
+
+// Of a conjunction what its atoms ask for, of other formulas nothing.
 std::uint32_t ObjectFormulas::least_length(ObjectId f, std::uint32_t depth, const Work& work) {
-  if (!is_plain(f)) return 0;
   const std::uint64_t key = std::uint64_t{f.value} << 32 | depth;
   if (const auto known = least_lengths_.find(key); known != least_lengths_.end()) return known->second;
-  std::uint32_t length = 0;
-  for (const NameId name : required_if_plain(f)) length = capped_sum(length, least_member(f, name, depth, work));
+  const counted::vector<NameId> required = required_among_conjuncts(f);
+  std::uint32_t length = further_among_conjuncts(f, required.size()) * kLeastMember;
+  for (const NameId name : required) length = capped_sum(length, least_member(f, name, depth, work));
   least_lengths_.emplace(key, length);
   return length;
 }
 
 std::uint32_t ObjectFormulas::least_length_with(ObjectId f, NameId name, std::uint32_t depth, const Work& work) {
-  if (!is_plain(f)) return 1;
-  const std::uint32_t all = least_length(f, depth, work), member = least_member(f, name, depth, work);
-  const std::uint32_t value = sets_.least_length(value_if_plain(f, name, work), depth, work);
-  return capped_sum(value, std::ranges::binary_search(required_if_plain(f), name) && all < kLongestLength ? all - member : all);
+  const counted::vector<NameId> required = required_among_conjuncts(f);
+  const std::uint32_t all = least_length(f, depth, work);
+  const std::uint32_t value = sets_.least_length(value_among_conjuncts(f, name, work), depth, work);
+  if (all >= kLongestLength) return capped_sum(value, all);
+  if (std::ranges::binary_search(required, name)) return capped_sum(value, all - least_member(f, name, depth, work));
+  return capped_sum(value, all - (further_among_conjuncts(f, required.size()) > 0 ? kLeastMember : 0));
 }
 
 // ---- formulas ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 
 import pytest
@@ -49,6 +50,57 @@ def test_all_texts_of_a_small_schema(seed: int) -> None:
         assert found.cost == min(_distance(broken, text, insert, remove) for text in accepted), broken
         assert found.optimal
         assert found.certificate.flaw() is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_objects_of_a_small_schema(seed: int) -> None:
+    """Bounds on the number of members, beside those that are required."""
+    draw = random.Random(seed)
+    names = "abc"
+    least, required = draw.randrange(3), draw.sample(names, draw.randrange(3))
+    most = draw.randrange(max(least, len(required)), 4)
+    accepted = [
+        "{" + ",".join(f'"{name}":1' for name in chosen) + "}"
+        for count in range(least, most + 1)
+        for chosen in itertools.permutations(names, count)
+        if set(required) <= set(chosen)
+    ]
+    schema = {
+        "type": "object",
+        "properties": {name: {"const": 1} for name in names},
+        "additionalProperties": False,
+        "minProperties": least,
+        "maxProperties": most,
+        "required": required,
+    }
+    constraint = tk.json_schema(schema, property_order="any")
+    for _ in range(30):
+        letters = '{}",:1abc'
+        insert = {letter: draw.randrange(1, 9) for letter in letters}
+        remove = {letter: draw.randrange(1, 9) for letter in letters}
+        costs = tk.EditCosts(other=100, insert=insert, remove=remove)
+        broken = "".join(
+            draw.choice(["{", "}", '"a":1', '"b":1', '"c"', '"', ","]) for _ in range(draw.randrange(7))
+        )
+        found = constraint.repair(broken, costs=costs)
+        assert found.cost == min(_distance(broken, text, insert, remove) for text in accepted), broken
+        assert found.certificate.flaw() is None
+
+
+def test_a_bound_on_members_hides_no_lengths() -> None:
+    """What is required must be written, whatever else the schema says; 760,000 steps were too few before."""
+    names = ["iss", "iat", "exp", "client_name", "redirect_uris", "client_uri"]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in [*names, "scope", "logo_uri", "software_id"]},
+        "required": names,
+        "maxProperties": 12,
+    }
+    constraint = tk.json_schema(schema, property_order="any")
+    found = constraint.repair('{"iss": "https://ex', limits=tk.Limits(seconds=60))
+    assert found.text.startswith('{"iss": "https://ex"')
+    assert found.optimal
+    assert found.expansions < 20_000
 
 
 def _distance(one: str, other: str, insert: dict[str, int], remove: dict[str, int]) -> int:
