@@ -27,7 +27,7 @@ __all__ = ["PROGRAM_COSTS", "add_kilobytes", "add_long_texts", "add_programs"]
 PROGRAM_COSTS = EditCosts(other=1000, insert={" \t\r\n": 500}, remove={" \t\r\n": 500})
 _SINGLE = [kind for kind in STRUCTURE if kind not in ("prose", "names unquoted", "single quotes")]
 _LONG_BYTES, _LONG_MISTAKES, _LONG_DEADLINE = 100_000, 20, 3.0
-_LINES, _PROGRAM_DEADLINE = 400, 3.0
+_LINES, _PROGRAM_DEADLINE = 400, 0.5
 _GRAMMARS = DATA / "grammars" / "syncode"
 
 
@@ -153,20 +153,21 @@ def add_programs(report: Report, options: Namespace, count: int) -> None:
         constraint = tk.grammar((_GRAMMARS / f"{language}.lark").read_text("utf-8"))
         drawn = _programs(constraint, language, options, count)
         answers = [answer for _, answer in drawn]
-        soon = _within(answers, 0.5)
+        proven = 100 * sum(answer.is_proven for answer in answers) / max(len(answers), 1)
         restored = sum(_squeezed(answer.text or "") == _squeezed(meant) for meant, answer in drawn)
         rows.append(
             _figures(language, answers, most_verified=3)
-            | {"optimal within 0.5 s %": soon, "restored %": 100 * restored / max(len(drawn), 1)}
+            | {"restored %": 100 * restored / max(len(drawn), 1)}
         )
-        report.targets.append(Target(f"{language}, optimal within 0.5 s", soon, 98.4, "%", at_least=True))
+        report.targets.append(Target(f"{language}, optimal within 0.5 s", proven, 98.4, "%", at_least=True))
     notes = [
         *_NOTES,
         f"costs: {PROGRAM_COSTS.other} for a byte, 500 for white space",
         "CPCT+ finds all least repairs, by tokens and at one location, of 98.37 % of Java files within 0.5 s",
         "restored: the file as it was but for white space; of two least repairs only one is",
     ]
-    report.add(f"Programs of {_LINES} lines with one wrong token, ms", rows, notes)
+    title = f"Programs of {_LINES} lines with one wrong token, ms; deadline {_PROGRAM_DEADLINE:g} s"
+    report.add(title, rows, notes)
 
 
 def _programs(
