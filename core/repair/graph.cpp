@@ -21,7 +21,7 @@ class RepairSearch::GraphMaker {
     forwards(start, most);
     const counted::vector<std::uint64_t> left = backwards();
     Guide guide;
-    guide.elsewhere = open_.empty() ? kUnreached : open_.top().cost;
+    guide.elsewhere = open_.empty() ? bound_ + 1 : open_.top().cost;
     for (NodeNumber number = 0; number < places_.size(); ++number) {
       if (!places_[number].is_settled) continue;
       const auto& [position, state] = std::tie(places_[number].position, places_[number].state);
@@ -198,9 +198,10 @@ class RepairSearch::GraphMaker {
   bool is_whole_ = true;
 };
 
+// Of what costs one edit more than the answer that was refused: what the pattern accepts is mostly that near.
 RepairSearch::Guide RepairSearch::guide(StateId start, Budget& budget) {
   constexpr std::size_t kMostGuided = 2000, kMostByByte = 8;
-  return GraphMaker(*this, kNothingRefused, budget).guide(start, kMostGuided + kMostByByte * text_.size());
+  return GraphMaker(*this, least_refused_ + cheapest_, budget).guide(start, kMostGuided + kMostByByte * text_.size());
 }
 
 RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, const Limits& limits) {

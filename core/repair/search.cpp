@@ -36,8 +36,8 @@ RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string t
   first_rewrite_.assign(text_.size() + 2, 0);
   for (const Rewrite& rewrite : model_.rewrites) ++first_rewrite_[rewrite.begin + 1];
   for (std::size_t at = 1; at < first_rewrite_.size(); ++at) first_rewrite_[at] += first_rewrite_[at - 1];
-  pull_ = std::min(least_above_zero(model_.insert), least_above_zero(model_.remove));
-  pull_ = pull_ == kNoEdit ? 1 : std::max<std::uint64_t>(pull_ / kBytesForAnEdit, 1);
+  const EditCost cheapest = std::min(least_above_zero(model_.insert), least_above_zero(model_.remove));
+  cheapest_ = cheapest == kNoEdit ? 1 : cheapest;
 
   Budget budget(limits_, cancel_, age_seconds());
   const std::size_t positions[] = {0, 1, text_.size()};
@@ -218,8 +218,9 @@ PathCost RepairSearch::bound_of(const Node& node) const {
 // Its order in the queue.
 std::uint64_t RepairSearch::key_of(const Node& node) const {
   const std::uint64_t unread = text_.size() - node.position;
-  std::uint64_t cost = bound_of(node).cost;
-  return cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
+  const std::uint64_t cost = bound_of(node).cost;
+  const std::uint64_t pull = std::max<std::uint64_t>(cheapest_ / kBytesForAnEdit, 1);
+  return cost + unread * pull * (weight_ - kWithoutExcess) / kWithoutExcess;
 }
 
 void RepairSearch::push(NodeNumber number) {

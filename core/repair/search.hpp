@@ -192,7 +192,7 @@ class RepairSearch : private BorrowedAutomaton {
   std::string text_;
   EditModel model_;
   std::uint32_t weight_, given_weight_;  // in hundredths
-  std::uint64_t pull_;  // of an unread byte, where the weight is 200
+  EditCost cheapest_;  // of the edits of single bytes that are not free
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
