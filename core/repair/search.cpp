@@ -215,17 +215,19 @@ PathCost RepairSearch::bound_of(const Node& node) const {
   return bound;
 }
 
-// Its order in the queue.
-std::uint64_t RepairSearch::key_of(const Node& node) const {
+// Its order in the queue, by the cost of its bound.
+std::uint64_t RepairSearch::key_of(const Node& node, std::uint64_t cost) const {
   const std::uint64_t unread = text_.size() - node.position;
-  const std::uint64_t cost = bound_of(node).cost;
   const std::uint64_t pull = std::max<std::uint64_t>(cheapest_ / kBytesForAnEdit, 1);
   return cost + unread * pull * (weight_ - kWithoutExcess) / kWithoutExcess;
 }
 
+// If it can lead to a better answer.
 void RepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
-  queue_.push({key_of(node), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
+  const PathCost bound = bound_of(node);
+  if (is_hopeless(bound)) return;
+  queue_.push({key_of(node, bound.cost), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
 }
 
 // A way to a node, whose number is made where it is new.
@@ -305,7 +307,7 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
   }
   Node& after = nodes_[number];
   after.next = writings_of(after).empty() ? kDone : 1;
-  if (after.next != kDone && !is_hopeless(bound_of(after))) push(number);
+  if (after.next != kDone) push(number);
 }
 
 // The insertions and replacements of one price.
@@ -332,7 +334,7 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew
   after.next = end == all.size() ? kDone : end + 1;
-  if (after.next != kDone && !is_hopeless(bound_of(after))) push(number);
+  if (after.next != kDone) push(number);
 }
 
 // An answer, unless the pattern refuses what its over-approximation accepts.
@@ -422,13 +424,14 @@ RepairSearch::Outcome RepairSearch::improve() {
 // Whether nothing better is reached through an entry, or another one has taken its place.
 bool RepairSearch::is_stale(const Entry& entry) const {
   const Node& node = nodes_[entry.node];
-  return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
+  if (node.version != entry.version || node.next == kDone) return true;
+  return entry.key >= best_.cost.cost && is_hopeless(bound_of(node));  // no key is below the cost of the bound
 }
 
 // With another weight, and without what cannot lead to a better answer.
 void RepairSearch::queue_again() {
   queue_.rebuild([this](const Entry& entry) { return is_stale(entry); },
-                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node]); });
+                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node], bound_of(nodes_[entry.node]).cost); });
 }
 
 RepairSearch::Proof RepairSearch::proof() const {

@@ -173,7 +173,7 @@ class RepairSearch : private BorrowedAutomaton {
   void expand_first(NodeNumber node, Budget& budget);
   void expand_writings(NodeNumber node, Budget& budget);
   PathCost bound_of(const Node& node) const;
-  std::uint64_t key_of(const Node& node) const;
+  std::uint64_t key_of(const Node& node, std::uint64_t cost) const;
   void push(NodeNumber node);
   bool is_stale(const Entry& entry) const;
   void lower_weight();

@@ -298,6 +298,16 @@ def test_json_under_a_schema(broken: str, order: str) -> None:
     jsonschema.validate(repair.value, SCHEMA)
 
 
+def test_a_text_that_is_cut_off_after_a_bracket_goes_on() -> None:
+    """Two more are open: what is missing is written, and nothing moves to another object."""
+    row = {"type": "object", "required": ["place", "data"], "properties": {"data": {"required": ["value"]}}}
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "items": row}}}
+    broken = '{"rows": [{"place": {"x": 1}, "data": {"value": "a"}}, {"place": {"x": 3, "y": 4}'
+    value = tk.json_schema(schema, property_order="any", whitespace="any").repair(broken).value
+    assert list(value) == ["rows"]
+    assert value["rows"][1]["place"] == {"x": 3, "y": 4}
+
+
 def test_answers_get_better_and_bounds_hold() -> None:
     constraint = tk.json()
     for broken in BROKEN:

@@ -26,7 +26,8 @@ __all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts", "packe
 
 NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
 _MOST = 1_000_000_000
-_CLOSING = (b"]", b"}", b")")
+_OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
+_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
 _BLANKS_AND_FENCES = b" \t\r\n`"
 
 
@@ -165,8 +166,8 @@ class EditCosts:
         insert: of a byte written within the text.
         prepend: of a byte written before the text; ``insert`` where it is not named.
         append: of a byte written after the end of the text; ``insert`` where it is not named.
-        resume: the same for a text that seems cut off, because it ends neither in a closing bracket nor in
-            one with a Markdown fence; ``append`` where it is not named.
+        resume: the same for a text that seems cut off, because it does not end in a closing bracket, or in
+            one with a Markdown fence, or lacks two; ``append`` where it is not named.
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
@@ -271,8 +272,7 @@ class EditCosts:
         return self._found(text, bounds or BoundedPatterns(Limits(), None))[1]
 
     def _tables(self, text: bytes) -> Tables:
-        is_closed = text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING)
-        return self._both_tables[0 if is_closed else 1]
+        return self._both_tables[1 if _seems_cut_off(text) else 0]
 
     @cached_property
     def _both_tables(self) -> tuple[Tables, Tables]:
@@ -316,6 +316,14 @@ class EditCosts:
         if more:
             rewrites.add(more)
         return rewrites, {at: doubt for at, doubt in sorted(doubts.items()) if doubt.cost > 0}
+
+
+def _seems_cut_off(text: bytes) -> bool:
+    """Whether it ends in no closing bracket, or lacks more than the one that may be lost anywhere."""
+    if not text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
+        return True
+    brackets = _STRING.sub(b"", text)
+    return sum(map(brackets.count, _OPENING)) > sum(map(brackets.count, _CLOSING)) + 1
 
 
 class _Patterns:
