@@ -27,6 +27,12 @@ void Forms::push_alternative(ExpressionId expression, std::vector<ExpressionId>&
 }
 
 ExpressionId Forms::unite(std::vector<ExpressionId>& alternatives) {
+  if (alternatives.empty()) return kEmpty;
+  if (alternatives.size() == 1 && node(alternatives[0]).kind != Kind::Union) {  // most derivatives have one
+    const ExpressionId only = rotated(alternatives[0]);
+    alternatives.clear();
+    return only;
+  }
   std::vector<ExpressionId> flat;
   // Before they are flattened: a thousand leaves before one large union are that union once.
   if (alternatives.size() > 1) {
@@ -93,13 +99,14 @@ void Forms::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
 
 // x{a,b}·t beside x{c,d}·t, where no count lies between the two ranges, is x{min,max}·t.
 void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
+  const auto is_counted = [this](ExpressionId item) { return node(split(item).head).kind == Kind::Repetition; };
+  if (std::ranges::count_if(alternatives, is_counted) < 2) return;
   std::vector<Counted> counted;
   for (ExpressionId item : alternatives) {
     const auto [first, tail] = split(item);
     const ExpressionNode& head = node(first);
     if (head.kind == Kind::Repetition) counted.push_back({head.body(), tail, head.minimum, head.maximum});
   }
-  if (counted.size() < 2) return;
   std::ranges::sort(counted, [](const Counted& a, const Counted& b) {
     return std::tie(a.body, a.tail, a.minimum) < std::tie(b.body, b.tail, b.minimum);
   });
@@ -116,7 +123,7 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
   }
   if (kept + 1 == counted.size()) return;
   counted.resize(kept + 1);
-  std::erase_if(alternatives, [&](ExpressionId item) { return node(split(item).head).kind == Kind::Repetition; });
+  std::erase_if(alternatives, is_counted);
   for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
   std::ranges::sort(alternatives);
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
@@ -164,6 +171,11 @@ void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
 
 // Joins those that have one head, and that hold rules; returns whether there were any.
 bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
+  constexpr std::size_t kFew = 8;
+  const auto has_own_head = [&](ExpressionId item) {
+    return std::ranges::count_if(alternatives, [&](ExpressionId other) { return split(other).head == split(item).head; }) == 1;
+  };
+  if (alternatives.size() <= kFew && std::ranges::all_of(alternatives, has_own_head)) return false;
   std::vector<Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
@@ -284,8 +296,11 @@ void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
 // Pairs are compared only where they differ in nothing but counts; long groups are left alone,
 // since dropping is a saving and not needed for exactness.
 void Forms::drop_dominated(std::vector<ExpressionId>& alternatives) {
-  constexpr std::size_t kLongestGroup = 64;
-  if (alternatives.size() == 2 && node(alternatives[0]).shape != node(alternatives[1]).shape) return;
+  constexpr std::size_t kLongestGroup = 64, kFew = 8;
+  const auto is_alone = [&](ExpressionId item) {
+    return std::ranges::count_if(alternatives, [&](ExpressionId other) { return node(other).shape == node(item).shape; }) == 1;
+  };
+  if (alternatives.size() <= kFew && std::ranges::all_of(alternatives, is_alone)) return;
   std::vector<ExpressionId> by_shape = alternatives;
   std::ranges::sort(by_shape, {}, [&](ExpressionId item) { return node(item).shape; });
   std::vector<ExpressionId> dropped;
