@@ -21,7 +21,9 @@ class ByteSet {
   constexpr void add(std::uint8_t byte) { words_[byte >> 6] |= std::uint64_t{1} << (byte & 63); }
   constexpr bool contains(std::uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
 
-  constexpr bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
+  // The members modulo 64, in one word.
+  constexpr std::uint64_t folded() const { return words_[0] | words_[1] | words_[2] | words_[3]; }
+  constexpr bool empty() const { return folded() == 0; }
   constexpr unsigned size() const {
     unsigned total = 0;
     for (std::uint64_t word : words_) total += static_cast<unsigned>(std::popcount(word));

@@ -8,15 +8,13 @@ ByteSet Analyses::first_bytes(ExpressionId expression) const {
   while (true) {
     const ExpressionNode& n = node(expression);
     switch (n.kind) {
-      case Kind::Everything: return ByteSet::range(0x00, 0xFF);
+      case Kind::Everything:
       case Kind::Bytes:
-      case Kind::OneToken: return set | byte_set(n);
-      case Kind::CodePoints: return set | first_bytes_of(automaton(n), n.second);
+      case Kind::OneToken:
+      case Kind::CodePoints:
       case Kind::Strings:
-        for (const auto& t : strings_[n.first].automaton->transitions(n.second)) set.add(t.byte);
-        return set;
-      case Kind::Until: return set | first_bytes_of_until(n);
-      case Kind::Language: return set | languages_[n.first].automaton->next_bytes(n.second);
+      case Kind::Until:
+      case Kind::Language: return set | first_bytes_of_leaf(n);
       case Kind::Terminal:
         if (node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
         expression = n.body();
@@ -35,17 +33,6 @@ ByteSet Analyses::first_bytes(ExpressionId expression) const {
   }
 }
 
-ByteSet Analyses::first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state) {
-  ByteSet set;
-  for (auto t = automaton.begin(state); t != automaton.end(state); ++t) set |= ByteSet::range(t->low, t->high);
-  return set;
-}
-
-ByteSet Analyses::first_bytes_of_until(const ExpressionNode& n) const {
-  const KnownSearch& known = searches_[n.first];
-  return first_bytes_of(*automata_[known.any_code_point].automaton, code_point_state(known, known.search->begun(n.second)));
-}
-
 ByteSet Analyses::first_bytes_within(ExpressionId expression) {
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ByteSet set;
@@ -60,15 +47,13 @@ ByteSet Analyses::first_bytes_within(ExpressionId expression) {
       expression = n.tail();
       continue;
     }
-    if (n.kind == Kind::Bytes) {
-      set = byte_set(n);
-    } else if (n.kind == Kind::CodePoints) {
-      set = first_bytes_of(automaton(n), n.second);
+    if (n.kind == Kind::Bytes || n.kind == Kind::CodePoints) {
+      set = first_bytes_of_leaf(n);
     } else if (n.kind == Kind::Strings) {
       set = strings_[n.first].used;
     } else if (n.kind == Kind::Until) {
       const CodePointAutomaton& all = *automata_[searches_[n.first].any_code_point].automaton;
-      set = first_bytes_of_until(n) | first_bytes_of(all, all.start());
+      set = first_bytes_of_leaf(n) | first_bytes_of(all, all.start());
     } else if (n.kind == Kind::Language) {
       set = languages_[n.first].automaton->bytes();
     } else if (n.kind == Kind::Repetition) {

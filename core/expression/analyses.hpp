@@ -33,7 +33,6 @@ class Analyses : public Pool {
  protected:
   using Pool::Pool;
 
-  static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   // Offsets into the pattern, by the body of a repetition.
   using Positions = counted::unordered_map<std::uint32_t, std::int64_t>;
   void note_position(std::uint32_t body, std::int64_t position) { positions_.try_emplace(body, position); }
@@ -45,7 +44,6 @@ class Analyses : public Pool {
   }
 
  private:
-  ByteSet first_bytes_of_until(const ExpressionNode& node) const;
   bool append_structure(ExpressionId expression, std::string& key) const;
 
   counted::unordered_map<std::uint32_t, ByteSet> first_bytes_;

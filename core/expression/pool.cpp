@@ -79,9 +79,6 @@ std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const Expressio
   constexpr std::uint64_t kAny = ~std::uint64_t{0};
   if (n.behind) return kAny;
   std::uint64_t firsts = 0;
-  const auto add = [&](unsigned low, unsigned high) {
-    for (unsigned byte = low; byte <= high; ++byte) firsts |= std::uint64_t{1} << (byte % 64);
-  };
   switch (n.kind) {
     case Kind::Empty:
     case Kind::Epsilon:
@@ -92,14 +89,8 @@ std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const Expressio
     case Kind::ControlToken:
     case Kind::Unverified: return 0;
     case Kind::Bytes:
-      for (unsigned byte = byte_set(n).next_member(0); byte < 256; byte = byte_set(n).next_member(byte + 1)) add(byte, byte);
-      return firsts;
     case Kind::CodePoints:
-      for (auto t = automaton(n).begin(n.second); t != automaton(n).end(n.second); ++t) add(t->low, t->high);
-      return firsts;
-    case Kind::Strings:
-      for (const auto& t : string_automaton(n).transitions(n.second)) add(t.byte, t.byte);
-      return firsts;
+    case Kind::Strings: return first_bytes_of_leaf(n).folded();
     case Kind::Terminal:
     case Kind::Scope:
     case Kind::Repetition: return node(n.body()).firsts;
@@ -118,6 +109,31 @@ std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const Expressio
     }
     default: return kAny;  // Everything, Until, Language, OneToken, Complement, Rule
   }
+}
+
+ByteSet Pool::first_bytes_of_leaf(const ExpressionNode& leaf) const {
+  switch (leaf.kind) {
+    case Kind::Bytes:
+    case Kind::OneToken: return byte_set(leaf);
+    case Kind::CodePoints: return first_bytes_of(automaton(leaf), leaf.second);
+    case Kind::Strings: {
+      ByteSet set;
+      for (const auto& t : string_automaton(leaf).transitions(leaf.second)) set.add(t.byte);
+      return set;
+    }
+    case Kind::Until: {
+      const KnownSearch& known = searches_[leaf.first];
+      return first_bytes_of(*automata_[known.any_code_point].automaton, code_point_state(known, known.search->begun(leaf.second)));
+    }
+    case Kind::Language: return languages_[leaf.first].automaton->next_bytes(leaf.second);
+    default: return ByteSet::range(0x00, 0xFF);  // Everything
+  }
+}
+
+ByteSet Pool::first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state) {
+  ByteSet set;
+  for (auto t = automaton.begin(state); t != automaton.end(state); ++t) set |= ByteSet::range(t->low, t->high);
+  return set;
 }
 
 // ---- reading ----------------------------------------------------------------------------------

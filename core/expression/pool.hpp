@@ -205,6 +205,8 @@ class Pool {
   std::uint32_t add_control_token(const std::string& name);
   std::uint32_t add_rules(const std::shared_ptr<const RuleSet>& rules);
   std::uint32_t code_point_state(const KnownSearch& known, std::string_view bytes) const;
+  ByteSet first_bytes_of_leaf(const ExpressionNode& leaf) const;
+  static ByteSet first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state);
   static bool is_skippable(const ExpressionNode& n) { return n.nullable && !n.open; }
 
   // Compaction: compact.cpp.  What is to be kept, planned where that may fail, and done where nothing may.

@@ -15,6 +15,20 @@
 
 namespace tokamata {
 
+namespace {
+
+// Whether no two of few alternatives have one key; of many it is not looked at.
+template <class KeyOf>
+bool differ(const std::vector<ExpressionId>& alternatives, KeyOf&& key_of) {
+  constexpr std::size_t kFew = 8;
+  const auto is_alone = [&](ExpressionId item) {
+    return std::ranges::count_if(alternatives, [&](ExpressionId other) { return key_of(other) == key_of(item); }) == 1;
+  };
+  return alternatives.size() <= kFew && std::ranges::all_of(alternatives, is_alone);
+}
+
+}  // namespace
+
 void Forms::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
   const ExpressionNode& n = node(expression);
   if (n.kind == Kind::Empty) return;
@@ -171,11 +185,7 @@ void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
 
 // Joins those that have one head, and that hold rules; returns whether there were any.
 bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
-  constexpr std::size_t kFew = 8;
-  const auto has_own_head = [&](ExpressionId item) {
-    return std::ranges::count_if(alternatives, [&](ExpressionId other) { return split(other).head == split(item).head; }) == 1;
-  };
-  if (alternatives.size() <= kFew && std::ranges::all_of(alternatives, has_own_head)) return false;
+  if (differ(alternatives, [this](ExpressionId item) { return split(item).head; })) return false;
   std::vector<Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
@@ -296,13 +306,11 @@ void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
 // Pairs are compared only where they differ in nothing but counts; long groups are left alone,
 // since dropping is a saving and not needed for exactness.
 void Forms::drop_dominated(std::vector<ExpressionId>& alternatives) {
-  constexpr std::size_t kLongestGroup = 64, kFew = 8;
-  const auto is_alone = [&](ExpressionId item) {
-    return std::ranges::count_if(alternatives, [&](ExpressionId other) { return node(other).shape == node(item).shape; }) == 1;
-  };
-  if (alternatives.size() <= kFew && std::ranges::all_of(alternatives, is_alone)) return;
+  constexpr std::size_t kLongestGroup = 64;
+  const auto shape_of = [this](ExpressionId item) { return node(item).shape; };
+  if (differ(alternatives, shape_of)) return;
   std::vector<ExpressionId> by_shape = alternatives;
-  std::ranges::sort(by_shape, {}, [&](ExpressionId item) { return node(item).shape; });
+  std::ranges::sort(by_shape, {}, shape_of);
   std::vector<ExpressionId> dropped;
   for (std::size_t begin = 0, end; begin < by_shape.size(); begin = end) {
     end = begin + 1;
