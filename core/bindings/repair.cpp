@@ -182,7 +182,7 @@ BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vec
 // The rewrites by patterns with a template; of the others the number, begin and end.
 nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
   const std::vector<BytePatterns::Found> places = guarded({nb::none(), false}, [&] {
-    const nb::gil_scoped_release release;
+    const Released released;
     Budget budget(limits, std::move(cancel), 0);
     return self.patterns.found(text, most, budget);
   });
@@ -257,7 +257,7 @@ template <class Task>
 auto searching(const nb::object& pattern, Task&& task) {
   return guarded({pattern, false}, [&] {
     try {
-      const nb::gil_scoped_release release;
+      const Released released;
       return task();
     } catch (const EmptyLanguage&) {
       throw EmptyConstraint();
@@ -326,7 +326,7 @@ void bind_repair(nb::module_& m) {
       .def_prop_ro("memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); })
       .def("proof", [](const BoundSearch& self) {
         const RepairSearch::Proof proof = [&] {
-          const nb::gil_scoped_release release;
+          const Released released;
           return self.search->proof();
         }();
         return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);

@@ -3,6 +3,8 @@
 #include <list>
 #include <mutex>
 
+#include "common/mutex.hpp"
+
 namespace tokamata {
 
 namespace {
@@ -11,7 +13,7 @@ namespace {
 class Idle {
  public:
   static Idle& of_all_patterns() {
-    static Idle idle;
+    static Idle& idle = *new Idle;  // never destroyed: threads may still work when the process ends
     return idle;
   }
 
@@ -58,7 +60,7 @@ class Idle {
     std::unique_ptr<KeptAutomaton> automaton;
   };
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::list<Entry> entries_;
   std::size_t bytes_ = 0;
 };
