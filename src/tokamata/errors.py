@@ -460,8 +460,8 @@ class Cancelled(TokamataError, RuntimeError):
 class ForkError(TokamataError, RuntimeError):
     """The process was forked while another thread worked on what the call needs.
 
-    Only the thread that forks goes on in the new process, so that its copy may be half changed.  Compile the constraint
-    again there, or fork while no thread works on it.
+    Only the thread that forks goes on in the new process, so the copy there may be half changed.  Compile
+    the constraint again in the new process, or fork while no thread works on it.
 
     Attributes:
         pattern: the constraint, as text; ``None`` where it has none.
@@ -473,8 +473,8 @@ class ForkError(TokamataError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"the process was forked while another thread worked on {self.pattern!r:.200}; compile it again in this "
-            "process"
+            f"the process was forked while another thread worked on {self.pattern!r:.200}; "
+            "compile it again in this process"
         )
 
 
@@ -491,8 +491,8 @@ class BusyError(TokamataError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"the interrupted call works on {self.pattern!r:.200}; a handler of signals can use other constraints, or set a "
-            "flag"
+            f"the call that the signal interrupted works on {self.pattern!r:.200}; "
+            "use another constraint in the handler, or set a flag there"
         )
 
 
