@@ -284,10 +284,10 @@ void bind_repair(nb::module_& m) {
            "text"_a, "most"_a, "limits"_a, "cancel"_a.none());
   nb::class_<KeptAutomata>(m, "KeptAutomata")
       .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
-      .def("accepts",
+      .def("refused_at",
            [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
              const std::string_view bytes(text.c_str(), text.size());
-             return searching(pattern, [&] { return accepts(self, bytes, limits, std::move(cancel)); });
+             return searching(pattern, [&] { return refused_at(self, bytes, limits, std::move(cancel)); });
            },
            "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def_static("idle_bytes", &KeptAutomata::idle_bytes);

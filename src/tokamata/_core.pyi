@@ -532,8 +532,8 @@ class KeptAutomata:
     """
 
     def __init__(self, expression: Expression) -> None: ...
-    def accepts(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> bool:
-        """Whether the pattern accepts a text.
+    def refused_at(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> int | None:
+        """``None`` if the pattern accepts a text; otherwise how many bytes some text of it may begin with.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped.
