@@ -20,12 +20,15 @@ const std::vector<TokenId>& LongCompletions::short_tokens() {
   return short_tokens_;
 }
 
-// Those whose texts need about as many bytes as before come last.
+// Those whose texts need about as many bytes as before come last.  Names that are remembered come first: each byte of one
+// makes a new state, and all of them are the beginning of a name that can end.
 template <class Nexts>
 void LongCompletions::sort_by_need(StateId state, Nexts& next) const {
   const ByteAutomaton& automaton = automaton_.automaton();
   const std::int64_t before = automaton.node(state).shortest;
-  std::ranges::stable_sort(next, std::ranges::greater(), [&](const Next& one) { return std::abs(automaton.node(one.state).shortest - before); });
+  std::ranges::stable_sort(next, std::ranges::greater(), [&](const Next& one) {
+    return std::pair(is_by_byte(one.state), std::abs(automaton.node(one.state).shortest - before));
+  });
 }
 
 const counted::vector<LongCompletions::Next>& LongCompletions::next_by_bytes(StateId state, Budget& budget) {
@@ -64,6 +67,7 @@ std::optional<bool> LongCompletions::decided(const Place& place, Budget& budget)
   if (least == 0 && most == kNoTokens) return true;
   if (least > most) return false;
   if (most == kNoTokens && endless_.contains(place.state.value)) return true;
+  if (is_long(place.state, place.bounds)) return true;
   if (const auto known = known_.find(place); known != known_.end()) return known->second.has_value();
   const TokenCount needed = tokens_needed(place.state, budget);
   if (needed > most) return false;
@@ -87,9 +91,10 @@ class LongCompletions::Search {
       frame.at = frame.next.back();
       frame.next.pop_back();
       const Place place{frame.at.state, frame.place.bounds.after_one()};
-      if (place.bounds.most == kNoTokens && leads_back(place.state)) {
+      if (place.bounds.most == kNoTokens && (leads_back(place.state) || repeats_rule(place.state))) {
         note_path();
         for (const Frame& on_path : frames_) completions_.endless_.insert(on_path.place.state.value);
+        completions_.endless_.insert(place.state.value);
         return true;
       }
       const std::optional<bool> is_goal = completions_.decided(place, budget_);
@@ -114,18 +119,37 @@ class LongCompletions::Search {
     std::vector<Next> next = {};  // the last one is tried first
     Next at = {};
     bool has_walked = false;
+    std::vector<ExpressionId> rules = {};  // in front of it, and of no frame before it
   };
 
   void enter(const Place& place) {
     Frame frame{place};
     const counted::vector<Next>& next = completions_.next_by_bytes(place.state, budget_);
     frame.next.assign(next.begin(), next.end());
+    std::ranges::stable_partition(frame.next, [&](const Next& one) { return !completions_.is_long(one.state, place.bounds.after_one()); });
+    if (completions_.bytes_decide(place))
+      for (const ExpressionId rule : completions_.long_texts_.rules_in_front(place.state))
+        if (rules_.try_emplace(rule.value, frames_.size()).second) frame.rules.push_back(rule);
     frame.has_walked = completions_.bytes_decide(place) || completions_.is_by_byte(place.state);
     on_path_.insert(place.state.value);
     frames_.push_back(std::move(frame));
   }
 
   bool leads_back(StateId state) const { return on_path_.contains(state.value); }
+
+  // Whether a rule in front of the state was in front of one on the path, and stays in front of itself.
+  bool repeats_rule(StateId state) {
+    if (!completions_.bytes_decide(frames_.front().place)) return false;
+    for (const ExpressionId rule : completions_.long_texts_.rules_in_front(state)) {
+      const auto known = rules_.find(rule.value);
+      if (known == rules_.end() || asked_ == kMostRepeats) continue;
+      ++asked_;
+      std::string read;
+      for (std::size_t at = known->second; at < frames_.size(); ++at) read += completions_.automaton_.vocabulary(false).bytes(frames_[at].at.token);
+      if (completions_.long_texts_.repeats(rule, read, budget_)) return true;
+    }
+    return false;
+  }
 
   void note_path() {
     for (const Frame& on_path : frames_) completions_.known_.insert_or_assign(on_path.place, on_path.at);
@@ -150,6 +174,7 @@ class LongCompletions::Search {
   void leave() {
     if (!is_cut_) completions_.known_.emplace(frames_.back().place, std::nullopt);
     on_path_.erase(on_path_.find(frames_.back().place.state.value));
+    for (const ExpressionId rule : frames_.back().rules) rules_.erase(rule.value);
     frames_.pop_back();
   }
 
@@ -157,8 +182,9 @@ class LongCompletions::Search {
   Budget& budget_;
   std::vector<Frame> frames_;
   std::unordered_multiset<std::uint32_t> on_path_;  // states of the frames
+  std::unordered_map<std::uint32_t, std::size_t> rules_;  // the first frame in front of which each is
   std::unordered_set<Place, PlaceHash> met_;
-  std::size_t nodes_ = 0, classes_ = 0;
+  std::size_t nodes_ = 0, classes_ = 0, asked_ = 0;
   bool is_cut_ = false;
 };
 

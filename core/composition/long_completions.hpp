@@ -8,7 +8,8 @@
 // that is a token leads on, and every control token; where these do not decide, all tokens do.  Of the states that are
 // reached, those come first whose texts need about as many bytes as before: inside a string or a number a text can stay as
 // long as it likes, so mostly the search never turns back.  A state whose completion has k tokens already is a goal at once.
-// Without a budget, so is a state that is met again on its own path: it is endless, as are all before it.
+// Without a budget, so is a state that is met again on its own path: it is endless, as are all before it.  So is one whose
+// structure shows a text that is long enough (long_texts.hpp).
 // Whatever is found is kept for all states of the path, so one who follows it finds it again: a mask is empty only where the
 // one before it was.
 // Exactness.  What is allowed is proven by a path.  What is not, by a search of all that can be reached, or it is given up
@@ -30,6 +31,7 @@
 #include "common/memory_account.hpp"
 #include "composition/completions.hpp"
 #include "composition/latest.hpp"
+#include "composition/long_texts.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -69,10 +71,11 @@ class LongCompletions {
     release(endless_);
     release(next_);
     masks_.clear();
+    long_texts_.clear();
   }
 
  private:
-  static constexpr std::size_t kMostNodes = 1 << 16, kMostClasses = 1 << 17, kMostAsked = 64;
+  static constexpr std::size_t kMostNodes = 1 << 16, kMostClasses = 1 << 17, kMostAsked = 64, kMostRepeats = 1 << 10;
   static constexpr std::size_t kByByte = 64;  // nodes that a state counts for in whose front each byte makes a new one
 
   struct Place {
@@ -103,11 +106,16 @@ class LongCompletions {
   const counted::vector<Next>& next_by_bytes(StateId state, Budget& budget);
   template <class Nexts>
   void sort_by_need(StateId state, Nexts& next) const;
+  // Whether the structure of a state shows that a text can go on for so many tokens.
+  bool is_long(StateId state, TokenBounds bounds) {
+    return bounds.most == kNoTokens && automaton_.is_spelled_by_bytes() && long_texts_.longest(state) >= bounds.least;
+  }
   // Whether what single bytes do not reach is not to be reached at all: more tokens than bytes a text never has.
   bool bytes_decide(const Place& place) const;
 
   TokenAutomaton& automaton_;
   Completions& completions_;
+  LongTexts long_texts_{automaton_.automaton()};
   std::vector<TokenId> short_tokens_;  // one for each byte that is a token, and the control tokens
   counted::unordered_map<Place, std::optional<Next>, PlaceHash> known_;  // what leads on; nothing if nothing does
   counted::unordered_set<std::uint32_t> endless_;  // states from which texts go on as long as one likes
