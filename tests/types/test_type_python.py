@@ -314,3 +314,38 @@ def test_unions_take_what_fits() -> None:
     assert constraint.parse("Dog(bark=1)") == Dog(1)
     assert constraint.parse("Box(content=Pair(left=1))") == Box(Pair(1))
     assert type(tk.type(float | int, syntax="python").parse("1")) is int
+
+
+@pytest.mark.parametrize(
+    ("given", "inside", "outside"),
+    [
+        (Annotated[int, at.Gt(3)], ["4", "1_000", " 5 "], ["3", "-4"]),
+        (Annotated[int, at.MultipleOf(3)], ["3", "-9", "0"], ["4"]),
+        (Annotated[float, at.Interval(gt=0, le=0.1)], ["0.1", "1e-3", "0.10"], ["0.0", "0.11", "1"]),
+        (Annotated[str, at.Len(2, 3)], ['"ab"', "'äöü'", '"a" "b"'], ['"a"', '"abcd"']),
+        (BOUND, ['"aa"', "'a\\n'"], ['"b"', '""']),
+        (Annotated[bytes, at.MinLen(1)], ["b'a'"], ["b''"]),
+        (Annotated[list[int], at.Len(1, 2)], ["[1]", "[ 1 ,2 ]"], ["[]", "[1, 2, 3]"]),
+        (Annotated[set[int], at.MinLen(1)], ["{1}"], ["set()"]),
+        (Annotated[tuple[int, ...], at.MaxLen(2)], ["()", "(1,)", "(1, 2)"], ["(1, 2, 3)"]),
+        (Annotated[dict[str, int], at.MaxLen(1)], ["{}", "{'a': 1}"], ["{'a': 1, 'b': 2}"]),
+        (list[Annotated[int, at.Lt(3)]], ["[1, 2]"], ["[1, 3]"]),
+        (Annotated[int, at.Lt(3)] | Annotated[str, at.MinLen(1)], ["2", "'x'"], ["3", "''"]),
+        (Annotated[decimal.Decimal, at.Ge(1)], ["Decimal('1.50')"], ["Decimal('0.5')"]),
+        (
+            Annotated[decimal.Decimal, pydantic.Field(max_digits=3)],
+            ["Decimal('1.50')"],
+            ["Decimal('1.500')"],
+        ),
+    ],
+)
+def test_values_outside_of_their_bounds_are_not_parsed(
+    given: Any, inside: list[str], outside: list[str]
+) -> None:
+    constraint = tk.type(given, syntax="python")
+    for text in inside:
+        constraint.parse(text)
+    for text in outside:
+        assert not constraint.accepts(text)
+        with pytest.raises(tk.ParseError):
+            constraint.parse(text)

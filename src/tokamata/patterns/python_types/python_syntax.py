@@ -45,6 +45,7 @@ from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.keywords.strings import pattern_expression
 from tokamata.patterns.python_types.reading import spelled
 from tokamata.patterns.python_types.shapes import (
+    NO_BOUNDS,
     Alias,
     Anything,
     Boolean,
@@ -227,10 +228,10 @@ class _Writer:
         bounds = shape.bounds
         if bounds.pattern is None:
             return _free_string(bounds.min_length or 0, bounds.max_length)
-        language = pattern_expression(bounds.pattern)
+        language = _of_pattern(bounds)
         if isinstance(language, str):
             self._refuse(shape, language)
-        return _bound_string(_with_length(language, bounds))
+        return _bound_string(language)
 
     def text(self, shape: Text) -> _core.Expression:
         names = _either(constructors(shape))
@@ -255,12 +256,9 @@ class _Writer:
 
     def written(self, shape: Written) -> _core.Expression:
         bounds = shape.bounds
-        if bounds.of_numbers:
-            if bounds.max_digits is not None or bounds.decimal_places is not None:
-                self._refuse(shape, "bounds on its value and on its digits cannot both be enforced")
-            language = _bounded_number(bounds, integral=False)
-        else:
-            language = _regex(decimal_pattern(bounds.max_digits, bounds.decimal_places))
+        if bounds.of_numbers and (bounds.max_digits is not None or bounds.decimal_places is not None):
+            self._refuse(shape, "bounds on its value and on its digits cannot both be enforced")
+        language = _bounded_number(bounds, integral=False) if bounds.of_numbers else _of_digits(bounds)
         return _around("Decimal(", _bound_string(language), ")")
 
     def alias(self, shape: Alias) -> _core.Expression:
@@ -272,6 +270,22 @@ class _Writer:
 
     def _refuse(self, shape: Shape, reason: str) -> NoReturn:
         raise UnsupportedTypeError(shape.described, "", reason)
+
+
+def language_of_values(shape: Shape) -> _core.Expression | None:
+    """The values of a shape within its bounds, each as itself, without quotes; ``None``: all of its type."""
+    if isinstance(shape, (Float, Integer)) and shape.bounds.of_numbers:
+        return _bounded_number(shape.bounds, isinstance(shape, Integer), any_spelling=True)
+    if isinstance(shape, Written) and shape.bounds != NO_BOUNDS:
+        if shape.bounds.of_numbers:
+            return _bounded_number(shape.bounds, integral=False, any_spelling=True)
+        return _of_digits(shape.bounds)
+    if isinstance(shape, String) and shape.bounds.pattern is not None:
+        language = _of_pattern(shape.bounds)
+        return None if isinstance(language, str) else language
+    if isinstance(shape, String) and shape.bounds.of_lengths:
+        return _with_length(_regex("(?s:.*)"), shape.bounds)
+    return None
 
 
 def constructor_name(shape: Record) -> str:
@@ -286,7 +300,7 @@ def _number(bounds: Bounds, pattern: str, integral: bool) -> _core.Expression:
     return _bounded_number(bounds, integral) if bounds.of_numbers else _regex(pattern)
 
 
-def _bounded_number(bounds: Bounds, integral: bool) -> _core.Expression:
+def _bounded_number(bounds: Bounds, integral: bool, any_spelling: bool = False) -> _core.Expression:
     """Numbers within bounds, as JSON writes them, which is as Python reads them."""
     low, low_excluded = _tighter(bounds.ge, bounds.gt, max)
     high, high_excluded = _tighter(bounds.le, bounds.lt, min)
@@ -299,8 +313,13 @@ def _bounded_number(bounds: Bounds, integral: bool) -> _core.Expression:
         None if multiple is None else str(multiple),
         integral,
         integral,  # with digits alone
-        False,
+        any_spelling,
     )
+
+
+def _of_digits(bounds: Bounds) -> _core.Expression:
+    """Decimals of so many digits."""
+    return _regex(decimal_pattern(bounds.max_digits, bounds.decimal_places))
 
 
 def _tighter(
@@ -333,6 +352,13 @@ def _bound_string(language: _core.Expression) -> _core.Expression:
     double = _core.spelled_in_json(language, False)
     single = _core.intersect([language, _regex(f'(?:{_ITSELF}|")*')])
     return _core.union([_around('"', double, '"'), _around("'", _core.scope(single), "'")])
+
+
+def _of_pattern(bounds: Bounds) -> _core.Expression | str:
+    """Strings of a pattern, of so many code points; or why there is no such language."""
+    assert bounds.pattern is not None
+    language = pattern_expression(bounds.pattern)
+    return language if isinstance(language, str) else _with_length(language, bounds)
 
 
 def _with_length(language: _core.Expression, bounds: Bounds) -> _core.Expression:

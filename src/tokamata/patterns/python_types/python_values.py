@@ -20,6 +20,7 @@ from decimal import Decimal
 from typing import Any
 
 from tokamata.errors import ParseError
+from tokamata.patterns.python_types.bounded_values import is_within_bounds
 from tokamata.patterns.python_types.python_source import Node, parse_source, place_of
 from tokamata.patterns.python_types.python_syntax import constructor_name, constructors
 from tokamata.patterns.python_types.shapes import (
@@ -111,7 +112,11 @@ class _Reader:
         return self._simple(shape, node) if whole is None else whole(self, shape, node)
 
     def _simple(self, shape: Shape, node: Node) -> _Reading:
-        return _SIMPLE[type(shape)](self, shape, node)
+        value = _SIMPLE[type(shape)](self, shape, node)
+        written = str(value) if isinstance(shape, Written) else value
+        if not is_within_bounds(shape, written):
+            raise _Mismatch(node, f"a {shape.described} within its bounds")
+        return value
         yield  # a generator like the others
 
     # ---- without parts ------------------------------------------------------------------------
@@ -177,6 +182,7 @@ class _Reader:
         parts = []
         for one in self._elements(shape, node):
             parts.append((yield self.read(shape.item, one)))
+        self._check_length(shape, node, parts)
         return shape.make(parts)
 
     def _elements(self, shape: Collection, node: Node) -> list[Node]:
@@ -208,6 +214,7 @@ class _Reader:
         if shape.rest is not None:
             for one in node.items[count:]:
                 parts.append((yield self.read(shape.rest, one)))
+        self._check_length(shape, node, parts)
         return tuple(parts)
 
     def mapping(self, shape: Mapping, node: Node) -> _Reading:
@@ -218,7 +225,12 @@ class _Reader:
         for key, value in zip(inside.keys, inside.items, strict=True):
             name = yield self.read(shape.key, key)
             entries[name] = yield self.read(shape.value, value)
+        self._check_length(shape, node, inside.items)
         return shape.make(entries)
+
+    def _check_length(self, shape: Shape, node: Node, parts: list[Any]) -> None:
+        if not is_within_bounds(shape, parts):
+            raise _Mismatch(node, f"a {shape.described} of another length, not {len(parts)}")
 
     def record(self, shape: Record, node: Node) -> _Reading:
         given: dict[str, Node] = {}
