@@ -31,8 +31,8 @@ from tokamata.patterns.grammars import (
 )
 from tokamata.patterns.grammars.syntax import Grammar, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
-from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree
-from tokamata.values.forms import Form, Plain, Read
+from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree, ReadByLark
+from tokamata.values.forms import Form, Plain
 
 if TYPE_CHECKING:
     from tokamata.automata import PushdownAutomaton
@@ -148,7 +148,8 @@ def grammar(
         if file.captures or rules.indentation is None:
             form = _form_of(file, chosen)
         if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
-            form = Read(Trees(file.readable, path, start, chosen).read)
+            other = None if chosen == "contextual" or isinstance(form, Plain) else form
+            form = ReadByLark(Trees(file.readable, path, start, chosen).read, other)
 
     def written(watch: Watch) -> Grammar:
         if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts

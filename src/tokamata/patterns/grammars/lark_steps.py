@@ -1,0 +1,149 @@
+"""Steps of lark's loops, which limits bound.
+
+Problem.  lark's loader and parsers know no limits, and their loops are in functions that nothing can be given
+to.  Another thread or process cannot be stopped, or leaves its work behind.
+How.  These loops ask objects that they are given: they iterate over the symbols of a rule, ask terminals for
+their patterns, visit trees, and make nodes and tokens.  Here are such objects; each question is a
+:func:`step`, and every few steps time, memory and cancellation are checked.  Whatever lark does in a thread
+counts for the call that entered :func:`bounded` there.
+
+Cost.  A tenth of lark's time.
+Rejected: a trace function (``sys.setprofile``), which makes lark twice as slow and takes the place of
+profilers and debuggers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lark import Lark, Token
+from lark.lexer import TerminalDef
+from lark.parsers.earley_forest import StableSymbolNode
+
+from tokamata.errors import LimitExceeded
+from tokamata.limits import Watch
+
+__all__ = [
+    "BYTES_OF_ITEM", "ITEMS_OF_TOKEN", "CountedTerminal", "Stepping", "Symbols", "bounded", "step",
+    "with_steps",
+]  # fmt: skip
+
+BYTES_OF_ITEM = 100  # of trees, symbols and names
+ITEMS_OF_TOKEN = 5
+_ITEMS_OF_FAMILY = 12  # of a derivation in lark's parse forest, with its node
+_STEPS_OF_CHECK = 64
+
+
+class _Use(threading.local):
+    """What the call that runs in this thread has used."""
+
+    watch: Watch | None = None
+    steps = 0
+    items = 0
+
+
+_use = _Use()
+
+
+@contextmanager
+def bounded(watch: Watch) -> Iterator[None]:
+    """Bounds what lark does in this thread."""
+    before = (_use.watch, _use.steps, _use.items)
+    _use.watch, _use.steps, _use.items = watch, 0, 0
+    try:
+        watch.check()
+        yield
+    finally:
+        _use.watch, _use.steps, _use.items = before
+
+
+def step(items: int = 0) -> None:
+    """One step of a loop, that makes some items of about 100 bytes.
+
+    Raises:
+        LimitExceeded, Cancelled: the call has used too much.
+    """
+    watch = _use.watch
+    if watch is None:
+        return
+    _use.steps += 1
+    _use.items += items
+    if _use.steps % _STEPS_OF_CHECK == 0 or items > _STEPS_OF_CHECK:
+        watch.check()
+        if _use.items * BYTES_OF_ITEM > watch.limits.memory_bytes:
+            raise LimitExceeded("memory_bytes", watch.limits.memory_bytes)
+
+
+class Symbols(list[Any]):
+    """The symbols of a rule; whoever iterates over them, or takes one, makes a step."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        step()
+        return super().__iter__()
+
+    def __getitem__(self, index: Any) -> Any:
+        step()
+        return super().__getitem__(index)
+
+
+class CountedTerminal(TerminalDef):
+    """A terminal; whoever asks for its pattern makes a step."""
+
+    @property
+    def pattern(self) -> Any:  # type: ignore[override]
+        """Its regular expression."""
+        step()
+        return self._pattern
+
+    @pattern.setter
+    def pattern(self, pattern: Any) -> None:
+        self._pattern = pattern
+
+
+class Stepping:
+    """A visitor or transformer of lark that makes a step at each tree.
+
+    Attributes:
+        items: that it makes of a tree.
+    """
+
+    items = 0
+
+    def _call_userfunc(self, *arguments: Any) -> Any:
+        step(self.items)
+        return super()._call_userfunc(*arguments)  # type: ignore[misc]
+
+
+class _Node(StableSymbolNode):
+    """A node of lark's parse forest, which counts what it contains."""
+
+    __slots__ = ()
+
+    def add_family(self, *arguments: Any) -> None:
+        step(_ITEMS_OF_FAMILY)
+        super().add_family(*arguments)
+
+    @property
+    def children(self) -> Any:
+        """Its derivations."""
+        step()
+        return super().children
+
+
+def with_steps(parser: Lark) -> Lark:
+    """The same parser, which makes a step at each token, or at each node of its forest."""
+    if parser.options.parser == "earley":
+        parser.parser.parser.SymbolNode = _Node
+    if parser.options.lexer != "dynamic":
+        parser.lexer_conf.callbacks.update({terminal.name: _counted for terminal in parser.terminals})
+    return parser
+
+
+def _counted(token: Token) -> Token:
+    step(ITEMS_OF_TOKEN)
+    return token
