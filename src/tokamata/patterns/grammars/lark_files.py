@@ -60,6 +60,7 @@ __all__ = ["LarkFile", "Trees", "read_lark"]
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
+_MOST_SYMBOLS_OF_LALR = 200_000  # of a rule, for a parser that must have all groups distributed
 # What lark raises, besides its own errors: its loader for some files that are no grammars, its Indenter, and
 # its parsers for some texts of grammars in which a rule derives itself.
 _FAILURES = (ValueError, TypeError, AttributeError, AssertionError, LookupError)
@@ -197,7 +198,7 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
 def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
     """The rules of lark's LALR parser."""
     with _by_lark(file, text, watch):
-        grammar = _load(file.text, path)
+        grammar = _load(file.text, path, "contextual")
     indentation = _indentation(grammar, text)
     with _by_lark(file, text, watch):
         loaded = _parser(grammar, indentation, file.text, start, "contextual")
@@ -219,11 +220,12 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     return replace(grammar, indentation=indentation, text=text)
 
 
-def _load(text: str, path: Path | None) -> Any:
+def _load(text: str, path: Path | None, lexer: str = "") -> Any:
     """What lark's loader reads; no parser is made."""
-    from tokamata.patterns.grammars.lark_loader import loaded
+    from tokamata.patterns.grammars.lark_loader import MOST_SYMBOLS, loaded
 
-    return loaded(text, _source_path(path), _imports(path))
+    most_symbols = _MOST_SYMBOLS_OF_LALR if lexer == "contextual" else MOST_SYMBOLS
+    return loaded(text, _source_path(path), _imports(path), most_symbols)
 
 
 def _indentation(loaded: Any, text: str) -> Indentation | None:
@@ -420,7 +422,7 @@ class Trees:
     def _parser(self, watch: Watch) -> lark.Lark:
         text, path, start, lexer = self._arguments
         with _by_lark(Translation(text), text, watch):
-            loaded = _load(text, path)
+            loaded = _load(text, path, lexer)
             return _parser(loaded, _indentation(loaded, text), text, start, lexer)
 
 

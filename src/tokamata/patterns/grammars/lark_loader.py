@@ -25,6 +25,7 @@ from tokamata.patterns.grammars.lark_steps import BYTES_OF_ITEM, CountedTerminal
 
 __all__ = ["LoadedGrammar", "TerminalTooLong", "loaded"]
 
+MOST_SYMBOLS = 20_000  # that the groups of one sequence are distributed to
 _LONGEST_TERMINAL = 1 << 18  # characters, besides four for each of the file
 
 
@@ -42,17 +43,20 @@ class TerminalTooLong(Exception):
         self.bound = bound
 
 
-def loaded(text: str, source: str, imports: list[Callable[..., Any]]) -> LoadedGrammar:
+def loaded(
+    text: str, source: str, imports: list[Callable[..., Any]], most_symbols: int = MOST_SYMBOLS
+) -> LoadedGrammar:
     """The grammar of a file; to be called within :func:`bounded`.
 
     Args:
         text: its content.
         source: the path that its imports are relative to.
         imports: functions that find imported files, as lark has them.
+        most_symbols: that the groups of one sequence are distributed to.
     """
     definitions = Definitions(imports)
     definitions.load_grammar(text, source)
-    return LoadedGrammar(definitions.build(), definitions.length)
+    return LoadedGrammar(definitions.build(), definitions.length, most_symbols)
 
 
 class LoadedGrammar(Grammar):
@@ -62,9 +66,10 @@ class LoadedGrammar(Grammar):
         grouped: after compiling, the first rule of which a group became a rule, or ``""``.
     """
 
-    def __init__(self, plain: Grammar, length: int) -> None:
+    def __init__(self, plain: Grammar, length: int, most_symbols: int) -> None:
         super().__init__(plain.rule_defs, plain.term_defs, plain.ignore)
         self._longest = _LONGEST_TERMINAL + 4 * length
+        self._most_symbols = most_symbols
         self.grouped = ""
 
     def compile(self, start: list[str], terminals_to_keep: Any) -> tuple[Any, Any, Any]:
@@ -75,7 +80,7 @@ class LoadedGrammar(Grammar):
             for name, (tree, priority) in self.term_defs
             if tree is not None
         ]
-        rules = Rules(self, terminals, start)
+        rules = Rules(self, terminals, start, self._most_symbols)
         self.grouped = rules.grouped
         if terminals_to_keep != "*":
             used = {symbol.name for rule in rules.used for symbol in rule.expansion if symbol.is_term}

@@ -11,7 +11,7 @@ name begins with ``__``, as those of lark's repetitions, so that trees do not sh
 The size that a group would have is known before it is distributed (:class:`_Size`).  Small rules are exactly
 those of lark.
 
-Cost.  Linear in the grammar with its templates written out, times :data:`_MOST_SYMBOLS`.
+Cost.  Linear in the grammar with its templates written out, times ``most_symbols``.
 Rejected: to count what lark would make and refuse more, which refuses grammars that are small as rules.
 """
 
@@ -46,7 +46,6 @@ from tokamata.patterns.grammars.lark_steps import BYTES_OF_ITEM, Stepping, Symbo
 
 __all__ = ["Rules"]
 
-_MOST_SYMBOLS = 20_000  # of the sequences that the groups of one sequence are distributed to
 _MOST_GROUPS = 50  # in one sequence, of one alternative each
 
 
@@ -57,20 +56,23 @@ class Rules:
         grammar: its definitions.
         terminals: those that have names; to these, others are added.
         start: the names of the rules that texts are of.
+        most_symbols: of the sequences that the groups of one sequence are distributed to.
 
     Attributes:
         used: one rule for each sequence of symbols, without rules that no other rule uses.
         grouped: the first rule of which a group became a rule, or ``""``.
     """
 
-    def __init__(self, grammar: Grammar, terminals: list[Any], start: list[str]) -> None:
-        trees, self.grouped = _trees(grammar, terminals)
+    def __init__(self, grammar: Grammar, terminals: list[Any], start: list[str], most_symbols: int) -> None:
+        trees, self.grouped = _trees(grammar, terminals, most_symbols)
         if len({name for name, _, _ in trees}) < len(trees):
             raise GrammarError("two rules have the same name")
         self.used = _used(_unique([rule for tree in trees for rule in _sequences(*tree)]), start)
 
 
-def _trees(grammar: Grammar, terminals: list[Any]) -> tuple[list[tuple[str, Any, Any]], str]:
+def _trees(
+    grammar: Grammar, terminals: list[Any], most_symbols: int
+) -> tuple[list[tuple[str, Any, Any]], str]:
     """The name, the alternatives and the options of each rule; the first rule of which a group became one."""
     copied = _Copy(False)
     rule_defs = [
@@ -79,7 +81,7 @@ def _trees(grammar: Grammar, terminals: list[Any]) -> tuple[list[tuple[str, Any,
     ]
     anonymous = _Anonymous(terminals)
     symbols = _Literals() * _Values() * anonymous * _Templates(rule_defs)  # the last adds to rule_defs
-    repetitions = _Repetitions()
+    repetitions = _Repetitions(most_symbols)
     trees = []
     for name, parameters, tree, options in rule_defs:
         if parameters:
@@ -140,9 +142,10 @@ class _Repetitions(Stepping, EBNF_to_BNF):
         grouped: the first rule of which a group became a rule, or ``""``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_symbols: int) -> None:
         super().__init__()
         self.grouped = ""
+        self._most_symbols = most_symbols
         self._sizes: dict[int, tuple[_Size, Any]] = {}  # by tree, which stays alive and keeps its number
         self._seen: set[int] = set()  # its keys
         self._shown: dict[str, int] = {}  # of the rules that groups became
@@ -167,7 +170,7 @@ class _Repetitions(Stepping, EBNF_to_BNF):
             whole: the symbols, by the sizes of the items.
         """
         sizes = [self._size(item) for item in tree.children[:count]]
-        if whole(sizes) > max(_MOST_SYMBOLS, 4 * sum(size.symbols for size in sizes)):
+        if whole(sizes) > max(self._most_symbols, 4 * sum(size.symbols for size in sizes)):
             for index, size in enumerate(sizes):
                 if size.sequences > 1:
                     tree.children[index] = self._rule_of(tree.children[index])
