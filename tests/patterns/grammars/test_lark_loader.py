@@ -301,7 +301,7 @@ def test_lark_stops_at_limits(name: str) -> None:
 
 
 def test_the_loader_is_stopped_anywhere() -> None:
-    text = placeholders(8) + '\n%import common.NUMBER\nb: pair{A}\npair{x}: (x NUMBER?)~3..60'
+    text = placeholders(8) + "\n%import common.NUMBER\nb: pair{A}\npair{x}: (x NUMBER?)~3..60"
     *_, steps = compiled(text)
     every = lark_steps._STEPS_OF_CHECK
     checks = steps // every
