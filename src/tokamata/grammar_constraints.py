@@ -89,8 +89,8 @@ def grammar(
             lark does it, or ``"characters"`` for GBNF, which has no lexer.  :meth:`Constraint.report` names
             it.
         constraints: those that a Lark file names by ``@name``.
-        limits: ``seconds`` bounds the time for reading it, ``depth`` how deep groups of GBNF may nest;
-            ``Limits()`` by default.
+        limits: ``seconds`` bounds the time for reading it, ``memory_bytes`` what lark makes of a Lark file,
+            ``depth`` how deep groups of GBNF may nest; ``Limits()`` by default.
         cancel: stops the reading, from another thread.
 
     Raises:
@@ -102,7 +102,8 @@ def grammar(
         UnsupportedPatternError: a terminal has an assertion within a lookbehind.
         MissingExtraError: ``syntax`` is ``"lark"``, and lark is not installed.
         OSError: the file cannot be read.
-        LimitExceeded, Cancelled: groups nest too deep, or the reading was stopped.
+        LimitExceeded, Cancelled: groups of GBNF nest too deep, a terminal is too long, or the reading was
+            stopped.
     """
     watch = Watch(limits, cancel)
     form: Form = Plain()

@@ -212,27 +212,27 @@ def _plain(grammar: Grammar, account: Account) -> tuple[list[_Leaf], Productions
 class ReadByLark(Read):
     """Texts that lark's own parser reads, as a ``lark.Tree``.
 
-    Attributes:
-        reader: makes the tree of a text; ``None`` where lark's parser fails.
+    Args:
+        tree_of: makes the tree of a text; ``None`` where lark's parser fails.
         other: reads these texts; ``None``: nothing does.
     """
 
-    __slots__ = ("other",)
+    __slots__ = ("_other", "_tree_of")
 
-    def __init__(self, reader: Callable[[str, Watch], Any], other: Form | None) -> None:
-        self.reader = reader
-        self.other = other
+    def __init__(self, tree_of: Callable[[str, Watch], Any], other: Form | None) -> None:
+        self._tree_of = tree_of
+        self._other = other
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The tree."""
         watch = Watch(reading.limits, reading.cancel)
-        tree = self.reader(text.decode(), watch)
+        tree = self._tree_of(text.decode(), watch)
         if tree is not None:
             return Value(tree, {})
-        if self.other is None:
+        if self._other is None:
             raise ParseError("", "lark's parser fails on this text")
         limits, cancel = watch.within(reading.limits)
-        return self.other.read(text, Reading(reading.pattern, limits, cancel))
+        return self._other.read(text, Reading(reading.pattern, limits, cancel))
 
 
 class LarkTree(Form):

@@ -5,10 +5,13 @@ exponential time is replaced: the lexer's expressions for line breaks, how names
 how terminals that name others are resolved.  The trees of terminals are shared, as lark has them at first.
 """
 
+# mypy: disable-error-code="no-untyped-call"  # lark's loader has no types
+
 from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -42,15 +45,25 @@ _LINEAR = {"_NL": r"\r?\n\s*", "_NL_OR": r"\r?\n\s*\|"}
 
 
 class Definitions(GrammarBuilder):
-    """The definitions of a file and of those that it imports."""
+    """The definitions of a file and of those that it imports.
+
+    Args:
+        imports: functions that find imported files, as lark has them.
+
+    Attributes:
+        length: of all files that were read.
+        has_categories: whether one of them has ``\\p{…}``, which ``re`` lacks.
+    """
 
     def __init__(self, imports: list[Callable[..., Any]]) -> None:
         super().__init__(False, imports)  # type: ignore[arg-type]
-        self.length = 0  # of all files that were read
+        self.length = 0
+        self.has_categories = False
 
     def load_grammar(self, grammar_text: str, grammar_name: str = "<?>", mangle: Any = None) -> None:
         """Adds the definitions of a file."""
         self.length += len(grammar_text)
+        self.has_categories |= re.search(r"\\[pP]", grammar_text) is not None
         statements = _parsed(grammar_text, grammar_name).children
         imports: dict[tuple[str, ...], tuple[Any, dict[str, str]]] = {}
         for statement in statements:
@@ -98,11 +111,12 @@ class Definitions(GrammarBuilder):
                 raise GrammarError(f"Cannot import '{defined}' from '{name}': Symbol already defined.")
         self._definitions.update(other._definitions)
         self.length += other.length
+        self.has_categories |= other.has_categories
 
     def _found(self, base: Any, name: str) -> tuple[Any, str]:
         for source in (*self.import_paths, stdlib_loader):
             try:
-                return source(base, name)  # type: ignore[operator, no-any-return]
+                return source(base, name)  # type: ignore[operator]
             except OSError:
                 continue
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
@@ -129,8 +143,8 @@ class Definitions(GrammarBuilder):
             if found.tree is None or found.is_term:  # no terminal has names any more
                 continue
             for tree in subtrees(found.tree):
-                if tree.data == "template_usage" and tree.children[0].name not in found.params:
-                    self._check_template(name, found, tree)
+                if tree.data == "template_usage":
+                    self._check_template(name, found, *tree.children)
             for symbol in _names(found.tree):
                 if symbol not in self._definitions and symbol not in found.params:
                     message = "{Type} '{name}' used but not defined (in {type2} {name2})"
@@ -146,8 +160,9 @@ class Definitions(GrammarBuilder):
             twice = next(found for found in parameters if parameters.count(found) > 1)
             raise GrammarError(f"Duplicate Template Parameter {twice} (in template {name})")
 
-    def _check_template(self, name: str, user: Any, usage: Any) -> None:
-        template, *given = usage.children
+    def _check_template(self, name: str, user: Any, template: Any, *given: Any) -> None:
+        if template.name in user.params:
+            return
         if template.name not in self._definitions:
             message = f"Template '{template.name}' used but not defined (in {{type}} {{name}})"
             self._grammar_error(user.is_term, message, name)

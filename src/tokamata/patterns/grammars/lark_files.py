@@ -1,4 +1,4 @@
-"""Lark files, read by lark's own loader.
+"""Lark files, read by the loader of :mod:`.lark_loader`.
 
 The loader resolves imports, templates, ``%override``, ``%extend`` and aliases, and writes every rule as a
 list of sequences of symbols.  This module translates its rules and terminals::
@@ -201,7 +201,9 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
         grammar = _load(file.text, path, "contextual")
     indentation = _indentation(grammar, text)
     with _by_lark(file, text, watch):
-        loaded = _parser(grammar, indentation, file.text, start, "contextual")
+        from tokamata.patterns.grammars.lark_loader import parser_of
+
+        loaded = parser_of(grammar, indentation, start, "contextual")
     if grammar.grouped:
         reason = f"lark's LALR parser cannot distribute the groups of {grammar.grouped}: they are too many"
         hint = "let groups be rules of their own, or choose lexer='basic'"
@@ -324,30 +326,6 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
         raise GrammarError(text, 0, reason, "it may use a name or a template where none can stand") from error
 
 
-def _parser(loaded: Any, indentation: Indentation | None, text: str, start: str, lexer: Any) -> lark.Lark:
-    import lark
-
-    from tokamata.patterns.grammars.lark_steps import with_steps
-
-    parser = lark.Lark(
-        loaded,
-        parser="lalr" if lexer == "contextual" else "earley",
-        lexer=lexer,
-        start=start,
-        postlex=None if indentation is None or lexer == "dynamic" else _indenter(indentation),
-        propagate_positions=True,
-        regex=re.search(r"\\[pP]", text) is not None,  # re has no \p{…}
-    )
-    return with_steps(parser)
-
-
-def _indenter(indentation: Indentation) -> Any:
-    """What lark needs to read indentation."""
-    from lark.indenter import PythonIndenter
-
-    return type("Indenter", (PythonIndenter,), {"NL_type": indentation.newline})()
-
-
 def _source_path(path: Path | None) -> str:
     """What imports are relative to."""
     return str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
@@ -422,8 +400,10 @@ class Trees:
     def _parser(self, watch: Watch) -> lark.Lark:
         text, path, start, lexer = self._arguments
         with _by_lark(Translation(text), text, watch):
+            from tokamata.patterns.grammars.lark_loader import parser_of
+
             loaded = _load(text, path, lexer)
-            return _parser(loaded, _indentation(loaded, text), text, start, lexer)
+            return parser_of(loaded, _indentation(loaded, text), start, lexer)
 
 
 def _regex_errors() -> tuple[type[Exception], ...]:

@@ -14,16 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lark import Tree
+from lark import Lark, Tree
 from lark.exceptions import GrammarError
+from lark.indenter import PythonIndenter
 from lark.lexer import TerminalDef
 from lark.load_grammar import Grammar, PrepareLiterals, TerminalTreeToPattern
 
 from tokamata.patterns.grammars.lark_definitions import Definitions, subtrees
 from tokamata.patterns.grammars.lark_rules import Rules
-from tokamata.patterns.grammars.lark_steps import BYTES_OF_ITEM, CountedTerminal, step
+from tokamata.patterns.grammars.lark_steps import BYTES_OF_ITEM, CountedTerminal, step, with_steps
+from tokamata.patterns.grammars.syntax import Indentation
 
-__all__ = ["LoadedGrammar", "TerminalTooLong", "loaded"]
+__all__ = ["MOST_SYMBOLS", "LoadedGrammar", "TerminalTooLong", "loaded", "parser_of"]
 
 MOST_SYMBOLS = 20_000  # that the groups of one sequence are distributed to
 _LONGEST_TERMINAL = 1 << 18  # characters, besides four for each of the file
@@ -56,19 +58,41 @@ def loaded(
     """
     definitions = Definitions(imports)
     definitions.load_grammar(text, source)
-    return LoadedGrammar(definitions.build(), definitions.length, most_symbols)
+    return LoadedGrammar(definitions, most_symbols)
+
+
+def parser_of(grammar: LoadedGrammar, indentation: Indentation | None, start: str, lexer: Any) -> Lark:
+    """lark's parser of a grammar, whose loops make steps."""
+    parser = Lark(
+        grammar,
+        parser="lalr" if lexer == "contextual" else "earley",
+        lexer=lexer,
+        start=start,
+        postlex=None if indentation is None or lexer == "dynamic" else _indenter(indentation),
+        propagate_positions=True,
+        regex=grammar.has_categories,
+    )
+    return with_steps(parser)
+
+
+def _indenter(indentation: Indentation) -> Any:
+    """What lark needs to read indentation."""
+    return type("Indenter", (PythonIndenter,), {"NL_type": indentation.newline})()
 
 
 class LoadedGrammar(Grammar):
     """The definitions of a grammar, which lark's parsers and this package compile.
 
     Attributes:
+        has_categories: whether a file of it has ``\\p{…}``, which ``re`` lacks.
         grouped: after compiling, the first rule of which a group became a rule, or ``""``.
     """
 
-    def __init__(self, plain: Grammar, length: int, most_symbols: int) -> None:
+    def __init__(self, definitions: Definitions, most_symbols: int) -> None:
+        plain = definitions.build()
         super().__init__(plain.rule_defs, plain.term_defs, plain.ignore)
-        self._longest = _LONGEST_TERMINAL + 4 * length
+        self.has_categories = definitions.has_categories
+        self._longest = _LONGEST_TERMINAL + 4 * definitions.length
         self._most_symbols = most_symbols
         self.grouped = ""
 
