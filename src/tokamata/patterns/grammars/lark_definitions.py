@@ -5,7 +5,8 @@ exponential time is replaced: the lexer's expressions for line breaks, how names
 how terminals that name others are resolved.  The trees of terminals are shared, as lark has them at first.
 """
 
-# mypy: disable-error-code="no-untyped-call"  # lark's loader has no types
+# lark's loader has no types.
+# mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ from lark.load_grammar import (
 )
 from lark.parser_frontends import ParsingFrontend
 
-from tokamata.patterns.grammars.lark_steps import ITEMS_OF_TOKEN, Stepping, step
+from tokamata.patterns.grammars.lark_steps import ITEMS_OF_TOKEN, Stepping
+from tokamata.patterns.grammars.steps import step
 
 __all__ = ["Definitions", "subtrees"]
 

@@ -38,6 +38,7 @@ from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
+from tokamata.patterns.grammars.steps import bounded
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Embedded,
@@ -289,7 +290,6 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
     except ImportError as error:
         raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
     from tokamata.patterns.grammars.lark_loader import TerminalTooLong
-    from tokamata.patterns.grammars.lark_steps import bounded
 
     try:
         with bounded(watch):
@@ -377,8 +377,6 @@ class Trees:
         import lark
         import lark.indenter
 
-        from tokamata.patterns.grammars.lark_steps import bounded
-
         if self._made is None:
             self._made = self._parser(watch)
         try:
@@ -401,9 +399,12 @@ class Trees:
         text, path, start, lexer = self._arguments
         with _by_lark(Translation(text), text, watch):
             from tokamata.patterns.grammars.lark_loader import parser_of
+            from tokamata.patterns.grammars.lark_matching import match_in_linear_time
 
             loaded = _load(text, path, lexer)
-            return parser_of(loaded, _indentation(loaded, text), start, lexer)
+            parser = parser_of(loaded, _indentation(loaded, text), start, lexer)
+            match_in_linear_time(parser, watch)
+            return parser
 
 
 def _regex_errors() -> tuple[type[Exception], ...]:

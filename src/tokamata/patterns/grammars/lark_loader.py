@@ -22,7 +22,8 @@ from lark.load_grammar import Grammar, PrepareLiterals, TerminalTreeToPattern
 
 from tokamata.patterns.grammars.lark_definitions import Definitions, subtrees
 from tokamata.patterns.grammars.lark_rules import Rules
-from tokamata.patterns.grammars.lark_steps import BYTES_OF_ITEM, CountedTerminal, step, with_steps
+from tokamata.patterns.grammars.lark_steps import CountedTerminal, with_steps
+from tokamata.patterns.grammars.steps import BYTES_OF_ITEM, step
 from tokamata.patterns.grammars.syntax import Indentation
 
 __all__ = ["MOST_SYMBOLS", "LoadedGrammar", "TerminalTooLong", "loaded", "parser_of"]

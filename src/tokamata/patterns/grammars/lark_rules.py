@@ -15,7 +15,8 @@ Cost.  Linear in the grammar with its templates written out, times ``most_symbol
 Rejected: to count what lark would make and refuse more, which refuses grammars that are small as rules.
 """
 
-# mypy: disable-error-code="no-untyped-call"  # lark's loader has no types
+# lark's loader has no types.
+# mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ from lark.tree import SlottedTree
 from lark.visitors import Transformer_NonRecursive
 
 from tokamata.patterns.grammars.lark_definitions import subtrees
-from tokamata.patterns.grammars.lark_steps import BYTES_OF_ITEM, Stepping, Symbols, step
+from tokamata.patterns.grammars.lark_steps import Stepping, Symbols
+from tokamata.patterns.grammars.steps import BYTES_OF_ITEM, step
 
 __all__ = ["Rules"]
 

@@ -3,80 +3,32 @@
 Problem.  lark's loader and parsers know no limits, and their loops are in functions that nothing can be given
 to.  Another thread or process cannot be stopped, or leaves its work behind.
 How.  These loops ask objects that they are given: they iterate over the symbols of a rule, ask terminals for
-their patterns, visit trees, and make nodes and tokens.  Here are such objects; each question is a
-:func:`step`, and every few steps time, memory and cancellation are checked.  Whatever lark does in a thread
-counts for the call that entered :func:`bounded` there.
+their patterns, visit trees, and make nodes and tokens.  Here are such objects; each question is a step
+(:mod:`.steps`), and every few steps time, memory and cancellation are checked.
 
 Cost.  A tenth of lark's time.
 Rejected: a trace function (``sys.setprofile``), which makes lark twice as slow and takes the place of
 profilers and debuggers.
 """
 
-# mypy: disable-error-code="no-untyped-call"  # lark's loader has no types
+# lark's loader has no types.
+# mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from lark import Lark, Token
 from lark.lexer import TerminalDef
 from lark.parsers.earley_forest import StableSymbolNode
 
-from tokamata.errors import LimitExceeded
-from tokamata.limits import Watch
+from tokamata.patterns.grammars.steps import step
 
-__all__ = [
-    "BYTES_OF_ITEM", "ITEMS_OF_TOKEN", "CountedTerminal", "Stepping", "Symbols", "bounded", "step",
-    "with_steps",
-]  # fmt: skip
+__all__ = ["ITEMS_OF_TOKEN", "CountedTerminal", "Stepping", "Symbols", "with_steps"]
 
-BYTES_OF_ITEM = 100  # of trees, symbols and names
 ITEMS_OF_TOKEN = 5
 _ITEMS_OF_FAMILY = 12  # of a derivation in lark's parse forest, with its node
-_STEPS_OF_CHECK = 64
-
-
-class _Use(threading.local):
-    """What the call that runs in this thread has used."""
-
-    watch: Watch | None = None
-    steps = 0
-    items = 0
-
-
-_use = _Use()
-
-
-@contextmanager
-def bounded(watch: Watch) -> Iterator[None]:
-    """Bounds what lark does in this thread."""
-    before = (_use.watch, _use.steps, _use.items)
-    _use.watch, _use.steps, _use.items = watch, 0, 0
-    try:
-        watch.check()
-        yield
-    finally:
-        _use.watch, _use.steps, _use.items = before
-
-
-def step(items: int = 0) -> None:
-    """One step of a loop, that makes some items of about 100 bytes.
-
-    Raises:
-        LimitExceeded, Cancelled: the call has used too much.
-    """
-    watch = _use.watch
-    if watch is None:
-        return
-    _use.steps += 1
-    _use.items += items
-    if _use.steps % _STEPS_OF_CHECK == 0 or items > _STEPS_OF_CHECK:
-        watch.check()
-        if _use.items * BYTES_OF_ITEM > watch.limits.memory_bytes:
-            raise LimitExceeded("memory_bytes", watch.limits.memory_bytes)
 
 
 class Symbols(list[Any]):
